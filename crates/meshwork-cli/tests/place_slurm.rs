@@ -140,6 +140,80 @@ fn a_job_that_shares_no_block_has_all_of_its_own() {
     assert_eq!(lines, expected, "{}", said.err);
 }
 
+/// What lies at the edge of each rule, told line by line.
+#[test]
+fn the_edges_of_the_rules_are_those_of_slurm() {
+    let conf = |nodes: &str| format!("{nodes}\nPartitionName=p Nodes=ALL Default=YES\n");
+    let sixteen_blocks: Vec<String> = (0..16)
+        .map(|i| format!("{{block: b{i}, nodes: 'n[{:02}-{:02}]'}}", 4 * i, 4 * i + 3))
+        .collect();
+    let blocks = format!(
+        "- topology: t\n  block: {{block_sizes: [4, 16], blocks: [{}]}}\n",
+        sixteen_blocks.join(", ")
+    );
+    let toruses = "- topology: t\n  torus3d:\n    toruses:\n      - {name: a, dims: {x: 4, y: 2, z: 1}, nodes: 'n[0-7]', \
+                   placements: [{dims: {x: 4, y: 1, z: 1}}]}\n      - {name: b, dims: {x: 4, y: 2, z: 1}, regions: [{dims: \
+                   {x: 4, y: 1, z: 1}, nodes: 'n[8-11]'}, {anchor: {y: 1}, dims: {x: 2, y: 1, z: 1}, nodes: 'n[12-13]'}], \
+                   placements: [{dims: {x: 2, y: 1, z: 1}}]}\n";
+    let tree = "- topology: t\n  tree: {switches: [{switch: a, nodes: 'n[0-4]'}, {switch: b, nodes: 'n[5-9]'}, \
+                {switch: c, children: 'a,b'}]}\n";
+    let cases = [
+        (
+            "there are three boxes of 2, all in the second torus: four segments wait for ever",
+            toruses,
+            conf("NodeName=n[0-13]"),
+            r#"{"op":"allocate","id":"a","nodes":6,"segment":2,"dry":true}
+{"op":"allocate","id":"a","nodes":8,"segment":2}
+{"op":"allocate","id":"a","nodes":9,"segment":3}"#,
+            r#"{"id":"a","nodes":"n[8-13]"}
+{"id":"a","wait":"shape","reason":"No suitable topology unit found"}
+{"id":"a","never":"Requested topology configuration is not available"}"#,
+        ),
+        (
+            "a base block that is full is picked before one of another sixteen, and gives nothing",
+            blocks.as_str(),
+            conf("NodeName=n[00-63]"),
+            r#"{"op":"allocate","id":"a","nodes":4,"require":"n[04-07]"}
+{"op":"allocate","id":"b","nodes":28,"require":"n[00,16]","dry":true}
+{"op":"allocate","id":"b","nodes":36,"require":"n[00,16]"}
+{"op":"release","id":"a"}
+{"op":"allocate","id":"b","nodes":36,"require":"n[00,16]"}"#,
+            r#"{"id":"a","nodes":"n[04-07]"}
+{"id":"b","nodes":"n[00-03,08-31]"}
+{"id":"b","wait":"shape","reason":"Insufficient resources in topology unit"}
+{"id":"a","released":4}
+{"id":"b","nodes":"n[00-31,60-63]"}"#,
+        ),
+        (
+            "a contiguous job goes on beyond its run, up to its most",
+            tree,
+            conf("NodeName=n[0-9]"),
+            r#"{"op":"allocate","id":"a","nodes":1,"require":"n3"}
+{"op":"allocate","id":"b","nodes":2,"nodes_max":7,"contiguous":true}"#,
+            r#"{"id":"a","nodes":"n[3]"}
+{"id":"b","nodes":"n[0-2,4-7]"}"#,
+        ),
+        (
+            "a required node has no weight: the run behind it is of its own",
+            "- {topology: t, flat: true}\n",
+            conf("NodeName=n[0-2]\nNodeName=n3 Weight=9\nNodeName=n[4-7]"),
+            r#"{"op":"allocate","id":"a","nodes":1,"require":"n2"}
+{"op":"allocate","id":"b","nodes":3,"require":"n3","dry":true}
+{"op":"release","id":"a"}
+{"op":"allocate","id":"b","nodes":3,"require":"n3"}"#,
+            r#"{"id":"a","nodes":"n[2]"}
+{"id":"b","nodes":"n[3-5]"}
+{"id":"a","released":1}
+{"id":"b","nodes":"n[0-1,3]"}"#,
+        ),
+    ];
+    for (name, topology, conf, questions, answers) in cases {
+        let folder = site(topology, &conf);
+        let said = place(folder.path(), &[], questions);
+        assert_eq!(said.out.trim_end(), answers, "{name}\n{}", said.err);
+    }
+}
+
 #[test]
 fn a_wrong_file_or_partition_is_one_sentence() {
     let folder = site(RINGS, CONF);

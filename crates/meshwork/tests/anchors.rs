@@ -1,12 +1,15 @@
 //! Boxes of listed shapes against their definition, written plainly over sets of nodes; and against each way in which the
 //! definition could be misread, all of which must be told apart.
 
+#[path = "anchor_twins/segments.rs"]
+mod segments;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
 use meshwork::alloc::listed::criteria::Criterion;
-use meshwork::alloc::listed::{Decision, Ends, Nodes, Wanted, decide, find};
+use meshwork::alloc::listed::{Decision, Ends, Message, Nodes, Wait, Wanted, decide, find};
 use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
@@ -159,6 +162,18 @@ fn by_definition(
     required: &BTreeSet<u32>,
     misread: Misread,
 ) -> Option<BTreeSet<u32>> {
+    best_anchor(toruses, weights, free, size, required, misread).map(|(nodes, _)| nodes)
+}
+
+/// The best anchor, and its torus and placement.
+fn best_anchor(
+    toruses: &[Plain],
+    weights: &[u32],
+    free: &BTreeSet<u32>,
+    size: u32,
+    required: &BTreeSet<u32>,
+    misread: Misread,
+) -> Option<(BTreeSet<u32>, (usize, usize))> {
     struct Best {
         nodes: BTreeSet<u32>,
         weight: u32,
@@ -200,7 +215,7 @@ fn by_definition(
             }
         }
     }
-    best.map(|best| best.nodes)
+    best.map(|best| (best.nodes, best.entry))
 }
 
 /// A random machine of one or two toruses, some with holes, one perhaps with a node in two cells.

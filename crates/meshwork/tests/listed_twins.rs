@@ -103,14 +103,20 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
             job.switches = (pick(2) == 0).then(|| 1 + pick(3));
         }
         3 => job.switches = Some(1 + pick(3)),
-        4 => job.contiguous = true,
+        4 => {
+            job.contiguous = true;
+            job.most = nodes + pick(2) * pick(12);
+        }
         _ => {}
     }
     if pick(4) == 0 {
         let many = if pick(3) == 0 { nodes + pick(4) } else { 1 + pick(nodes.min(4)) };
         let free: Vec<u32> = free.iter().copied().collect();
         let first = pick(free.len() as u32);
-        let near = |i: u32| free.get(((first + i * (1 + i % 2)) as usize) % free.len().max(1));
+        // Close together, or in several blocks and leaves.
+        let apart = if pick(2) == 0 { 0 } else { pick(free.len() as u32) };
+        let near =
+            |i: u32| free.get(((first + i * (1 + i % 2 + apart)) as usize) % free.len().max(1));
         job.listed = (0..many).filter_map(near).copied().collect();
     }
     job
@@ -152,12 +158,16 @@ fn blocks_agree_with_their_definition_and_every_misreading_is_told_apart() {
         Misread::SpreadIgnored,
         Misread::ConsolidateIgnored,
         Misread::NoGroupRetry,
+        Misread::EmptyBlocksSkipped,
+        Misread::CountsKeptUp,
+        Misread::HintOfTheLastSegment,
+        Misread::LowerCountedOnce,
         Misread::NoRetryLoop,
         Misread::SingleNodesByTheRule,
         Misread::LongListAsRequired,
     ];
     let mut rng = Stream::new(31, 0, "blocks");
-    for _ in 0..60 {
+    for _ in 0..400 {
         let base = 2 + rng.below(5) as u32;
         let count = 3 + rng.below(11) as usize;
         let uneven = rng.below(2) == 0;
@@ -193,7 +203,7 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
         Misread::LongListAsRequired,
     ];
     let mut rng = Stream::new(32, 0, "rings");
-    for _ in 0..60 {
+    for _ in 0..200 {
         let size = 2 + rng.below(8) as u32;
         let count = 2 + rng.below(9) as usize;
         let uneven = rng.below(2) == 0;
@@ -266,10 +276,11 @@ fn trees_agree_with_their_definition_and_every_misreading_is_told_apart() {
         Misread::LeastOfRange,
         Misread::ContiguousIgnored,
         Misread::RunningTotalRepaired,
+        Misread::RequiredAreEnough,
         Misread::LongListAsRequired,
     ];
     let mut rng = Stream::new(33, 0, "trees");
-    for round in 0..80 {
+    for round in 0..160 {
         let (nodes, list, machine) = random_tree(&mut rng);
         let own = Tree::new(nodes, &list);
         let definition = |weights: &[u32], job: &Job, required: &Set, free: &Set, misread| {
@@ -286,6 +297,9 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
         Misread::FirstRun,
         Misread::NoRuns,
         Misread::WeightsEndNoRun,
+        Misread::RequiredHaveWeights,
+        Misread::RequiredKnownToTheNextRun,
+        Misread::OneRunOfContiguous,
         Misread::LeastOfRange,
         Misread::ContiguousIgnored,
         Misread::LongListAsRequired,

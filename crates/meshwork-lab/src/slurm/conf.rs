@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use meshwork::geometry::NodeSet;
+
 use super::finding::{Fatal, Findings};
 use super::hostlist;
+use super::topology::Hosts;
 
 /// A line with its keys and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +113,10 @@ pub struct Partition {
     pub name: String,
     /// Where it is written.
     pub line: usize,
-    /// Its nodes, by name.
-    pub nodes: Vec<String>,
+    /// Its nodes, by their numbers among the hosts.
+    pub nodes: NodeSet,
+    /// The first of its nodes that is none.
+    pub unknown: Option<String>,
     /// The topology that it asks for.
     pub topology: Option<String>,
     /// The fewest nodes that a job of it asks for.
@@ -129,6 +134,8 @@ pub struct Partition {
 pub struct Conf {
     /// The nodes, in their order.
     pub nodes: Vec<Node>,
+    /// Their names.
+    pub hosts: Hosts,
     /// The partitions, in their order.
     pub partitions: Vec<Partition>,
 }
@@ -148,7 +155,8 @@ impl Conf {
     ) -> Result<Conf, Fatal> {
         let mut all = Vec::new();
         gather(text, include, findings, 0, &mut all)?;
-        let mut reader = Reader { conf: Conf::default(), sets: BTreeMap::new(), findings };
+        let (conf, sets, lists) = (Conf::default(), BTreeMap::new(), BTreeMap::new());
+        let mut reader = Reader { conf, sets, lists, findings };
         let mut defaults = Vec::new();
         for line in &all {
             let Some((first, name)) = line.pairs.first() else { continue };
@@ -165,6 +173,7 @@ impl Conf {
             }
         }
         // A partition may have nodes that are written below it.
+        reader.conf.hosts = Hosts::new(reader.conf.nodes.iter().map(|node| node.name.clone()));
         defaults.clear();
         for line in &all {
             match line.pairs.first() {
@@ -219,6 +228,8 @@ fn with_defaults(line: &Line, defaults: &[(String, String)]) -> Line {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
+    /// The lists of partitions that have been read, of which many may be the same: nodes, and a name that is none.
+    lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut Findings,
 }
 
@@ -272,16 +283,12 @@ impl Reader<'_> {
 
     fn partition(&mut self, line: &Line, name: &str) -> Result<(), Fatal> {
         let list = line.get("Nodes").unwrap_or_default();
-        let mut nodes = Vec::new();
-        for item in hostlist::parts(list).map_err(|says| self.refuse(line, name, &says))? {
-            if item.eq_ignore_ascii_case("all") {
-                nodes.extend(self.conf.nodes.iter().map(|node| node.name.clone()));
-                continue;
-            }
-            let listed = self.sets.get(item).map_or(item, String::as_str);
-            nodes.extend(hostlist::names(listed).map_err(|says| self.refuse(line, name, &says))?);
-        }
-        if nodes.is_empty() {
+        let found = match self.lists.get(list) {
+            Some(found) => found.clone(),
+            None => self.listed(list).map_err(|says| self.refuse(line, name, &says))?,
+        };
+        let (nodes, unknown) = found;
+        if nodes.is_empty() && unknown.is_none() {
             self.findings
                 .warn_conf(Some(line.number), format!("the partition {name} has no nodes"));
         }
@@ -301,11 +308,31 @@ impl Reader<'_> {
             name: name.to_owned(),
             line: line.number,
             nodes,
+            unknown,
             topology: line.get("Topology").map(str::to_owned),
             is_default: is("Default", "yes"),
             is_exclusive: is("OverSubscribe", "exclusive") || is("Shared", "exclusive"),
         });
         Ok(())
+    }
+
+    /// The nodes of a list, and the first name that is none.
+    fn listed(&mut self, list: &str) -> Result<(NodeSet, Option<String>), String> {
+        let (mut nodes, mut unknown) = (NodeSet::empty(self.conf.hosts.count()), None);
+        for item in hostlist::parts(list)? {
+            if item.eq_ignore_ascii_case("all") {
+                nodes.insert_range(0, self.conf.hosts.count());
+                continue;
+            }
+            for name in hostlist::names(self.sets.get(item).map_or(item, String::as_str))? {
+                match self.conf.hosts.find(&name) {
+                    Some(node) => nodes.insert(node),
+                    None => unknown = unknown.or(Some(name)),
+                }
+            }
+        }
+        self.lists.insert(list.to_owned(), (nodes.clone(), unknown.clone()));
+        Ok((nodes, unknown))
     }
 
     fn refuse(&mut self, line: &Line, name: &str, says: &str) -> Fatal {

@@ -1,5 +1,7 @@
 //! A partition as the machine and the allocator of a scenario.
 
+use std::collections::BTreeMap;
+
 use meshwork::alloc::listed::anchors::{Anchors, Entry};
 use meshwork::geometry::NodeSet;
 use meshwork::registry::{Problem, did_you_mean};
@@ -100,14 +102,13 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[
         allocator.insert("wants".to_owned(), true.into());
     }
     let first = reading.topologies.first().map(|(topology, _)| topology.name.as_str());
+    let places: BTreeMap<Node, u32> = order.iter().copied().zip(0..).collect();
     let partitions = reading.conf.iter().flat_map(|conf| &conf.partitions);
     let partitions = partitions
         .filter(|partition| partition.topology.as_deref().or(first) == Some(site.topology.as_str()))
         .filter_map(|partition| {
-            let place = |name: &String| {
-                let node = site.hosts.find(name).filter(|&node| site.whole.contains(node))?;
-                order.iter().position(|&other| other == node).map(|place| place as u32)
-            };
+            let place =
+                |node: Node| places.get(&node).copied().filter(|_| site.whole.contains(node));
             let nodes: Option<Vec<u32>> = partition.nodes.iter().map(place).collect();
             let mut table = named(&partition.name);
             table.insert("nodes".to_owned(), integers(nodes?));

@@ -121,7 +121,7 @@ impl Reading {
             topologies[..=place].rotate_right(1);
         }
         self.hosts = match &self.conf {
-            Some(conf) => Hosts::new(conf.nodes.iter().map(|node| node.name.clone())),
+            Some(conf) => conf.hosts.clone(),
             None => Hosts::of(&topologies),
         };
         let mut built = Vec::new();
@@ -157,8 +157,7 @@ impl Reading {
 
     fn check_partitions(&mut self, built: &[(Topology, Structure)]) -> Result<(), Fatal> {
         for partition in self.conf.iter().flat_map(|conf| &conf.partitions) {
-            let unknown = partition.nodes.iter().find(|name| self.hosts.find(name).is_none());
-            if let Some(unknown) = unknown {
+            if let Some(unknown) = &partition.unknown {
                 let says = format!(
                     "the partition {} has the node {unknown}, which no NodeName has",
                     partition.name
@@ -246,12 +245,7 @@ impl Reading {
                     })?
             }
         };
-        let mut whole = NodeSet::empty(self.hosts.count());
-        found
-            .nodes
-            .iter()
-            .filter_map(|name| self.hosts.find(name))
-            .for_each(|node| whole.insert(node));
+        let whole = found.nodes.clone();
         let mut up = whole.clone();
         for (number, node) in conf.nodes.iter().enumerate().filter(|(_, node)| !node.is_up) {
             if self.hosts.find(&node.name) == Some(number as u32) {

@@ -112,6 +112,9 @@ pub(crate) fn rule(
     misread: Misread,
 ) -> Tried {
     let (count, size) = job.parts().ok_or(Failed::Never)?;
+    if !required.is_subset(&machine.nodes_of(0..machine.blocks.len())) {
+        return Err(Failed::Stop);
+    }
     let (mut required, mut free) = (required.clone(), free.clone());
     if count > 1 && !required.is_empty() {
         if (required.len() as u32) < job.nodes {
@@ -133,8 +136,11 @@ pub(crate) fn rule(
     };
     let mut all = Set::new();
     let mut confined: Option<Set> = None;
-    let retried = |failed: Failed, confined: &Option<Set>| match (failed, confined) {
-        (Failed::Never, _) => Failed::Never,
+    // What is left out next may be a node of any segment so far.
+    let retried = |failed: Failed, confined: &Option<Set>, all: &Set| match (failed, confined) {
+        (Failed::WithoutOneOf(own), None) if misread != Misread::HintOfTheLastSegment => {
+            Failed::WithoutOneOf(own.union(all).copied().collect())
+        }
         (failed, None) => failed,
         (_, Some(_)) if misread == Misread::NoGroupRetry => Failed::Stop,
         (_, Some(group)) => Failed::Without(group.clone()),
@@ -146,7 +152,11 @@ pub(crate) fn rule(
         };
         let of = (&required, &free);
         let found = machine.aggregated(&level, size, weights, of, misread, &may_be);
-        let Some(start) = found else { return Err(retried(Failed::Stop, &confined)) };
+        let Some(start) = found else {
+            let none =
+                if free.is_empty() { Failed::WithoutOneOf(Set::new()) } else { Failed::Stop };
+            return Err(retried(none, &confined, &all));
+        };
         if let Some(joins) = joins.filter(|_| segment == 0) {
             let group = group_of(start, joins);
             free = free.intersection(&group).copied().collect();
@@ -162,7 +172,8 @@ pub(crate) fn rule(
             chosen: Set::new(),
             misread,
         };
-        placing.place(weights, &required, &free).map_err(|failed| retried(failed, &confined))?;
+        let placed = placing.place(weights, &required, &free);
+        placed.map_err(|failed| retried(failed, &confined, &all))?;
         free.retain(|node| !placing.chosen.contains(node));
         if job.spread && misread != Misread::SpreadIgnored {
             let used = machine.nodes_of(placing.taken.iter().map(|&block| block as usize));
@@ -200,19 +211,23 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    fn open(&mut self, block: usize) {
-        if !self.is_used(block) && self.level.is_limited {
-            self.left -= 1;
-        }
-        self.taken.insert(block as u32);
-    }
-
+    /// Counts lower blocks as it meets them: one that was used already counts again where the base block that used
+    /// it comes later.
     fn open_all(&mut self, nodes: &Set) {
+        let mut before = None;
         for block in self.inside() {
-            if shared(&self.machine.blocks[block], nodes) > 0
-                && !self.taken.contains(&(block as u32))
-            {
-                self.open(block);
+            let lower = self.lower(block);
+            let was_open = self.taken.contains(&(block as u32));
+            if !was_open && shared(&self.machine.blocks[block], nodes) > 0 {
+                let is_known = match self.misread {
+                    Misread::LowerCountedOnce => self.is_used(block),
+                    _ => before == Some(lower),
+                };
+                self.left -= i64::from(!is_known && self.level.is_limited);
+                self.taken.insert(block as u32);
+                before = Some(lower);
+            } else if was_open {
+                before = Some(lower);
             }
         }
     }
@@ -247,10 +262,10 @@ impl Placing<'_> {
             nodes.intersection(free).copied().filter(|node| !self.chosen.contains(node)).collect();
         let (mut best, mut forced) = (Set::new(), Set::new());
         let ignored = self.misread == Misread::WeightsIgnoredInside;
-        for class in classes(&candidates, weights, ignored) {
+        for class in classes(free, weights, ignored) {
             if best.len() < self.missing() {
                 forced.clone_from(&best);
-                best.extend(class);
+                best.extend(class.intersection(&candidates));
             }
         }
         if best.len() < self.missing() {
@@ -269,26 +284,41 @@ impl Placing<'_> {
                 self.take(block as usize, &mut best);
             }
         }
+        let mut open = best.clone();
         while self.missing() > 0 {
+            let before = self.missing();
             let hint = Failed::WithoutOneOf(self.chosen.clone());
-            let Some(block) = self.next(&best) else { return Err(hint) };
-            if self.level.is_limited && !self.is_used(block) && self.left <= 0 {
+            let counted = if self.misread == Misread::CountsKeptUp { &best } else { &open };
+            let Some(block) = self.next(counted) else { return Err(hint) };
+            if self.level.is_limited && !self.is_used(block) {
+                self.left -= 1;
+            }
+            if self.left < 0 {
                 return Err(hint);
             }
-            self.open(block);
+            self.taken.insert(block as u32);
             self.take(block, &mut best);
+            // A block without anything has been picked.
+            if self.missing() == before {
+                return Err(hint);
+            }
+            if self.misread == Misread::RequiredNotFilledFirst {
+                open.clone_from(&best);
+            }
         }
         Ok(())
     }
 
-    fn next(&self, best: &Set) -> Option<usize> {
-        let free = |block: usize| shared(&self.machine.blocks[block], best) as usize;
+    /// The base block that is picked next, where so much of each is open when the first one is.
+    fn next(&self, open: &Set) -> Option<usize> {
+        let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;
-        let mut open = self.inside().filter(|&block| {
-            free(block) > 0 && (all_taken || !self.taken.contains(&(block as u32)))
+        let skips = all_taken || self.misread == Misread::EmptyBlocksSkipped;
+        let mut blocks = self.inside().filter(|&block| {
+            (free(block) > 0 || !skips) && (all_taken || !self.taken.contains(&(block as u32)))
         });
         if self.misread == Misread::BaseBlocksInOrder {
-            return open.next();
+            return blocks.find(|&block| free(block) > 0);
         }
         let lower_free = |block: usize| -> usize {
             let same = self.inside().filter(|&other| self.lower(other) == self.lower(block));
@@ -301,7 +331,7 @@ impl Placing<'_> {
             (false, false) if self.misread == Misread::SmallestWhereNoneFits => other.cmp(&own),
             (own_fits, other_fits) => own_fits.cmp(&other_fits).then(own.cmp(&other)),
         };
-        open.reduce(|pick, block| {
+        blocks.reduce(|pick, block| {
             let mut order = std::cmp::Ordering::Equal;
             if self.level.is_limited && self.lower(block) != self.lower(pick) {
                 let (own, other) = (lower_free(block), lower_free(pick));

@@ -72,6 +72,10 @@ pub(crate) enum Misread {
     SpreadIgnored,
     ConsolidateIgnored,
     NoGroupRetry,
+    EmptyBlocksSkipped,
+    CountsKeptUp,
+    HintOfTheLastSegment,
+    LowerCountedOnce,
     // Of rings.
     LastWindow,
     NoWrap,
@@ -98,10 +102,14 @@ pub(crate) enum Misread {
     LeastOfRange,
     ContiguousIgnored,
     RunningTotalRepaired,
+    RequiredAreEnough,
     // Of runs.
     FirstRun,
     NoRuns,
     WeightsEndNoRun,
+    RequiredHaveWeights,
+    RequiredKnownToTheNextRun,
+    OneRunOfContiguous,
 }
 
 /// Asks a rule, and again with less, as it is done around all of them.
@@ -146,12 +154,14 @@ pub(crate) fn choose(
             Failed::Without(gone) => {
                 let before = left.len();
                 left.retain(|node| !gone.contains(node));
-                if left.len() == before {
+                if left.len() == before || !required.is_subset(&left) {
                     return None;
                 }
                 continue;
             }
-            Failed::WithoutOneOf(selected) => Some(selected),
+            Failed::WithoutOneOf(selected) => {
+                Some(selected).filter(|selected| !selected.is_empty())
+            }
             Failed::WithoutNext => None,
         };
         let order =
@@ -165,6 +175,9 @@ pub(crate) fn choose(
             at = place + 1;
         } else if place == at {
             at += 1;
+        }
+        if at == order.len() {
+            return None;
         }
     }
 }

@@ -40,32 +40,42 @@ pub(crate) fn rule(
         };
     }
     let mut all: Vec<Run> = Vec::new();
-    let mut before: Option<(u32, u32)> = None;
+    let mut before: Option<u32> = None;
+    let mut after_a_change = false;
     for &node in free {
         let weight = weights[node as usize];
-        let goes_on = before.is_some_and(|(last, other)| {
-            let alike = weight == other || contiguous || misread == Misread::WeightsEndNoRun;
-            last + 1 == node && alike
-        });
-        if !goes_on {
+        if before.is_none_or(|last| last + 1 != node) {
             all.push(Run { nodes: Vec::new(), free: 0, turn: None, weight });
+            after_a_change = false;
         }
-        before = Some((node, weight));
+        before = Some(node);
         let run = all.last_mut().unwrap();
-        run.weight = weight;
-        if required.contains(&node) {
-            // A run begins at its first node that is not required.
-            run.turn = run.turn.or(Some(node));
-            if run.free == 0 {
-                run.nodes.clear();
+        // Required nodes have no weight: only that of the last node that is not required counts.
+        let is_weighed =
+            run.free > 0 || misread == Misread::RequiredHaveWeights && !run.nodes.is_empty();
+        let ignored = contiguous || misread == Misread::WeightsEndNoRun;
+        if is_weighed && run.weight != weight && !ignored {
+            all.push(Run { nodes: Vec::new(), free: 0, turn: None, weight });
+            after_a_change = true;
+        }
+        let run = all.last_mut().unwrap();
+        if run.free == 0 {
+            // A run begins at its first node that is not required; required ones before it are known to it only
+            // where no other run ends there.
+            run.nodes.clear();
+            if after_a_change && misread != Misread::RequiredKnownToTheNextRun {
+                run.turn = None;
             }
-        } else {
-            if run.free == 0 {
-                run.nodes.clear();
-            }
-            run.free += 1;
         }
         run.nodes.push(node);
+        if required.contains(&node) {
+            run.turn = run.turn.or(Some(node));
+        } else {
+            run.free += 1;
+        }
+        if !required.contains(&node) || misread == Misread::RequiredHaveWeights {
+            run.weight = weight;
+        }
     }
     all.retain(|run| run.free > 0);
     'taking: loop {
@@ -111,7 +121,7 @@ pub(crate) fn rule(
         if missing(&chosen) == 0 {
             return Ok(chosen);
         }
-        if contiguous {
+        if contiguous && misread == Misread::OneRunOfContiguous {
             break;
         }
     }

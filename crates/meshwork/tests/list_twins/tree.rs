@@ -89,29 +89,35 @@ impl Machine {
     fn gather(
         &self,
         weights: &[u32],
-        (least, want): (u32, u32),
+        job: &Job,
+        want: u32,
         required: &Set,
         free: &Set,
         misread: Misread,
     ) -> Tried {
-        let spare = want - least;
+        let mut spare = want - job.nodes;
         let ignored = misread == Misread::WeightsIgnored;
         let alike = vec![1; weights.len()];
         let weights = if ignored { &alike } else { weights };
-        let top = self.top(weights, required, free, least, misread)?;
+        let top = self.top(weights, required, free, job.nodes, misread)?;
         let mut chosen = required.clone();
         let mut missing = want.saturating_sub(chosen.len() as u32);
-        if missing == 0 {
+        // Asked once more for fewer, it takes at least one node beside the required ones.
+        let is_first = want == job.most || misread == Misread::LeastOfRange;
+        if missing == 0 && (is_first || misread == Misread::RequiredAreEnough) {
             return Ok(chosen);
         }
         let inside: Set = self.nodes[top].intersection(free).copied().collect();
         let others: Set = inside.difference(required).copied().collect();
         let (mut candidates, mut forced) = (Set::new(), Set::new());
-        for class in classes(&others, weights, false) {
-            if (candidates.len() as u32) < missing {
+        for (place, class) in classes(free, weights, false).into_iter().enumerate() {
+            if place == 0 || (candidates.len() as u32) < missing {
                 forced.clone_from(&candidates);
-                candidates.extend(class);
+                candidates.extend(class.intersection(&others));
             }
+        }
+        if missing == 0 {
+            (missing, spare) = (1, spare + 1);
         }
         if (candidates.len() as u32) + spare < missing {
             return Err(Failed::Without(inside));
@@ -203,7 +209,7 @@ pub(crate) fn rule(
     }
     let mut want = if misread == Misread::LeastOfRange { job.nodes } else { job.most };
     loop {
-        let chosen = machine.gather(weights, (job.nodes, want), required, free, misread)?;
+        let chosen = machine.gather(weights, job, want, required, free, misread)?;
         let touched = machine.leaves().filter(|&leaf| shared(&machine.nodes[leaf], &chosen) > 0);
         let touched = touched.count() as u32;
         let ignored = misread == Misread::SwitchesIgnored;

@@ -178,12 +178,7 @@ fn of_partition(reading: &Reading, partition: &Partition, findings: &mut Finding
         None => topologies.next(),
     };
     let Some((topology, structure)) = found else { return };
-    let mut own = NodeSet::empty(reading.hosts.count());
-    partition
-        .nodes
-        .iter()
-        .filter_map(|name| reading.hosts.find(name))
-        .for_each(|node| own.insert(node));
+    let own = &partition.nodes;
     let warn =
         |findings: &mut Findings, says: String| findings.warn_conf(Some(partition.line), says);
     if let Some(covered) = structure.rule().covered() {
@@ -202,8 +197,7 @@ fn of_partition(reading: &Reading, partition: &Partition, findings: &mut Finding
         }
     }
     let Structure::Torus3d(anchors, named) = structure else { return };
-    for torus in
-        named.iter().filter(|torus| torus.nodes.meets(&own) && !torus.nodes.is_within(&own))
+    for torus in named.iter().filter(|torus| torus.nodes.meets(own) && !torus.nodes.is_within(own))
     {
         let says = format!(
             "the partition {} has a part of the torus {}: boxes with other nodes are never given to its jobs",
@@ -219,7 +213,7 @@ fn of_partition(reading: &Reading, partition: &Partition, findings: &mut Finding
         .collect();
     unasked.sort_unstable();
     unasked.dedup();
-    if !unasked.is_empty() && own.meets(structure.rule().covered().unwrap_or(&own)) {
+    if !unasked.is_empty() && own.meets(structure.rule().covered().unwrap_or(own)) {
         let list: Vec<String> = unasked.iter().map(u32::to_string).collect();
         let says = format!(
             "no job of the partition {} asks for {} nodes: it has {} and takes jobs of {} to {}",

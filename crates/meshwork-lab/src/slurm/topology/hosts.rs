@@ -9,7 +9,7 @@ use super::Topology;
 use crate::slurm::hostlist::{bracketed, compressed, names};
 
 /// The nodes that there are, by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     names: Vec<String>,
     by_name: BTreeMap<String, Node>,

@@ -264,6 +264,10 @@ impl Rule for Blocks {
     ) -> Attempt {
         let never = || Failure::Never(Message::TopologyConfiguration);
         let (count, size) = wanted.segments().ok_or_else(never)?;
+        let no_unit = if count > 1 { Message::NoUnitForSegment } else { Message::NoUnit };
+        if required.is_some_and(|list| !list.is_within(&self.covered)) {
+            return Err(Failure::of(no_unit));
+        }
         let mut free = available.clone();
         let mut required = required.cloned();
         if count > 1
@@ -274,7 +278,6 @@ impl Rule for Blocks {
             }
             free.intersect(&list);
         }
-        let no_unit = if count > 1 { Message::NoUnitForSegment } else { Message::NoUnit };
         let level = self.level_for(size);
         let group = self.group(wanted, count, size, level);
         let mut all = NodeSet::empty(nodes.count());
@@ -291,6 +294,10 @@ impl Rule for Blocks {
             };
             let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
             let placed = match chosen {
+                None if free.is_empty() => Err(Failure::Now {
+                    message: no_unit,
+                    action: Action::WithoutOneOf(NodeSet::empty(nodes.count())),
+                }),
                 None => Err(Failure::of(no_unit)),
                 Some(inside) => {
                     if let (Some(group), 0) = (group, segment) {
@@ -305,9 +312,13 @@ impl Rule for Blocks {
             };
             let (selected, taken) = match (placed, &confined) {
                 (Ok(placed), _) => placed,
-                (Err(Failure::Now { message, .. }), Some(group)) => {
+                (Err(_), Some(group)) => {
                     let action = Action::Without(group.clone());
-                    return Err(Failure::Now { message, action });
+                    return Err(Failure::Now { message: Message::NoUnitForSegment, action });
+                }
+                (Err(Failure::Now { message, action: Action::WithoutOneOf(mut selected) }), _) => {
+                    selected.unite(&all);
+                    return Err(Failure::Now { message, action: Action::WithoutOneOf(selected) });
                 }
                 (Err(failure), _) => return Err(failure),
             };
@@ -341,8 +352,6 @@ impl Blocks {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> Result<(NodeSet, Vec<bool>), Failure> {
-        let mut candidates = self.union(inside.clone(), nodes.count());
-        candidates.intersect(available);
         let mut placing = Placing {
             blocks: self,
             nodes,
@@ -363,7 +372,7 @@ impl Blocks {
                 return Err(Failure::Never(Message::TopologyConfiguration));
             }
         }
-        placing.fill(size, &mut candidates)?;
+        placing.fill(size, available)?;
         Ok((placing.chosen, placing.taken))
     }
 }
@@ -373,22 +382,31 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    fn open(&mut self, block: usize) {
-        self.taken[block] = true;
-        let lower = block / self.level.per_lower;
-        if self.level.most_lower.is_some() && !self.lower_used[lower] {
-            self.lower_used[lower] = true;
-            self.lower_left -= 1;
+    fn lower_of(&self, block: usize) -> usize {
+        block / self.level.per_lower
+    }
+
+    /// Opens the base blocks in which these nodes lie. A lower block is counted again where one of its base
+    /// blocks was open already, but comes after one that is opened.
+    fn open_blocks_of(&mut self, set: &NodeSet) {
+        let mut last = None;
+        for block in self.inside.clone() {
+            let lower = Some(self.lower_of(block));
+            if !self.taken[block] {
+                if !self.blocks.blocks[block].meets(set) {
+                    continue;
+                }
+                self.open(block);
+                self.lower_left -= i64::from(lower != last);
+            }
+            last = lower;
         }
     }
 
-    /// Opens the base blocks in which these nodes lie.
-    fn open_blocks_of(&mut self, set: &NodeSet) {
-        for block in self.inside.clone() {
-            if !self.taken[block] && self.blocks.blocks[block].meets(set) {
-                self.open(block);
-            }
-        }
+    fn open(&mut self, block: usize) {
+        self.taken[block] = true;
+        let lower = self.lower_of(block);
+        self.lower_used[lower] = true;
     }
 
     /// Takes nodes of a base block, lowest first.
@@ -403,12 +421,14 @@ impl Placing<'_> {
         }
     }
 
-    fn fill(&mut self, size: u32, candidates: &mut NodeSet) -> Result<(), Failure> {
-        candidates.subtract(&self.chosen);
+    fn fill(&mut self, size: u32, available: &NodeSet) -> Result<(), Failure> {
         let missing = self.missing(size);
         if missing == 0 {
             return Ok(());
         }
+        let mut candidates = self.blocks.union(self.inside.clone(), self.nodes.count());
+        candidates.intersect(available);
+        candidates.subtract(&self.chosen);
         // The lightest first: those of all classes but the last that is needed have to be taken.
         let mut best = NodeSet::empty(self.nodes.count());
         let mut forced = best.clone();
@@ -418,7 +438,7 @@ impl Placing<'_> {
             }
             forced.copy_from(&best);
             let mut class = class.clone();
-            class.intersect(candidates);
+            class.intersect(&candidates);
             best.unite(&class);
         }
         let too_full = Failure::Now { message: Message::UnitTooFull, action: Action::WithoutNext };
@@ -439,40 +459,47 @@ impl Placing<'_> {
                 self.take(block, size, &mut best);
             }
         }
-        while self.missing(size) > 0 {
-            let next = self.next_block(self.missing(size), &best).filter(|&block| {
-                let lower = block / self.level.per_lower;
-                let opens = self.level.most_lower.is_some() && !self.lower_used[lower];
-                !opens || self.lower_left > 0
+        // What is free of each, also of one with nothing, is counted once, whatever is taken meanwhile.
+        let count = |block: usize| match self.taken[block] {
+            true => 0,
+            false => self.blocks.blocks[block].count_shared(&best),
+        };
+        let free: Vec<u32> = self.inside.clone().map(count).collect();
+        let lower: Vec<u32> =
+            free.chunks(self.level.per_lower).map(|part| part.iter().sum()).collect();
+        loop {
+            let missing = self.missing(size);
+            if missing == 0 {
+                return Ok(());
+            }
+            let next = self.next_block(missing, &free, &lower).filter(|&block| {
+                let is_new =
+                    self.level.most_lower.is_some() && !self.lower_used[self.lower_of(block)];
+                self.lower_left -= i64::from(is_new);
+                self.lower_left >= 0
             });
-            let Some(block) = next else {
+            if let Some(block) = next {
+                self.open(block);
+                self.take(block, size, &mut best);
+            }
+            if self.missing(size) == missing {
                 let action = Action::WithoutOneOf(self.chosen.clone());
                 return Err(Failure::Now { message: Message::UnitTooFull, action });
-            };
-            self.open(block);
-            self.take(block, size, &mut best);
+            }
         }
-        Ok(())
     }
 
     /// The base block from which nodes are taken next; the later one of equals.
-    fn next_block(&self, missing: u32, best: &NodeSet) -> Option<usize> {
-        let count = |block: usize| self.blocks.blocks[block].count_shared(best);
-        let free: Vec<u32> = self.inside.clone().map(count).collect();
+    fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
-        let lower_of = |block: usize| block / self.level.per_lower;
-        let lower_free = |block: usize| -> u32 {
-            let start = lower_of(block) * self.level.per_lower;
-            let end = (start + self.level.per_lower).min(self.inside.end);
-            free[start.max(first) - first..end - first].iter().sum()
-        };
         let is_better = |block: usize, best: usize| {
-            if self.level.most_lower.is_some() && lower_of(block) != lower_of(best) {
-                let used = |block: usize| self.lower_used[lower_of(block)];
-                if used(block) != used(best) {
-                    return used(block);
+            let (own, other) = (self.lower_of(block), self.lower_of(best));
+            if self.level.most_lower.is_some() && own != other {
+                if self.lower_used[own] != self.lower_used[other] {
+                    return self.lower_used[own];
                 }
-                let (own, other) = (lower_free(block), lower_free(best));
+                let free = |block: usize| lower[block - self.lower_of(first)];
+                let (own, other) = (free(own), free(other));
                 if (own >= missing) != (other >= missing) {
                     return own >= missing;
                 }
@@ -487,7 +514,7 @@ impl Placing<'_> {
                 (own, _) => own,
             }
         };
-        let open = |&block: &usize| !self.taken[block] && free[block - first] > 0;
+        let open = |&block: &usize| !self.taken[block];
         self.inside.clone().filter(open).reduce(
             |best, block| {
                 if is_better(block, best) { block } else { best }

@@ -130,6 +130,11 @@ pub trait Rule: fmt::Debug + Send + Sync {
     fn places_single_nodes(&self) -> bool {
         false
     }
+
+    /// Whether a job waits that finds no place on the empty machine either; else it is refused.
+    fn waits_in_vain(&self, _wanted: &Wanted) -> bool {
+        false
+    }
 }
 
 /// Decides for one job: `available` are the nodes that it may have now, `whole` those that it might have on an
@@ -154,6 +159,7 @@ pub fn decide(
     match try_on(rule, nodes, &patient, whole) {
         Ok(_) => Decision::Wait(wait, message),
         Err(Failure::Never(message)) => Decision::Never(message),
+        Err(Failure::Now { .. }) if rule.waits_in_vain(wanted) => Decision::Wait(wait, message),
         Err(Failure::Now { .. }) => Decision::Never(Message::NodeConfiguration),
     }
 }
@@ -216,34 +222,36 @@ fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) 
     // The order in which nodes are left out is that of the first attempt, and made when it is needed.
     let mut order: Option<Vec<Node>> = None;
     let mut at = 0;
+    // What is said is why the first attempt failed.
+    let mut first: Option<Message> = None;
     loop {
         let (message, action) = match rule.attempt(nodes, wanted, required, &left) {
             Err(Failure::Now { message, action }) => (message, action),
             final_one => return final_one,
         };
-        let failed = Err(Failure::of(message));
+        let failed = Err(Failure::of(*first.get_or_insert(message)));
         if action == Action::Break || left.count() <= wanted.nodes {
             return failed;
         }
         if let Action::Without(gone) = &action {
-            if !gone.meets(&left) {
+            if !gone.meets(&left) || required.is_some_and(|list| list.meets(gone)) {
                 return failed;
             }
             left.subtract(gone);
             continue;
         }
         let order = order.get_or_insert_with(|| in_order_of_processors(nodes, required, &left));
-        let found = match &action {
-            Action::WithoutOneOf(selected) => {
-                order[at..].iter().position(|&node| selected.contains(node) && left.contains(node))
-            }
-            _ => order[at..].iter().position(|&node| left.contains(node)),
+        let hint = match &action {
+            Action::WithoutOneOf(selected) if !selected.is_empty() => Some(selected),
+            _ => None,
         };
-        let Some(found) = found else { return failed };
+        let goes =
+            |node: &Node| left.contains(*node) && hint.is_none_or(|hint| hint.contains(*node));
+        let Some(found) = order[at..].iter().position(goes) else { return failed };
         left.remove(order[at + found]);
-        match action {
-            Action::WithoutOneOf(_) => at += usize::from(found == 0),
-            _ => at += found + 1,
+        at += if hint.is_some() { usize::from(found == 0) } else { found + 1 };
+        if at == order.len() {
+            return failed;
         }
     }
 }

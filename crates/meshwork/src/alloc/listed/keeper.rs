@@ -269,6 +269,7 @@ impl Keeper {
         };
         match decide(&*self.rule, &self.nodes, &wanted, &whole, &whole) {
             Decision::Never(message) => Some(message),
+            Decision::Wait(_, message) if self.rule.waits_in_vain(&wanted) => Some(message),
             Decision::Start(_) | Decision::Wait(..) => None,
         }
     }

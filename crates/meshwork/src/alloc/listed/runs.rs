@@ -97,9 +97,6 @@ impl Rule for Runs {
             if missing == 0 {
                 return Ok(chosen);
             }
-            if wanted.contiguous {
-                break;
-            }
             runs[best].free = 0;
         }
         if missing <= want - wanted.nodes { Ok(chosen) } else { Err(busy()) }
@@ -107,7 +104,8 @@ impl Rule for Runs {
 }
 
 /// The runs of what is available, in order. A change of weight ends one too, unless all must follow one
-/// another. Required nodes count in none; a run begins at its first node that is not required.
+/// another. Required nodes count in none and have no weight, but one of another weight than the nodes
+/// before it ends their run; those with which the next run then begins are not known to it.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -118,36 +116,32 @@ fn runs(
     let mut start = available.first();
     while let Some(first) = start {
         let last = first + available.run_length(first) - 1;
-        let mut run: Option<Run> = None;
+        let mut run = Run { start: first, end: first, free: 0, first_required: None, weight: 0 };
+        let mut follows_another = false;
         for node in first..=last {
             let weight = nodes.weight(node);
-            if let Some(ended) = run.filter(|run| run.weight != weight && !contiguous) {
-                runs.push(ended);
-                run = None;
+            if run.free > 0 && run.weight != weight && !contiguous {
+                runs.push(run);
+                (run.free, follows_another) = (0, true);
             }
-            let run = run.get_or_insert(Run {
-                start: node,
-                end: node,
-                free: 0,
-                first_required: None,
-                weight,
-            });
-            run.end = node;
-            // Where weights do not end a run, it has that of its last node.
-            run.weight = weight;
             if run.free == 0 {
                 run.start = node;
+                if follows_another {
+                    run.first_required = None;
+                }
             }
+            run.end = node;
             if is_required(node) {
                 run.first_required.get_or_insert(node);
             } else {
                 run.free += 1;
+                // Where weights do not end a run, it has that of its last node.
+                run.weight = weight;
             }
         }
-        runs.extend(run);
+        runs.extend((run.free > 0).then_some(run));
         start = available.first_from(last + 1);
     }
-    runs.retain(|run| run.free > 0);
     runs
 }
 

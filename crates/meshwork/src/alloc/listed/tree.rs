@@ -1,5 +1,7 @@
 //! A tree of switches: a job gets nodes under few switches that are near one another.
 
+use std::ops::Range;
+
 use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS, consecutive, entry, nodes_of, set_of};
 use super::runs::Runs;
@@ -21,7 +23,8 @@ pub static ENTRY: AllocatorEntry = entry(
                      from the leaves that are used already, the one with the most free nodes; of equal ones the first. \
                      All free nodes of lighter weights are taken before heavier ones, wherever they lie. A job of one \
                      node gets the lightest node of lowest number.",
-        complexity: "O(s (s + n / 64)) for each leaf that is taken, with s switches on n nodes.",
+        complexity: "O(s h) for each leaf that is taken, with s switches in h levels, and O(s + w n / 64) before, with w \
+                     weights on n nodes.",
         source: "Slurm 26.05, topology/tree, checked against its decisions",
         params: &[
             Param {
@@ -91,15 +94,8 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
         }
         list.push(Below::Switches(children.into_iter().map(|child| child as usize).collect()));
     }
-    let mut is_known: Vec<bool> =
-        list.iter().map(|below| matches!(below, Below::Nodes(_))).collect();
-    for _ in 0..list.len() {
-        for (place, below) in list.iter().enumerate() {
-            if let Below::Switches(children) = below {
-                is_known[place] |= children.iter().all(|&child| is_known[child]);
-            }
-        }
-    }
+    let mut is_known = vec![false; list.len()];
+    upwards(&list).into_iter().for_each(|i| is_known[i] = true);
     match is_known.iter().position(|known| !known) {
         Some(place) => Err(switches[place].problem("children", "this switch is below itself")),
         None => Ok(list),
@@ -134,16 +130,23 @@ struct Switch {
     level: u32,
     /// The switch above it; a root has none.
     parent: Option<usize>,
+    /// How many switches lie above it.
+    depth: u32,
     /// The nodes below it.
     nodes: NodeSet,
+    /// The words of sets in which they lie.
+    words: Range<usize>,
+    /// The switches below it, if no two of them share a node.
+    parts: Option<Vec<usize>>,
 }
 
 /// A list of switches, each with nodes or with other switches below it.
 #[derive(Clone, Debug)]
 pub struct Tree {
     switches: Vec<Switch>,
-    /// How many links lie between two switches; `None` between two trees.
-    hops: Vec<Vec<Option<u32>>>,
+    leaves: Vec<usize>,
+    /// Their places, each after those below it.
+    upwards: Vec<usize>,
 }
 
 /// What lies below a switch of the list.
@@ -168,28 +171,37 @@ impl Tree {
                 children.iter().for_each(|&child| parent[child] = Some(i));
             }
         }
-        let mut switches: Vec<Option<Switch>> = vec![None; list.len()];
-        while switches.iter().any(Option::is_none) {
-            let known = switches.iter().flatten().count();
-            for (i, below) in list.iter().enumerate() {
-                let (level, nodes) = match below {
-                    Below::Nodes(nodes) => (0, nodes.clone()),
-                    Below::Switches(children) => {
-                        let children: Option<Vec<&Switch>> =
-                            children.iter().map(|&child| switches[child].as_ref()).collect();
-                        let Some(children) = children else { continue };
-                        let mut nodes = NodeSet::empty(count);
-                        children.iter().for_each(|child| nodes.unite(&child.nodes));
-                        (children.iter().map(|child| child.level + 1).max().unwrap_or(0), nodes)
-                    }
-                };
-                switches[i] = Some(Switch { level, parent: parent[i], nodes });
-            }
-            assert!(known < switches.iter().flatten().count(), "no switch is below itself");
+        let upwards = upwards(list);
+        assert_eq!(upwards.len(), list.len(), "no switch is below itself");
+        let mut switches: Vec<Switch> = Vec::new();
+        for (below, &parent) in list.iter().zip(&parent) {
+            let nodes = match below {
+                Below::Nodes(nodes) => nodes.clone(),
+                Below::Switches(_) => NodeSet::empty(count),
+            };
+            switches.push(Switch { level: 0, parent, depth: 0, nodes, words: 0..0, parts: None });
         }
-        let switches: Vec<Switch> = switches.into_iter().flatten().collect();
-        let hops = hops(&switches);
-        Tree { switches, hops }
+        for &i in &upwards {
+            if let Below::Switches(children) = &list[i] {
+                let mut all = NodeSet::empty(count);
+                children.iter().for_each(|&child| all.unite(&switches[child].nodes));
+                let sum: u32 = children.iter().map(|&child| switches[child].nodes.count()).sum();
+                switches[i].parts = (sum == all.count()).then(|| children.clone());
+                switches[i].nodes = all;
+                let levels = children.iter().map(|&child| switches[child].level + 1);
+                switches[i].level = levels.max().unwrap_or(0);
+            }
+            let words = switches[i].nodes.words();
+            let first = words.iter().position(|&word| word != 0).unwrap_or(0);
+            let end = words.iter().rposition(|&word| word != 0).map_or(first, |last| last + 1);
+            switches[i].words = first..end;
+        }
+        for &i in upwards.iter().rev() {
+            let above = switches[i].parent.map(|parent| switches[parent].depth + 1);
+            switches[i].depth = above.unwrap_or(0);
+        }
+        let leaves = (0..switches.len()).filter(|&i| switches[i].level == 0).collect();
+        Tree { switches, leaves, upwards }
     }
 
     /// The level of a switch: 0 for a leaf.
@@ -204,8 +216,67 @@ impl Tree {
         &self.switches[switch].nodes
     }
 
-    fn leaves(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.switches.len()).filter(|&i| self.switches[i].level == 0)
+    /// The words of a set and those of the nodes below a switch, where there are any of the latter.
+    fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
+        let switch = &self.switches[i];
+        let own = &switch.nodes.words()[switch.words.clone()];
+        own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
+    }
+
+    /// How many nodes of a set lie below each switch.
+    fn counts(&self, set: &NodeSet) -> Vec<u32> {
+        let mut counts = vec![0; self.switches.len()];
+        for &i in &self.upwards {
+            counts[i] = match &self.switches[i].parts {
+                Some(parts) => parts.iter().map(|&part| counts[part]).sum(),
+                None => self.words(i, set).map(u64::count_ones).sum(),
+            };
+        }
+        counts
+    }
+
+    /// The lowest weight of the nodes of a set below each switch.
+    fn lightest(&self, nodes: &Nodes, set: &NodeSet) -> Vec<Option<u32>> {
+        let mut lightest = vec![None; self.switches.len()];
+        for (weight, class) in nodes.classes().iter().rev() {
+            let mut class = class.clone();
+            class.intersect(set);
+            for (lightest, count) in lightest.iter_mut().zip(self.counts(&class)) {
+                if count > 0 {
+                    *lightest = Some(*weight);
+                }
+            }
+        }
+        lightest
+    }
+
+    /// How many links lie between each switch and the used ones, summed; `None` if one is in another tree.
+    fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
+        let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
+        let (mut total, mut depths) = (0, 0);
+        for &i in &self.upwards {
+            if used[i] {
+                (total, depths) = (total + 1, depths + self.switches[i].depth);
+            }
+            if let Some(parent) = self.switches[i].parent {
+                below[parent] += below[i];
+            }
+        }
+        // For each used switch the links that its way to the root shares with that of this one.
+        let mut shared = vec![0; used.len()];
+        let mut distances = vec![None; used.len()];
+        for &i in self.upwards.iter().rev() {
+            let Switch { parent, depth, .. } = self.switches[i];
+            let is_reached = match parent {
+                None => below[i] == total,
+                Some(parent) => {
+                    shared[i] = shared[parent] + below[i];
+                    distances[parent].is_some()
+                }
+            };
+            distances[i] = is_reached.then(|| total * depth + depths - 2 * shared[i]);
+        }
+        distances
     }
 
     /// A switch and all above it.
@@ -232,13 +303,10 @@ impl Tree {
             let holds_all = |&top: &usize| list.is_within(&self.switches[top].nodes);
             return top.filter(holds_all).ok_or(Failure::Never(Message::TopologyConfiguration));
         }
+        let (counts, weights) = (self.counts(available), self.lightest(nodes, available));
         let mut lowest = 0;
         for (i, switch) in self.switches.iter().enumerate() {
-            let mut free = switch.nodes.clone();
-            free.intersect(available);
-            let Some(weight) = nodes.lightest(&free).filter(|_| enough(free.count())) else {
-                continue;
-            };
+            let Some(weight) = weights[i].filter(|_| enough(counts[i])) else { continue };
             if top.is_none_or(|top| switch.level >= self.switches[top].level && weight <= lowest) {
                 (top, lowest) = (Some(i), weight);
             }
@@ -280,20 +348,21 @@ impl Tree {
         (order, fits)
     }
 
-    /// One attempt to get `want` nodes, or if they run out no fewer than the least.
+    /// One attempt to get `want` nodes, or if they run out no fewer than the least. Where it is not the first, the
+    /// required nodes are not enough even if they are as many: it takes one more, if there is one.
     fn gather(
         &self,
         nodes: &Nodes,
-        least: u32,
+        wanted: &Wanted,
         want: u32,
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> Attempt {
         let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
         let mut missing = want.saturating_sub(chosen.count());
-        let spare = want - least;
+        let mut spare = want - wanted.nodes;
         let top = self.top(nodes, required, available, |free| free + spare >= want)?;
-        if missing == 0 {
+        if missing == 0 && want >= wanted.most {
             return Ok(chosen);
         }
         let mut inside = self.switches[top].nodes.clone();
@@ -301,16 +370,21 @@ impl Tree {
         let mut candidates = NodeSet::empty(nodes.count());
         let mut forced = chosen.clone();
         let mut found = 0;
-        for (_, class) in nodes.classes() {
-            if found >= missing {
-                break;
-            }
+        // A weight that no available node has is none.
+        let classes = nodes.classes().iter().filter(|(_, class)| class.meets(available));
+        for (_, class) in classes {
             forced.unite(&candidates);
             let mut class = class.clone();
             class.intersect(&inside);
             class.subtract(&chosen);
             candidates.unite(&class);
             found = candidates.count();
+            if found >= missing {
+                break;
+            }
+        }
+        if missing == 0 {
+            (missing, spare) = (1, spare + 1);
         }
         if found + spare < missing {
             return Err(Failure::Now {
@@ -321,15 +395,12 @@ impl Tree {
         missing = missing.saturating_sub(forced.count() - chosen.count());
         chosen.unite(&forced);
         candidates.unite(&chosen);
-        let mut free: Vec<u32> =
-            self.switches.iter().map(|switch| switch.nodes.count_shared(&candidates)).collect();
+        let mut free = self.counts(&candidates);
         let mut used = vec![false; self.switches.len()];
         if !chosen.is_empty() {
-            for (i, switch) in self.switches.iter().enumerate() {
-                used[i] = switch.nodes.meets(&chosen);
-            }
+            used = self.counts(&chosen).into_iter().map(|count| count > 0).collect();
             let before = missing;
-            for leaf in self.leaves() {
+            for &leaf in &self.leaves {
                 if missing == 0 {
                     break;
                 }
@@ -342,37 +413,22 @@ impl Tree {
                 }
             }
         }
-        let distance = |i: usize| {
-            let far = (0..used.len()).filter(|&j| used[j]).map(|j| self.hops[i][j]);
-            far.sum::<Option<u32>>()
-        };
-        let mut distances: Vec<Option<u32>> = (0..used.len()).map(distance).collect();
+        let mut open = self.leaves.clone();
         while missing > 0 {
-            let mut best: Option<usize> = None;
-            for leaf in self.leaves() {
-                if used[leaf] || free[leaf] == 0 || distances[leaf].is_none() {
-                    continue;
-                }
-                let is_better = best.is_none_or(|best| {
-                    let (order, fits) = self.compare(leaf, best, &free, missing);
-                    distances[leaf] < distances[best] && fits
-                        || distances[leaf] == distances[best] && order.is_gt()
-                });
-                if is_better {
-                    best = Some(leaf);
-                }
-            }
+            let distances = self.distances(&used);
+            open.retain(|&leaf| !used[leaf] && free[leaf] > 0 && distances[leaf].is_some());
+            let best = open.iter().copied().reduce(|best, leaf| {
+                let (order, fits) = self.compare(leaf, best, &free, missing);
+                let is_better = distances[leaf] < distances[best] && fits
+                    || distances[leaf] == distances[best] && order.is_gt();
+                if is_better { leaf } else { best }
+            });
             let Some(leaf) = best else { break };
             used[leaf] = true;
             self.take(leaf, &candidates, &mut chosen, &mut missing);
-            if missing > 0 {
-                let gone = free[leaf];
-                for i in self.up_from(leaf) {
-                    free[i] = free[i].saturating_sub(gone);
-                }
-                for (sum, hops) in distances.iter_mut().zip(&self.hops[leaf]) {
-                    *sum = sum.zip(*hops).map(|(sum, hops)| sum + hops);
-                }
+            let gone = free[leaf];
+            for i in self.up_from(leaf) {
+                free[i] = free[i].saturating_sub(gone);
             }
         }
         if missing > spare {
@@ -386,16 +442,21 @@ impl Tree {
 
     /// Takes the candidates of a leaf, lowest first, until none is missing.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
-        for node in self.switches[leaf].nodes.iter() {
-            if *missing > 0 && candidates.contains(node) && !chosen.contains(node) {
-                chosen.insert(node);
+        for (word, mut bits) in
+            (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))
+        {
+            bits &= !chosen.words()[word];
+            while bits != 0 && *missing > 0 {
+                chosen.insert(word as u32 * 64 + bits.trailing_zeros());
+                bits &= bits - 1;
                 *missing -= 1;
             }
         }
     }
 
     fn leaves_touched(&self, chosen: &NodeSet) -> u32 {
-        self.leaves().filter(|&leaf| self.switches[leaf].nodes.meets(chosen)).count() as u32
+        let counts = self.counts(chosen);
+        self.leaves.iter().filter(|&&leaf| counts[leaf] > 0).count() as u32
     }
 }
 
@@ -412,7 +473,7 @@ impl Rule for Tree {
         }
         let mut want = wanted.most.max(wanted.nodes);
         loop {
-            let chosen = self.gather(nodes, wanted.nodes, want, required, available)?;
+            let chosen = self.gather(nodes, wanted, want, required, available)?;
             let is_near = wanted.switches.is_none_or(|most| self.leaves_touched(&chosen) <= most);
             if is_near {
                 return Ok(chosen);
@@ -425,16 +486,26 @@ impl Rule for Tree {
     }
 }
 
-/// How many links lie between each two switches.
-fn hops(switches: &[Switch]) -> Vec<Vec<Option<u32>>> {
-    let path = |i: usize| -> Vec<usize> {
-        std::iter::successors(Some(i), |&i| switches[i].parent).collect()
-    };
-    let paths: Vec<Vec<usize>> = (0..switches.len()).map(path).collect();
-    let between = |a: &Vec<usize>, b: &Vec<usize>| {
-        let meeting = a.iter().position(|i| b.contains(i))?;
-        let other = b.iter().position(|&i| i == a[meeting])?;
-        Some((meeting + other) as u32)
-    };
-    paths.iter().map(|a| paths.iter().map(|b| between(a, b)).collect()).collect()
+/// The switches of a list, each after those below it; those that are below themselves are left out.
+fn upwards(list: &[Below]) -> Vec<usize> {
+    let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
+    let mut unknown = vec![0; list.len()];
+    for (i, below) in list.iter().enumerate() {
+        if let Below::Switches(children) = below {
+            children.iter().for_each(|&child| above[child].push(i));
+            unknown[i] = children.len();
+        }
+    }
+    let mut upwards: Vec<usize> = (0..list.len()).filter(|&i| unknown[i] == 0).collect();
+    let mut next = 0;
+    while let Some(&known) = upwards.get(next) {
+        for &i in &above[known] {
+            unknown[i] -= 1;
+            if unknown[i] == 0 {
+                upwards.push(i);
+            }
+        }
+        next += 1;
+    }
+    upwards
 }

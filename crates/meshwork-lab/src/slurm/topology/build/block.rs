@@ -50,7 +50,7 @@ impl Builder<'_> {
         }
         let mut named: Vec<Named> = Vec::new();
         for block in blocks {
-            let name = self.name("block", block.name.as_ref(), block.line, &named)?.clone();
+            let name = self.name("block", block.name.as_ref(), block.line)?.clone();
             let nodes = match &block.nodes {
                 None => {
                     self.findings.warn(block.line, format!("the block {name} has no nodes"));

@@ -5,6 +5,8 @@ mod ring;
 mod torus3d;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use meshwork::alloc::listed::Rule;
 use meshwork::alloc::listed::anchors::Anchors;
 use meshwork::alloc::listed::blocks::Blocks;
@@ -79,7 +81,8 @@ pub fn build(
     hosts: &Hosts,
     findings: &mut Findings,
 ) -> Result<Structure, Fatal> {
-    let mut builder = Builder { hosts, findings, unknown: Vec::new() };
+    let (unknown, named) = (Vec::new(), BTreeMap::new());
+    let mut builder = Builder { hosts, findings, unknown, named };
     match &topology.kind {
         Kind::Flat => Ok(Structure::Flat),
         Kind::Tree(switches) => builder.tree(topology, switches),
@@ -94,6 +97,8 @@ struct Builder<'a> {
     findings: &'a mut Findings,
     /// The names that no node has.
     unknown: Vec<String>,
+    /// The names that have been given, and where.
+    named: BTreeMap<String, usize>,
 }
 
 impl Builder<'_> {
@@ -158,15 +163,14 @@ impl Builder<'_> {
         what: &str,
         name: Option<&'n String>,
         line: usize,
-        earlier: &[Named],
     ) -> Result<&'n String, Fatal> {
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             let says = format!("this {what} has no name");
             let slurm = format!("fatal: Can't create a {what} without a name");
             return self.fatal(line, says, &[&slurm]);
         };
-        if let Some(other) = earlier.iter().find(|other| other.name == *name) {
-            let says = format!("a {what} is named {name} here and in line {}", other.line);
+        if let Some(other) = self.named.insert(name.clone(), line) {
+            let says = format!("a {what} is named {name} here and in line {other}");
             let capital = format!("{}{}", what[..1].to_uppercase(), &what[1..]);
             let slurm = format!("fatal: {capital} ({name}) has already been defined");
             return self.fatal(line, says, &[&slurm]);

@@ -24,7 +24,7 @@ impl Builder<'_> {
         }
         let (mut named, mut around): (Vec<Named>, Vec<Vec<Node>>) = (Vec::new(), Vec::new());
         for ring in rings {
-            let name = self.name("ring", ring.name.as_ref(), ring.line, &named)?.clone();
+            let name = self.name("ring", ring.name.as_ref(), ring.line)?.clone();
             let names = match &ring.nodes {
                 None => {
                     self.findings.warn(ring.line, format!("the ring {name} has no nodes"));

@@ -1,5 +1,7 @@
 //! Trees of switches.
 
+use std::collections::BTreeMap;
+
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::geometry::NodeSet;
 
@@ -25,7 +27,7 @@ impl Builder<'_> {
         let mut named: Vec<Named> = Vec::new();
         let mut children: Vec<Option<Vec<String>>> = Vec::new();
         for switch in switches {
-            let name = self.name("switch", switch.name.as_ref(), switch.line, &named)?.clone();
+            let name = self.name("switch", switch.name.as_ref(), switch.line)?.clone();
             let mut nodes = NodeSet::empty(self.hosts.count());
             if let Some(list) = &switch.nodes {
                 let hosts = names(&list.text).or_else(|says| {
@@ -80,6 +82,8 @@ impl Builder<'_> {
         children: &[Option<Vec<String>>],
     ) -> Result<Vec<Option<Vec<usize>>>, Fatal> {
         let mut below = Vec::new();
+        let by_name: BTreeMap<&str, usize> =
+            named.iter().map(|switch| switch.name.as_str()).zip(0..).collect();
         for (place, (switch, list)) in named.iter().zip(children).enumerate() {
             let Some(list) = list else {
                 below.push(None);
@@ -87,7 +91,7 @@ impl Builder<'_> {
             };
             let mut places = Vec::new();
             for child in list {
-                let found = named.iter().position(|other| other.name == *child);
+                let found = by_name.get(child.as_str()).copied();
                 let Some(found) = found.filter(|&found| found != place) else {
                     let says = format!(
                         "the switch {} has the child {child}, which is no other switch",
@@ -176,6 +180,15 @@ fn depths(below: &[Option<Vec<usize>>]) -> Vec<usize> {
     for (place, children) in below.iter().enumerate() {
         children.iter().flatten().for_each(|&child| parent[child] = Some(place));
     }
-    let above = |i: usize| std::iter::successors(parent[i], |&i| parent[i]).count();
-    (0..below.len()).map(above).collect()
+    let mut depths: Vec<Option<usize>> =
+        parent.iter().map(|up| up.is_none().then_some(0)).collect();
+    for start in 0..below.len() {
+        let unknown = |&i: &usize| depths[i].is_none();
+        let up = |&i: &usize| parent[i];
+        let path: Vec<usize> = std::iter::successors(Some(start), up).take_while(unknown).collect();
+        for i in path.into_iter().rev() {
+            depths[i] = parent[i].and_then(|up| depths[up]).map(|depth| depth + 1);
+        }
+    }
+    depths.into_iter().flatten().collect()
 }

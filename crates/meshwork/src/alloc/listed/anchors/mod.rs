@@ -197,6 +197,9 @@ impl Rule for Anchors {
         if !self.lists(size) {
             return Err(never());
         }
+        if required.is_some_and(|list| !list.is_within(&self.covered)) {
+            return Err(Failure::of(Message::NoUnit));
+        }
         let mut free = available.clone();
         let mut required = required;
         if count > 1
@@ -207,28 +210,24 @@ impl Rule for Anchors {
             }
             free.intersect(list);
         }
-        let message = if wanted.is_cut() { Message::NoUnitForSegment } else { Message::NoUnit };
         let mut all = NodeSet::empty(nodes.count());
         let mut others_overlap = false;
-        let mut of_overlapping = all.clone();
         for _ in 0..count {
             let Some((chosen, overlaps)) =
                 self.best(nodes, &free, size, required, wanted.ends.as_ref())
             else {
                 // Where places overlap, another choice of an earlier segment may leave room for this one.
-                let action = if others_overlap && wanted.is_cut() {
-                    Action::WithoutOneOf(of_overlapping)
-                } else {
-                    Action::Break
-                };
-                return Err(Failure::Now { message, action });
+                return Err(match others_overlap {
+                    true => Failure::Now {
+                        message: Message::NoUnitForSegment,
+                        action: Action::WithoutOneOf(all),
+                    },
+                    false => Failure::of(Message::NoUnit),
+                });
             };
             free.subtract(&chosen);
             all.unite(&chosen);
-            if overlaps {
-                others_overlap = true;
-                of_overlapping.unite(&chosen);
-            }
+            others_overlap |= overlaps;
         }
         Ok(all)
     }
@@ -239,5 +238,10 @@ impl Rule for Anchors {
 
     fn places_single_nodes(&self) -> bool {
         true
+    }
+
+    /// Of a job of segments Slurm rejects but a size that no list has, however few places there are.
+    fn waits_in_vain(&self, wanted: &Wanted) -> bool {
+        wanted.is_cut()
     }
 }
