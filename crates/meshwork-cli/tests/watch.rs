@@ -83,8 +83,8 @@ struct Terminal {
 
 impl Terminal {
     /// A terminal in which a shell waits; `None` where there is no tmux.
-    fn open() -> Option<Terminal> {
-        let terminal = Terminal { socket: format!("meshwork-test-{}", std::process::id()) };
+    fn open(name: &str) -> Option<Terminal> {
+        let terminal = Terminal { socket: format!("meshwork-test-{}-{name}", std::process::id()) };
         let shell =
             ["-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "26", "env PS1='$ ' sh"];
         let opened = terminal.tmux(&shell)?;
@@ -126,7 +126,7 @@ impl Drop for Terminal {
 
 #[test]
 fn on_a_terminal_it_is_played_paused_stepped_and_left_without_a_trace() {
-    let Some(terminal) = Terminal::open() else {
+    let Some(terminal) = Terminal::open("played") else {
         skip("there is no tmux here, or it cannot open a terminal");
         return;
     };
@@ -153,5 +153,78 @@ fn on_a_terminal_it_is_played_paused_stepped_and_left_without_a_trace() {
         terminal.strike(&[leave]);
         let left = terminal.screen(|screen| screen.contains("status=0\n0\n"));
         assert!(!left.contains("utilization"), "the other screen is left:\n{left}");
+    }
+}
+
+/// A command that watches, and writes down its number before it begins.
+fn watching(folder: &Path) -> String {
+    let study = examples().join("load.toml").canonicalize().unwrap();
+    format!(
+        "sh -c 'echo $$ > {}; exec {} watch {}'",
+        folder.join("number").display(),
+        env!("CARGO_BIN_EXE_meshwork"),
+        study.display()
+    )
+}
+
+fn number(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("number")).unwrap().trim().to_owned()
+}
+
+fn is_playing(screen: &str) -> bool {
+    screen.contains("8 events a second") && screen.contains("16 × 16 mesh")
+}
+
+/// Whether there is such a process, which has not ended and is only to be buried.
+fn lives(number: &str) -> bool {
+    let said = Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
+    let state = String::from_utf8(said.stdout).unwrap();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+#[test]
+fn signals_end_it_and_the_terminal_is_as_it_was() {
+    let Some(terminal) = Terminal::open("signals") else {
+        skip("there is no tmux here, or it cannot open a terminal");
+        return;
+    };
+    terminal.screen(|screen| screen.contains('$'));
+    let folder = tempfile::tempdir().unwrap();
+    let command =
+        format!("{}; echo status=$?; stty -a | grep -c -- -icanon", watching(folder.path()));
+    for signal in ["-TERM", "-HUP"] {
+        terminal.strike(&["clear; ", &command, "Enter"]);
+        terminal.screen(is_playing);
+        let killed = Command::new("kill").args([signal, &number(folder.path())]).status();
+        assert!(killed.unwrap().success());
+        let left = terminal.screen(|screen| screen.contains("status=0\n0\n"));
+        assert!(!left.contains("utilization"), "the other screen is left:\n{left}");
+    }
+}
+
+#[test]
+fn it_ends_with_its_terminal() {
+    // In a session of its own it gets no signal when the terminal closes: its input only comes to
+    // an end.
+    for (name, before) in [("closed", "exec "), ("ended", "setsid -w ")] {
+        let Some(terminal) = Terminal::open(name) else {
+            skip("there is no tmux here, or it cannot open a terminal");
+            return;
+        };
+        terminal.screen(|screen| screen.contains('$'));
+        let folder = tempfile::tempdir().unwrap();
+        terminal.strike(&["clear; ", before, &watching(folder.path()), "Enter"]);
+        terminal.screen(is_playing);
+        let number = number(folder.path());
+        assert!(lives(&number));
+        drop(terminal);
+        let begun = Instant::now();
+        while lives(&number) {
+            if begun.elapsed() > Duration::from_secs(30) {
+                let _ = Command::new("kill").args(["-KILL", &number]).status();
+                panic!("{name}: it goes on without its terminal");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
 use crate::run::keys::PointKeys;
 use crate::run::memory;
-use crate::run::store::{Input, RUNS, Store, StoreError, Trace};
+use crate::run::store::{Input, RUNS, Store, StoreError, Trace, WHOLE};
 use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT, Span};
 use crate::study::expand::{self, Point, expand};
@@ -42,6 +42,8 @@ pub struct Options<'a> {
     pub build: String,
     /// Is asked before every run whether to stop. What has ended is kept, and no table is written.
     pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Whether the tables of another study in the folder may be replaced; its runs are kept.
+    pub replace: bool,
 }
 
 impl Default for Options<'_> {
@@ -54,6 +56,7 @@ impl Default for Options<'_> {
             watcher: None,
             build: standard(),
             stop: &|| false,
+            replace: false,
         }
     }
 }
@@ -78,7 +81,9 @@ pub struct Finished {
 
 /// Runs a study: expands it, runs what is not in the store of `options.out`, and writes the tables
 /// there. `experiment.toml` there is the study whose tables stand beside it, and `asked.toml` how it was
-/// asked for: a later study in the same folder replaces it, with a warning, and keeps all runs.
+/// asked for: a later form of the study in the same folder replaces it, with a warning, and keeps
+/// all runs. Another study, which is one of another name, is refused unless `options.replace` says
+/// otherwise.
 ///
 /// ```
 /// use std::path::Path;
@@ -114,6 +119,9 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
+            if !options.replace {
+                must_be_its_own(study, folder)?;
+            }
             let store = Store::open(folder, &options.build)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
@@ -320,6 +328,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     if folder.join(RUNS).exists() {
         return Ok(());
     }
+    must_be_its_own(study, folder)?;
     std::fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
     keep_study(study, folder)?;
     let left_out = Some(why.to_owned());
@@ -341,6 +350,37 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
         }
     }
     known
+}
+
+/// The beginning of a sentence about a folder in which another study lies: one of another name.
+pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
+    let other = Asked::name_in(folder)?.filter(|other| *other != study.name);
+    let (shown, own) = (folder.display(), &study.name);
+    Ok(other.map(|other| {
+        format!("{shown}: this folder holds the study `{other}`, and this one is `{own}`")
+    }))
+}
+
+/// Refuses a folder with another study, or with a table that Meshwork has not written.
+fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
+    if let Some(says) = another(study, folder)? {
+        return Err(Refused(format!(
+            "{says}: give another folder, or `--replace` to have the tables of this one there and \
+             keep all runs"
+        )));
+    }
+    if folder.join(EXPERIMENT).exists() || folder.join(RUNS).exists() {
+        return Ok(());
+    }
+    match WHOLE.iter().find(|name| folder.join(name).exists()) {
+        Some(name) => Err(Refused(format!(
+            "{}: the file {name} in this folder is of no study: give another folder, or \
+             `--replace` \
+             to lose it",
+            folder.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Writes `experiment.toml`; a sentence where it replaces another study.

@@ -12,6 +12,7 @@
 //! on. Nothing here prints: progress goes to a callback, and what is wrong comes back as sentences. **No result depends on the number of threads, or on how often a sweep
 //! was interrupted.**
 
+pub mod cell;
 pub mod date;
 pub mod findings;
 pub mod lab;

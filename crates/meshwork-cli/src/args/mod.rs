@@ -167,6 +167,9 @@ pub(crate) struct Run {
     /// The folder for results; of several studies each has a folder of its own in it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Let the tables of another study in the folder be replaced; its runs are kept
+    #[arg(long, requires = "out", conflicts_with = "shard")]
+    pub(crate) replace: bool,
     /// How many threads run [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,

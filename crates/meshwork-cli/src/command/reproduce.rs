@@ -93,7 +93,7 @@ fn reproduce(
     let folder = base(arguments).join(&study.name);
     let finished = match one(
         study,
-        Some(folder.clone()),
+        (Some(folder.clone()), false),
         (arguments.threads, arguments.memory),
         false,
         None,

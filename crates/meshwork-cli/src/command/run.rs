@@ -55,7 +55,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         let watching = watched.as_deref();
         let finished = one(
             study,
-            folder.clone(),
+            (folder.clone(), arguments.replace),
             (arguments.threads, arguments.memory),
             arguments.quiet,
             watching,
@@ -119,7 +119,7 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
 /// Runs one study, with a bar unless it is to be quiet.
 pub(super) fn one(
     study: &Study,
-    out: Option<PathBuf>,
+    (out, replace): (Option<PathBuf>, bool),
     (threads, memory): (Option<usize>, Memory),
     quiet: bool,
     watched: Option<&Watched>,
@@ -138,7 +138,7 @@ pub(super) fn one(
     let build = build::of(&study.catalogue);
     let stop = || stopper.is_some_and(Stopper::is_time);
     let options =
-        Options { out, threads, max_memory, progress: &show, watcher, build, stop: &stop };
+        Options { out, threads, max_memory, progress: &show, watcher, build, stop: &stop, replace };
     let finished = meshwork_lab::run(study, &options);
     meter.end();
     finished

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use meshwork::alloc::listed::Wanted;
 use meshwork::geometry::NodeSet;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::history::{History, Stay};
 use super::read_text;
@@ -20,6 +20,8 @@ use crate::slurm::topology::{Topology, build};
 const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 const CONF: &str = "slurm.conf";
+/// What the quality says of the files beside it: the digest of each.
+const DIGESTS: &str = "blake3";
 /// The topology, in the one form or the other.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
@@ -210,6 +212,18 @@ pub fn asked(stay: &Stay) -> Asked {
     }
 }
 
+/// The digests of the files that an import has written into a folder, by their names.
+///
+/// `None` where nothing was imported.
+fn known(path: &Path) -> Option<BTreeMap<String, String>> {
+    let quality = read_text(&path.join(QUALITY)).ok()?;
+    let quality: Json = serde_json::from_str(&quality).ok()?;
+    let digests = quality.as_object()?.get(DIGESTS).and_then(Json::as_object);
+    let digest =
+        |(name, digest): (&String, &Json)| Some((name.clone(), digest.as_str()?.to_owned()));
+    Some(digests.into_iter().flatten().filter_map(digest).collect())
+}
+
 /// A machine with its history.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -241,7 +255,8 @@ impl Folder {
             ));
         }
         let is_empty = path.read_dir().map_or(true, |mut entries| entries.next().is_none());
-        if !is_empty && !path.join(JOBS).is_file() {
+        let known = known(path);
+        if !is_empty && known.is_none() {
             return Err(format!(
                 "{shown}: this folder has something else in it: a site goes into a folder of its own"
             ));
@@ -258,6 +273,28 @@ impl Folder {
             files.push((name.clone(), text.clone()));
         }
         files.push((PathBuf::from(JOBS), history.table()));
+        let digest = |text: &[u8]| blake3::hash(text).to_hex().to_string();
+        let mut digests = BTreeMap::new();
+        for (name, text) in &files {
+            let name = name.display().to_string();
+            let there = std::fs::read(path.join(&name)).ok();
+            let now = digest(text.as_bytes());
+            let before = there.map(|bytes| digest(&bytes)).filter(|before| *before != now);
+            // Imports of before have noted nothing.
+            let noted = known.as_ref().filter(|known| !known.is_empty());
+            if before
+                .is_some_and(|before| noted.is_some_and(|known| known.get(&name) != Some(&before)))
+            {
+                return Err(format!(
+                    "{shown}: {name} in this folder is not as an import wrote it, and would be \
+                     lost: give another folder, \
+                     or move it away"
+                ));
+            }
+            digests.insert(name, now);
+        }
+        let mut quality = quality.clone();
+        quality[DIGESTS] = json!(digests);
         files.push((PathBuf::from(QUALITY), format!("{quality:#}\n")));
         for (name, text) in files {
             let whole = path.join(name);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::Trouble;
+use crate::cell::{plain, written};
 
 /// Seconds since the beginning of 1970 in UTC.
 pub type Second = i64;
@@ -241,7 +242,7 @@ impl History {
             let line = record.position().map_or(1, |position| position.line() as usize);
             let cell = |name: &str| {
                 let place = COLUMNS.iter().position(|own| *own == name).and_then(|own| places[own]);
-                place.and_then(|place| record.get(place)).unwrap_or_default()
+                place.and_then(|place| record.get(place)).map(plain).unwrap_or_default()
             };
             let number = |name: &str| match cell(name) {
                 "" => Ok(None),
@@ -295,10 +296,11 @@ impl History {
 
 /// A cell, in quotes where it needs them, and the comma behind it.
 fn cell(table: &mut String, text: &str) {
+    let text = written(text);
     if text.contains([',', '"', '\n', '\r']) {
         let _ = write!(table, "\"{}\",", text.replace('"', "\"\""));
     } else {
-        table.push_str(text);
+        table.push_str(&text);
         table.push(',');
     }
 }
@@ -324,6 +326,9 @@ mod tests {
             priority: Some(4_294_901_759),
             by: By::Backfill,
             reason: "says \"no\"".to_owned(),
+            user: "=HYPERLINK(\"x\")".to_owned(),
+            account: "-7".to_owned(),
+            qos: "'@high".to_owned(),
             line: 9,
             ..Stay::default()
         };

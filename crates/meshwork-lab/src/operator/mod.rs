@@ -32,6 +32,8 @@ pub mod unlisted;
 use std::fmt;
 use std::path::Path;
 
+use crate::run::file::{FileError, MAX_RECORDS, bounded, read_whole};
+
 /// Something that is wrong with a file, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
@@ -64,20 +66,20 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The text of a file, unpacked where it is packed by gzip.
+/// The text of a file of at most [`MAX_RECORDS`] bytes, unpacked where it is packed by gzip.
 ///
 /// # Errors
-/// If it cannot be read, or is no text.
+/// If it cannot be read, is longer, or is no text.
 pub fn read_text(path: &Path) -> Result<String, Trouble> {
     let file = path.display().to_string();
-    let unread =
-        |error: std::io::Error| Trouble::of(&file, format!("this file cannot be read ({error})"));
-    let mut bytes = std::fs::read(path).map_err(unread)?;
+    let unread = |error: FileError| {
+        let says = error.to_string();
+        Trouble::of(&file, says.strip_prefix(&format!("{file}: ")).unwrap_or(&says))
+    };
+    let mut bytes = read_whole(&file, path, MAX_RECORDS).map_err(unread)?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut unpacked = Vec::new();
-        let mut reader = flate2::read::MultiGzDecoder::new(&bytes[..]);
-        std::io::Read::read_to_end(&mut reader, &mut unpacked).map_err(unread)?;
-        bytes = unpacked;
+        let reader = flate2::read::MultiGzDecoder::new(&bytes[..]);
+        bytes = bounded(&file, path, reader, MAX_RECORDS).map_err(unread)?;
     }
     String::from_utf8(bytes).map_err(|error| {
         let line = error.as_bytes()[..error.utf8_error().valid_up_to()]

@@ -70,6 +70,7 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
         .asked
         .inputs
         .iter()
+        .filter(|input| input.kept.is_none())
         .map(|input| {
             format!("{} (BLAKE3 {})", input.path, &input.blake3[..16.min(input.blake3.len())])
         })

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use meshwork::catalogue::Catalogue;
 
 use super::Content;
+use crate::cell::plain;
 use crate::findings::summary::shown;
 use crate::run::known;
 use crate::run::store::{Archive, Head, Note, RUNS, Record, SEGMENTS, attempts};
@@ -92,7 +93,7 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
         indices.entry(label(point)).or_insert(index);
     }
     for row in reader.records().flatten() {
-        let cells: Vec<String> = row.iter().map(str::to_owned).collect();
+        let cells: Vec<String> = row.iter().map(|cell| plain(cell).to_owned()).collect();
         let [swept @ .., replication, message] = &cells[..] else { continue };
         if let (Some(&index), Ok(replication)) = (indices.get(swept), replication.parse()) {
             failures.insert((index, replication), message.clone());

@@ -1,7 +1,7 @@
 //! Files that are read, and written whole or not at all; why they cannot be, in a sentence.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,6 +25,20 @@ pub enum FileError {
     /// It is a pipe or a device.
     #[error("{0}: this is not a regular file, and every run reads it anew")]
     NotRegular(String),
+    /// It is a device, which may never end.
+    #[error("{0}: this is a device, but must be a file")]
+    Device(String),
+    /// It holds something else.
+    #[error("{0}: this file is no text in UTF-8")]
+    NotText(String),
+    /// It has more bytes than are read at once.
+    #[error("{path}: this file is too long: at most {mebibytes} MiB are read of it")]
+    TooLong {
+        /// The file.
+        path: String,
+        /// How much is read.
+        mebibytes: u64,
+    },
     /// It cannot be read for another reason.
     #[error("{path}: cannot be read ({why})")]
     Unread {
@@ -87,6 +101,10 @@ impl FileError {
             io::ErrorKind::PermissionDenied => FileError::NotReadable(shown),
             _ => FileError::Unread { path: shown, why: error.to_string() },
         }
+    }
+
+    fn too_long(shown: &str, most: u64) -> FileError {
+        FileError::TooLong { path: shown.to_owned(), mebibytes: most >> 20 }
     }
 
     /// Why a file cannot be written.
@@ -155,17 +173,130 @@ pub(crate) fn plain(word: &str) -> String {
     if word.is_empty() { "host".to_owned() } else { word }
 }
 
+/// The most bytes of a file that describes something: a study, a machine, a list.
+pub const MAX_TEXT: u64 = 64 << 20;
+
+/// The most bytes of a file that grows with what happens and is read as a whole: a history, a
+/// state.
+pub const MAX_RECORDS: u64 = 1 << 30;
+
+/// Reads a file of at most so many bytes, as a whole; `shown` is what the user calls it. A pipe is
+/// read to its end.
+///
+/// # Errors
+/// If it cannot be read, is a device, or is longer.
+pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    if is_device(path) {
+        return Err(FileError::Device(shown.to_owned()));
+    }
+    let file = File::open(path).map_err(|error| FileError::reading(shown, path, &error))?;
+    if file.metadata().is_ok_and(|data| data.len() > most) {
+        return Err(FileError::too_long(shown, most));
+    }
+    bounded(shown, path, file, most)
+}
+
+/// All that a reader of a file gives, if that is at most so many bytes.
+pub(crate) fn bounded(
+    shown: &str,
+    path: &Path,
+    reader: impl Read,
+    most: u64,
+) -> Result<Vec<u8>, FileError> {
+    let mut bytes = Vec::new();
+    let read = reader.take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| FileError::reading(shown, path, &error))?;
+    if bytes.len() as u64 > most {
+        return Err(FileError::too_long(shown, most));
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn is_device(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = path.metadata().map(|data| data.file_type());
+    kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device())
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &Path) -> bool {
+    false
+}
+
+/// Where links lead, the last of which may lead to what is not there yet.
+pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("its links lead in a circle"))
+}
+
+/// A file that is being written, under another name until it is whole. Dropped before, it leaves
+/// what was there.
+///
+/// Of a link the target is replaced. A pipe or a device cannot be replaced by a file, and is
+/// written at once.
+pub(crate) struct Whole {
+    file: File,
+    /// The name that it has, and the one that it is to get; none for a pipe or a device.
+    names: Option<(PathBuf, PathBuf)>,
+}
+
+impl Whole {
+    pub(crate) fn create(path: &Path) -> io::Result<Whole> {
+        if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Whole { file, names: None });
+        }
+        let path = target(path)?;
+        let temporary = temporary(&path);
+        Ok(Whole { file: File::create(&temporary)?, names: Some((temporary, path)) })
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        let Some((temporary, path)) = &self.names else { return self.file.flush() };
+        self.file.sync_all()?;
+        fs::rename(temporary, path)?;
+        self.names = None;
+        Ok(())
+    }
+}
+
+impl Write for Whole {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if let Some((temporary, _)) = &self.names {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
 /// Writes a file whole or not at all: to another name first, which then replaces it.
+///
+/// Of a link the target is replaced, and what is no regular file is written through to.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let temporary = temporary(path);
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
+    let written = Whole::create(path).and_then(|mut whole| {
+        whole.write_all(bytes)?;
+        whole.finish()
+    });
     written.map_err(|error| FileError::writing(path, &error))
 }

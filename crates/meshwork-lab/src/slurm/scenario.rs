@@ -1,6 +1,7 @@
 //! A partition as the machine and the allocator of a scenario.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use meshwork::alloc::listed::anchors::{Anchors, Entry};
 use meshwork::geometry::NodeSet;
@@ -56,9 +57,8 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     };
     let (topology, conf, partition) = (text(SLURM)?, text("conf")?, text("partition")?);
     let refused = |says: String| Problem::new(format!("machine.{SLURM}"), says);
-    let topology = files.locate(&topology.unwrap_or_default());
-    let conf = conf.map(|conf| files.locate(&conf));
-    let reading = site::read(&topology, conf.as_deref()).map_err(refused)?;
+    let topology = topology.unwrap_or_default();
+    let reading = read(files, &topology, conf.as_deref()).map_err(refused)?;
     let site = reading.site(partition.as_deref()).map_err(refused)?;
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     let listed = found.map(|(topology, _)| topology);
@@ -80,6 +80,32 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     table.insert("machine".to_owned(), Value::Table(machine));
     table.insert("allocator".to_owned(), Value::Table(allocator));
     Ok(())
+}
+
+/// The files of a machine, each noted as a companion of the study.
+///
+/// What a `slurm.conf` includes lies beside it.
+fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {
+    let text =
+        |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
+    let name = |place: &Path| place.display().to_string();
+    let topology_place = files.locate_companion(topology);
+    let topology = text(topology, &topology_place)?;
+    let conf_place = conf.map(|conf| files.locate_companion(conf));
+    let conf_text = match (conf, &conf_place) {
+        (Some(conf), Some(place)) => Some(text(conf, place)?),
+        _ => None,
+    };
+    let beside = |own: &Path, path: &str| own.parent().unwrap_or(Path::new("")).join(path);
+    let mut include = |path: &str| {
+        let own = name(&beside(Path::new(conf.unwrap_or_default()), path));
+        let kept = Some(files.locate_companion(&own)).filter(|place| place.exists());
+        let place = beside(conf_place.as_deref().unwrap_or(Path::new("")), path);
+        text(&own, kept.as_ref().unwrap_or(&place))
+    };
+    let names =
+        site::Files { topology: name(&topology_place), conf: conf_place.as_deref().map(name) };
+    Ok(site::read_texts(names, &topology, conf_text.as_deref(), &mut include))
 }
 
 fn names_slurm(allocator: &Value) -> bool {

@@ -9,6 +9,7 @@ use super::conf::{self, Conf};
 use super::finding::{Fatal, Finding, Findings, Level, Source};
 use super::hostlist;
 use super::topology::{self, Hosts, Structure, Topology};
+use crate::run::file::{FileError, MAX_TEXT, read_whole};
 
 /// The texts of the files, with their names.
 #[derive(Clone, Debug, Default)]
@@ -78,10 +79,10 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
 }
 
 fn text(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path)
-        .map_err(|error| format!("{}: this file cannot be read ({error})", path.display()))?;
-    String::from_utf8(bytes)
-        .map_err(|_| format!("{}: this file is no text in UTF-8", path.display()))
+    let shown = path.display().to_string();
+    let text = read_whole(&shown, path, MAX_TEXT)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileError::NotText(shown)));
+    text.map_err(|error| error.to_string())
 }
 
 /// As [`read`], of texts.

@@ -16,20 +16,28 @@
 //! ```
 //!
 //! `place` is where the log lay, and `beside` the same as seen from the folder of results: so that the
-//! `experiment.toml` in it finds the log wherever it is run from, and also after both were moved together.
+//! `experiment.toml` in it finds the log wherever it is run from, and also after both were moved
+//! together. Files whose text becomes part of scenarios, as a topology does, are kept as they were,
+//! in [`FILES`]: without them nobody could tell any more which runs are meant.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use crate::findings::clock::Start;
 use crate::run::file::{FileError, write_whole};
+use crate::run::inputs::Companion;
+use crate::run::locked;
 use crate::run::store::{Input, Record};
 use crate::study::{Refused, Study};
 
 /// The file in a folder of results.
 pub const ASKED: &str = "asked.toml";
+
+/// The folder, in one of results, of the texts that became part of scenarios.
+pub const FILES: &str = "files";
 
 /// The text of the study in a folder of results.
 pub const EXPERIMENT: &str = "experiment.toml";
@@ -40,6 +48,9 @@ pub const EXPERIMENT: &str = "experiment.toml";
 pub struct Asked {
     /// The file of the study, as given.
     pub file: String,
+    /// The name of the study; studies kept by older versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The settings of the command line, as given.
     #[serde(default)]
     pub settings: Vec<String>,
@@ -55,6 +66,9 @@ pub struct Asked {
     /// Which time the logs span, where the study is about windows of them.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
+    /// The texts that are kept beside it, by their names in the folder.
+    #[serde(skip)]
+    pub(crate) texts: BTreeMap<String, String>,
 }
 
 /// A file that scenarios read.
@@ -71,6 +85,9 @@ pub struct AskedInput {
     /// The same, as seen from the folder of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
+    /// Where it is kept in the folder of results, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
     /// When its clock begins, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
@@ -105,16 +122,37 @@ impl Asked {
             path: path.clone(),
             blake3: input.blake3.clone(),
             place: Some(input.path.clone()),
-            beside: None,
             start: input.start.clone(),
+            ..AskedInput::default()
         };
+        let mut inputs: Vec<AskedInput> = inputs.iter().map(input).collect();
+        let mut texts = BTreeMap::new();
+        for (path, Companion { place, text }) in locked(&study.companions).iter() {
+            let blake3 = blake3::hash(text.as_bytes()).to_hex().to_string();
+            // Two files of one name are told by what they say.
+            let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
+            let kept = format!("{FILES}/{}-{name}", &blake3[..16]);
+            texts.insert(kept.clone(), text.clone());
+            let place = Some(place.display().to_string());
+            let kept = Some(kept);
+            inputs.push(AskedInput {
+                path: path.clone(),
+                blake3,
+                place,
+                kept,
+                ..AskedInput::default()
+            });
+        }
+        inputs.sort_by(|one, other| one.path.cmp(&other.path));
         Asked {
             file: study.file.clone(),
+            name: Some(study.name.clone()),
             settings: study.settings.iter().map(|setting| setting.text.clone()).collect(),
             build: String::new(),
             left_out: None,
-            inputs: inputs.iter().map(input).collect(),
+            inputs,
             spans: Vec::new(),
+            texts,
         }
     }
 
@@ -122,7 +160,7 @@ impl Asked {
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &AskedInput| {
-            let beside = input.beside.iter().map(|path| folder.join(path));
+            let beside = input.kept.iter().chain(&input.beside).map(|path| folder.join(path));
             (input.path.clone(), beside.chain(input.place.iter().map(PathBuf::from)).collect())
         };
         self.inputs.iter().map(places).collect()
@@ -138,6 +176,12 @@ impl Asked {
         for input in &mut asked.inputs {
             let place = input.place.as_ref().map(Path::new);
             input.beside = place.and_then(|place| from_here(&here, place));
+        }
+        for (name, text) in &asked.texts {
+            let path = folder.join(name);
+            let home = path.parent().unwrap_or(folder);
+            std::fs::create_dir_all(home).map_err(|error| FileError::making(home, &error))?;
+            write_whole(&path, text.as_bytes())?;
         }
         let text = toml::to_string(&asked).expect("texts and lists of them are TOML");
         let text = format!("# How experiment.toml was asked for.\n{text}");
@@ -160,6 +204,19 @@ impl Asked {
             let message = error.message().trim().replace('\n', "; ");
             Refused(format!("{name}: this is not how Meshwork writes this file: {message}"))
         })
+    }
+
+    /// What the study in a folder of results is called, if there is one and it is known.
+    ///
+    /// # Errors
+    /// As [`read`](Asked::read).
+    pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
+        let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
+        let Some(asked) = Asked::read(folder)? else { return Ok(None) };
+        let own = source.parse::<Table>().unwrap_or_default().remove("name");
+        let own = own.and_then(|name| name.as_str().map(str::to_owned));
+        let stem = || Some(Path::new(&asked.file).file_stem()?.to_string_lossy().into_owned());
+        Ok(asked.name.clone().or(own).or_else(stem))
     }
 
     /// What can be said of a folder that does not say it: no settings, and the inputs that its runs name, which are
@@ -186,8 +243,8 @@ impl Asked {
             path: path.to_owned(),
             blake3: blake3.to_owned(),
             place: Some(place.to_owned()),
-            beside: None,
             start,
+            ..AskedInput::default()
         };
         match self.inputs.binary_search_by(|other| other.path.as_str().cmp(path)) {
             Ok(place) => self.inputs[place] = found,
@@ -237,6 +294,7 @@ mod tests {
         let settings = ["workload.load=0.7", "sweep.'workload.load'=[0.1, 0.2]", "name=\"a ' b\""];
         let asked = Asked {
             file: "dir/a study.toml".to_owned(),
+            name: Some("a study".to_owned()),
             settings: settings.map(str::to_owned).to_vec(),
             build: "0f".to_owned(),
             left_out: Some("there is no log".to_owned()),
@@ -245,6 +303,7 @@ mod tests {
                 blake3: "00ff".to_owned(),
                 place: Some(folder.path().join("../logs/a.swf").display().to_string()),
                 beside: None,
+                kept: None,
                 start: Some(Start { unix: 3, offset: None, zone: Some("UTC".to_owned()) }),
             }],
             spans: vec![Span {
@@ -255,6 +314,7 @@ mod tests {
                 last: 1e9,
                 empty: vec![2, 5],
             }],
+            texts: BTreeMap::new(),
         };
         asked.write(folder.path()).unwrap();
         let mut read = Asked::read(folder.path()).unwrap().unwrap();

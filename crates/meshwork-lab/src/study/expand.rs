@@ -188,7 +188,8 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
             .map_err(|problem| blame(study, &problem, Some(origin)))?;
     }
     let files = Files::of(study);
-    let scenario = lists::read_in(&files, &mut table)
+    let list = |path: &str| files.companion(path, &files.locate_companion(path));
+    let scenario = lists::read_in(&list, &mut table)
         .and_then(|()| on_the_clock_of_its_log(study, &mut table))
         .and_then(|()| lay_out(&mut table, &files))
         .and_then(|()| Scenario::read_in(&study.catalogue, &table))
@@ -206,7 +207,7 @@ fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Probl
         Some("table") => Form::Csv { is_compressed: false },
         _ => Form::Log { is_compressed: false },
     };
-    let files = Files::beside(&study.folder);
+    let files = Files::of(study);
     on_the_clock_of(&files, &path, form, workload)
         .map_err(|sentence| Problem::new("workload", sentence))
 }

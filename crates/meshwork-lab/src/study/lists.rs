@@ -3,13 +3,17 @@
 use std::fmt::Write as _;
 
 use meshwork::registry::Problem;
-use meshwork::workload::Inputs;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use toml::{Table, Value};
 
+use crate::run::file::FileError;
+
 /// How many nodes a node card of a Blue Gene machine has; its operators' files do not say.
 const NODES_OF_A_CARD: u32 = 32;
+
+/// The text of a file by its name.
+type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
 /// Puts the text of a file in the place of its name, wherever an allocator `partitions` of a scenario has a `list` that
 /// is neither a text nor one that is built in.
@@ -18,7 +22,7 @@ const NODES_OF_A_CARD: u32 = 32;
 ///
 /// # Errors
 /// If the file cannot be read, or is no such list.
-pub(super) fn read_in(files: &dyn Inputs, table: &mut Table) -> Result<(), Problem> {
+pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };
     replace(files, machine, "machine.allocator")?;
@@ -31,7 +35,7 @@ pub(super) fn read_in(files: &dyn Inputs, table: &mut Table) -> Result<(), Probl
     Ok(())
 }
 
-fn replace(files: &dyn Inputs, table: &mut Table, path: &str) -> Result<(), Problem> {
+fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Problem> {
     let Some(Value::Table(allocator)) = table.get_mut("allocator") else { return Ok(()) };
     let name = allocator.get("name").and_then(Value::as_str);
     if !matches!(name, Some("partitions" | "cobalt")) {
@@ -43,10 +47,7 @@ fn replace(files: &dyn Inputs, table: &mut Table, path: &str) -> Result<(), Prob
         return Ok(());
     }
     let failed = |what: String| Problem::new(format!("{path}.list"), what);
-    let mut text = String::new();
-    let mut reader = files.text(list).map_err(|error| failed(error.0))?;
-    std::io::Read::read_to_string(&mut reader, &mut text)
-        .map_err(|error| failed(format!("{list}: this cannot be read ({error})")))?;
+    let text = files(list).map_err(|error| failed(error.to_string()))?;
     *list = if text.trim_start().starts_with('<') {
         from_xml(&text).map_err(|what| failed(format!("{list}: {what}")))?
     } else {
@@ -110,29 +111,17 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use meshwork::alloc::partitions::List;
-    use meshwork::workload::{Rows, WorkloadError};
 
     use super::*;
-
-    struct One(&'static str);
-
-    impl Inputs for One {
-        fn text(&self, path: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
-            match path {
-                "list.txt" | "list.xml" => Ok(Box::new(self.0.as_bytes())),
-                _ => Err(WorkloadError(format!("{path}: it is not there"))),
-            }
-        }
-
-        fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
-            Err(WorkloadError(format!("{path}: no table")))
-        }
-    }
 
     fn read(text: &'static str, given: &str) -> Result<String, String> {
         let mut table: Table =
             format!("allocator = {{ name = 'partitions', list = '{given}' }}").parse().unwrap();
-        read_in(&One(text), &mut table).map_err(|problem| problem.message)?;
+        let one = |path: &str| match path {
+            "list.txt" | "list.xml" => Ok(text.to_owned()),
+            _ => Err(FileError::Missing(path.to_owned())),
+        };
+        read_in(&one, &mut table).map_err(|problem| problem.message)?;
         Ok(table["allocator"]["list"].as_str().unwrap().to_owned())
     }
 
@@ -144,7 +133,7 @@ mod tests {
     fn a_file_is_put_in_the_place_of_its_name() {
         assert_eq!(read("cards 1 a\np: a", "list.txt").unwrap(), "cards 1 a\np: a\n");
         assert_eq!(read("", "intrepid").unwrap(), "intrepid");
-        assert_eq!(read("", "other.txt").unwrap_err(), "other.txt: it is not there");
+        assert_eq!(read("", "other.txt").unwrap_err(), "other.txt: there is no such file");
     }
 
     #[test]

@@ -20,7 +20,8 @@ use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
-use crate::run::file::FileError;
+use crate::run::file::{MAX_TEXT, read_whole};
+use crate::run::inputs::Companions;
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
@@ -177,6 +178,8 @@ pub struct Study {
     pub settings: Vec<Setting>,
     /// What its scenarios may name.
     pub catalogue: Catalogue,
+    /// The texts that its scenarios were made with.
+    pub(crate) companions: Companions,
     lines: Lines,
 }
 
@@ -192,7 +195,7 @@ impl Study {
         settings: &[String],
     ) -> Result<Study, Refused> {
         let file = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| FileError::reading(&file, path, &error))?;
+        let bytes = read_whole(&file, path, MAX_TEXT)?;
         let source = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
                 .iter()
@@ -243,6 +246,7 @@ impl Study {
             found: BTreeMap::new(),
             settings: Vec::new(),
             catalogue: catalogue.clone(),
+            companions: Companions::default(),
             lines: Lines::of(source),
         };
         for text in settings {
@@ -347,8 +351,9 @@ impl Study {
         let names_itself =
             self.source.parse::<Table>().is_ok_and(|table| table.contains_key("name"))
                 || self.setting("name").is_some();
-        if let Some(stem) = Path::new(&asked.file).file_stem().filter(|_| !names_itself) {
-            self.name = stem.to_string_lossy().into_owned();
+        let stem = || Some(Path::new(&asked.file).file_stem()?.to_string_lossy().into_owned());
+        if let Some(name) = asked.name.clone().or_else(stem).filter(|_| !names_itself) {
+            self.name = name;
         }
     }
 

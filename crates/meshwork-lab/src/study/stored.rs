@@ -37,8 +37,10 @@ impl Stored {
         let asked = Asked::read(folder)?.unwrap_or_else(guess);
         let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
         // Under the name that it had: a study that gives itself none is called after its file.
-        let study =
+        let mut study =
             Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
+        study.found = asked.found(folder);
+        study.name = asked.name.clone().unwrap_or(study.name);
         let mut points = expand(&study)?;
         remembered(&study, &mut points, &asked.spans);
         let digests = points

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::run::Unit;
-use crate::run::file::FileError;
+use crate::run::file::{MAX_RECORDS, read_whole};
 use crate::run::has_same_jobs;
 use crate::run::replications::first;
 use crate::study::expand::Point;
@@ -129,8 +129,8 @@ impl Deal {
         points: &[Point],
     ) -> Result<Deal, Refused> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| FileError::reading(&name, path, &error))?;
+        let bytes = read_whole(&name, path, MAX_RECORDS)?;
+        let text = String::from_utf8_lossy(&bytes);
         let mut units = Vec::new();
         for (number, line) in text.lines().enumerate().skip(1) {
             let row = row(line, replications, points).ok_or_else(|| {

@@ -40,7 +40,6 @@ pub fn export(_: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
 
 #[cfg(feature = "parquet")]
 mod rows {
-    use std::fs::{self, File};
     use std::io;
     use std::path::Path;
     use std::sync::Arc;
@@ -53,7 +52,7 @@ mod rows {
     use parquet::file::properties::WriterProperties;
 
     use crate::findings::summary::shown;
-    use crate::run::file::{FileError, temporary};
+    use crate::run::file::{FileError, Whole};
     use crate::run::store::{Archive, Findings};
     use crate::study::expand::{Point, Windows};
     use crate::study::{Refused, Replications};
@@ -155,7 +154,6 @@ mod rows {
     pub(super) fn write(catalogue: &Catalogue, folder: &Path, path: &Path) -> Result<(), Refused> {
         let stored = stored(catalogue, folder)?;
         let archive = Archive::open(folder, |_, _| {})?;
-        let name = temporary(path);
         let writing = |error: io::Error| FileError::writing(path, &error);
         let runs = stored.points.iter().enumerate().flat_map(|(index, point)| {
             let most = match stored.study.replications {
@@ -185,7 +183,7 @@ mod rows {
                 .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))
                 .build();
             let schema = group.batch()?.schema();
-            let file = File::create(&name)?;
+            let file = Whole::create(path)?;
             let mut writer =
                 ArrowWriter::try_new(file, schema, Some(properties)).map_err(io::Error::other)?;
             for (index, point, number, key) in runs {
@@ -199,12 +197,8 @@ mod rows {
             if group.rows > 0 {
                 writer.write(&group.batch()?).map_err(io::Error::other)?;
             }
-            writer.close().map_err(io::Error::other)?;
-            fs::rename(&name, path)
+            writer.into_inner().map_err(io::Error::other)?.finish()
         };
-        all().map_err(|error| {
-            let _ = fs::remove_file(&name);
-            writing(error).into()
-        })
+        all().map_err(|error| writing(error).into())
     }
 }

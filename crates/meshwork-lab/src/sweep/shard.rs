@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use meshwork::catalogue::Catalogue;
 
 use crate::findings::summary::label;
-use crate::lab::{Prepared, known_inputs, prepare};
+use crate::lab::{Prepared, another, known_inputs, prepare};
 use crate::run::replications::first;
 use crate::run::store::{Note, RUNS, Store};
 use crate::run::{Progress, Runner, Watcher};
@@ -170,6 +170,9 @@ pub(crate) fn begin(
         asked.write(folder)?;
         return Ok(crate::run::file::write_whole(&text, study.source.as_bytes())?);
     };
+    if let Some(says) = another(study, folder)? {
+        return Err(Refused(format!("{says}: give another `--out`")));
+    }
     if before != study.source.as_bytes() {
         return Err(Refused(format!(
             "{shown}: this folder holds another study, or an earlier form of this one, and shards must all run the \

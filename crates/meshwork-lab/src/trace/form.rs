@@ -8,6 +8,7 @@ use meshwork::workload::swf::{Header, Line, Record, records, write_header, write
 use meshwork::workload::table::{Listed, WANTS};
 use meshwork::workload::{Inputs, WorkloadError};
 
+use crate::cell::written;
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
@@ -169,8 +170,8 @@ fn table(kept: &[(Record, Job)]) -> Vec<u8> {
             count(subcube),
         ];
         let more = wanted.iter().map(|(_, cells)| cells[place].as_deref().unwrap_or_default());
-        let cells = cells[..columns].iter().map(String::as_str);
-        writer.write_record(cells.chain(more)).expect(IN_MEMORY);
+        let cells = cells[..columns].iter().map(String::as_str).chain(more);
+        writer.write_record(cells.map(|cell| written(cell).into_owned())).expect(IN_MEMORY);
     }
     writer.into_inner().expect(IN_MEMORY)
 }

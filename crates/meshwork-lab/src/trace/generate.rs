@@ -1,5 +1,6 @@
 //! A log from a model of what users submit.
 
+use std::io::Cursor;
 use std::path::Path;
 
 use meshwork::job::Job;
@@ -10,7 +11,7 @@ use meshwork::workload::swf::{Header, Record};
 use meshwork::workload::{FAMILY, NoInputs, Submission, WorkloadContext, lublin, submissions};
 use toml::{Table, Value};
 
-use super::{Form, TraceError, info, write};
+use super::{Form, TraceError, form, info, write};
 use crate::standard::catalogue;
 
 /// The most jobs that are generated at once: they are held in memory.
@@ -65,7 +66,14 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     );
     add("Note", "requested times are run times".to_owned());
     write(output, form, &header, &kept)?;
-    info(output)
+    if output.is_file() {
+        return info(output);
+    }
+    // A pipe or a device does not give back what was written to it.
+    let log = form::bytes(Form::Log { is_compressed: false }, &header, &kept);
+    let shown = output.display().to_string();
+    let statistics = Statistics::of(Box::new(Cursor::new(log)), &shown);
+    statistics.map_err(|error| TraceError::Wrong(error.0))
 }
 
 fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {

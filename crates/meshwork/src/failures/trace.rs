@@ -1,6 +1,6 @@
 //! Outages from a file: event tables of the Failure Trace Archive, and CSV.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 
 use crate::geometry::places::Sites;
 use crate::registry::LARGEST;
@@ -33,6 +33,23 @@ const EVENT_COLUMNS: usize = 8;
 /// The type of an event in which a node was not available, and of one in which it was.
 const UNAVAILABLE: &str = "0";
 
+/// The longest line that is read.
+const MAX_LINE: u64 = 1 << 20;
+
+/// The lines of a text; one that is too long is an error.
+fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<String>> {
+    std::iter::from_fn(move || {
+        let mut line = String::new();
+        match text.by_ref().take(MAX_LINE + 1).read_line(&mut line) {
+            Ok(0) => None,
+            Ok(read) if read as u64 > MAX_LINE => {
+                Some(Err(io::Error::other("a line has more than a million bytes")))
+            }
+            read => Some(read.map(|_| line)),
+        }
+    })
+}
+
 /// The outages of a trace, in order of site, node and time.
 ///
 /// Lines that begin with `#`, and empty ones, are passed over. What has a comma in its first line is CSV, whose first line
@@ -52,8 +69,7 @@ pub(super) fn read(
 ) -> Result<Vec<Outage>, String> {
     let mut outages = Vec::new();
     let mut form: Option<Form> = None;
-    for (index, line) in text.lines().enumerate() {
-        let number = index as u64 + 1;
+    for (number, line) in (1..).zip(lines(text)) {
         let at = |says: String| format!("{path}, line {number}: {says}");
         let line = line.map_err(|error| format!("{path}: cannot be read on ({error})"))?;
         let line = line.trim_end_matches('\r').trim();

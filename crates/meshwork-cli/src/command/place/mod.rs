@@ -31,6 +31,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
         (Some(machine), _) => {
             let desk = Desk::new(pool(catalogue, arguments, machine)?);
             let (counter, state) = (Counter::new(desk), arguments.state.as_deref());
+            let _lock = state.map(state::lock).transpose()?;
             let mut kept = Kept { counter, state };
             if let Some(path) = state {
                 state::load(&mut kept.counter, path)?;

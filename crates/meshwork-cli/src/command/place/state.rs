@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::pool::{Desk, Name, State};
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::run::file::{FileError, MAX_RECORDS, read_whole, write_whole};
+use meshwork_lab::run::lock::{Lock, LockError};
+use meshwork_lab::run::seal::{seal, unseal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -71,16 +73,35 @@ impl Saved {
     }
 }
 
+/// Takes the right to write the file of a state.
+///
+/// Of two processes with one file each would give out the same processors.
+pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
+    Lock::of(path).map_err(|error| match error {
+        LockError::File(error) => Stop::Failed(format!("--state {error}")),
+        other => Stop::Wrong(format!("--state {other}")),
+    })
+}
+
 /// Goes on from what a file holds, if it is there.
 pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
-    let shown = path.display();
+    let shown = path.display().to_string();
     let wrong = |sentence: String| Stop::Wrong(format!("--state {shown}: {sentence}"));
-    let bytes = match std::fs::read(path) {
+    let bytes = match read_whole(&shown, path, MAX_RECORDS) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(wrong(format!("this file cannot be read ({error})"))),
+        Err(FileError::Missing(_)) => return Ok(()),
+        Err(error) => return Err(Stop::Wrong(format!("--state {error}"))),
     };
-    let json = serde_json::from_slice(&bytes).map_err(|error| {
+    // States of before had no digest, and are known by having no such key.
+    let object = unseal(&bytes).ok_or_else(|| {
+        wrong(
+            "this state is damaged, or was changed by hand: its digest is another; go on from a \
+             copy of it, or without \
+             the file from an empty machine"
+                .to_owned(),
+        )
+    })?;
+    let json = serde_json::from_slice(&object).map_err(|error| {
         wrong(format!("this is not JSON (line {}, column {})", error.line(), error.column()))
     })?;
     Saved::read(json, "the state").and_then(|saved| counter.restore(&saved)).map_err(wrong)?;
@@ -94,6 +115,52 @@ pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
         return Ok(());
     }
     let saved = Saved::of(counter, counter.desk.state());
-    let text = saved.json().map_err(Stop::Failed)? + "\n";
+    let text = seal(&saved.json().map_err(Stop::Failed)?);
     write_whole(path, text.as_bytes()).map_err(|error| Stop::Failed(format!("--state {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::catalogue::Catalogue;
+    use meshwork::pool::Pool;
+    use meshwork_lab::operator::instant::Instant;
+
+    use super::*;
+
+    fn counter() -> Counter {
+        let table = "machine = { topology = 'mesh', dims = [4, 2] }".parse().unwrap();
+        Counter::new(Desk::new(Pool::read(&table).unwrap()))
+    }
+
+    #[test]
+    fn a_state_with_any_bit_changed_is_refused_and_one_of_before_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        let mut first = counter();
+        first
+            .answer(Some(br#"{"op":"allocate","id":"a","block":[3,2]}"#), &mut String::new())
+            .unwrap();
+        save(&mut first, &path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let explained = || Instant::of_pool(&Catalogue::standard(), &path, &|_| Ok(()));
+        load(&mut counter(), &path).unwrap();
+        assert_eq!(explained().unwrap().running.len(), 1);
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &bytes).unwrap();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let mut other = counter();
+            assert!(matches!(load(&mut other, &path), Err(Stop::Wrong(_))), "{bit}: {text}");
+            assert_eq!(other.desk.pool().site().free_nodes(), 8, "{bit}: {text}");
+            assert!(explained().is_err(), "{bit}: {text}");
+        }
+        let before = first.desk.state();
+        let before = Saved::of(&first, before).json().unwrap() + "\n";
+        std::fs::write(&path, before).unwrap();
+        let mut other = counter();
+        load(&mut other, &path).unwrap();
+        assert_eq!(other.desk.pool().site().free_nodes(), 2);
+        assert!(explained().is_ok());
+    }
 }

@@ -1,8 +1,13 @@
 //! The terminal as a stage: keys, speed, and the promise to leave it as it was.
 
+#[cfg(unix)]
+use std::fs::File;
 use std::io;
+#[cfg(unix)]
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use meshwork::job::Time;
@@ -24,6 +29,11 @@ use crate::output::{Ended, Stop, Verdict};
 /// How long a picture stands at least.
 const PICTURE: Duration = Duration::from_millis(33);
 
+/// How long is waited for a key at once.
+///
+/// New sizes of the window, which are no keys, are heard of in between.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// Events in a second, to begin with.
 const SPEED: f64 = 8.0;
 
@@ -34,6 +44,7 @@ const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     let asked_to_end = signals();
     let stage = Stage::enter()?;
+    let struck = listen();
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let mut player = Player::new(reel, begin);
     let mut last = Instant::now();
@@ -41,11 +52,15 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
         terminal.draw(|frame| player.draw(frame.area(), frame.buffer_mut()))?;
         let picture_ends = Instant::now() + PICTURE;
         // Keys are heard while the picture stands, all that have been struck.
-        while event::poll(picture_ends.saturating_duration_since(Instant::now()))? {
-            if let Event::Key(key) = event::read()?
-                && key.kind != KeyEventKind::Release
-                && player.obey(key)
-            {
+        loop {
+            let left = picture_ends.saturating_duration_since(Instant::now());
+            let is_to_leave = match struck.recv_timeout(left) {
+                Ok(event) => matches!(event?, Event::Key(key)
+                    if key.kind != KeyEventKind::Release && player.obey(key)),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => true,
+            };
+            if is_to_leave {
                 return player.ended(stage);
             }
         }
@@ -75,6 +90,77 @@ impl Drop for Stage {
         // Nothing is left to be done about a terminal that has gone.
         let _ = execute!(io::stdout(), LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
+    }
+}
+
+/// What is struck, until the terminal has gone. It is heard in a thread of its own: crossterm never
+/// comes back from reading a terminal that has gone, and whoever waits for it sees neither signals
+/// nor that nothing can be drawn any more.
+fn listen() -> Receiver<io::Result<Event>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let line = Line::open();
+        while line.wait() {
+            loop {
+                let event = match event::poll(Duration::ZERO) {
+                    Ok(false) => break,
+                    Ok(true) => event::read(),
+                    Err(error) => Err(error),
+                };
+                let is_last = event.is_err();
+                if sender.send(event).is_err() || is_last {
+                    return;
+                }
+            }
+        }
+    });
+    receiver
+}
+
+/// The line on which keys come.
+///
+/// It is standard input or, where that is no terminal, the one that the program was
+/// started on.
+#[cfg(unix)]
+struct Line(Option<File>);
+
+#[cfg(unix)]
+impl Line {
+    fn open() -> Line {
+        Line(if io::stdin().is_terminal() { None } else { File::open("/dev/tty").ok() })
+    }
+
+    /// Waits until something is struck, for a while at most; whether the terminal is still there.
+    fn wait(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdin = io::stdin();
+        let own = match &self.0 {
+            Some(file) => PollFd::new(file, PollFlags::IN),
+            None => PollFd::new(&stdin, PollFlags::IN),
+        };
+        let mut lines = [own];
+        let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+        let waited = poll(&mut lines, Some(&patience));
+        let said = lines[0].revents();
+        if waited.is_err() || said.contains(PollFlags::NVAL) {
+            // A system on which terminals cannot be waited for in this way.
+            std::thread::sleep(PATIENCE);
+        }
+        !said.contains(PollFlags::HUP)
+    }
+}
+
+#[cfg(not(unix))]
+struct Line;
+
+#[cfg(not(unix))]
+impl Line {
+    fn open() -> Line {
+        Line
+    }
+
+    fn wait(&self) -> bool {
+        event::poll(PATIENCE).is_ok()
     }
 }
 

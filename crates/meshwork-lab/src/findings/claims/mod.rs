@@ -18,6 +18,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use toml::Value;
 
+use crate::cell::written;
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::summary::label;
 use crate::run::Results;
@@ -231,7 +232,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
             count(Holds::Open),
             detail,
         ];
-        let row = row.iter().map(|cell| visible(cell).into_owned());
+        let row = row.iter().map(|cell| written(&visible(cell)).into_owned());
         writer.write_record(row).expect(to_memory);
     }
     let text = writer.into_inner().expect(to_memory);

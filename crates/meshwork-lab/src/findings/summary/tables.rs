@@ -6,6 +6,7 @@ use meshwork::observe::recorder::By;
 use toml::Value;
 
 use super::{Means, OwnerRow, Row, Summary, shown};
+use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
 
@@ -138,12 +139,13 @@ impl Summary {
         let header = keys.iter().map(|(key, _)| visible(key));
         let header = header.chain(columns.iter().copied().map(Cow::Borrowed));
         let to_memory = "a table in memory can always be written";
-        writer.write_record(header.map(|name| name.into_owned())).expect(to_memory);
+        writer.write_record(header.map(|name| written(&name).into_owned())).expect(to_memory);
         for row in &self.rows {
             let shown = |(_, value): &(String, Value)| visible(&shown(value)).into_owned();
             let swept: Vec<String> = row.swept.iter().map(shown).collect();
             fill(row, &mut |cells| {
-                writer.write_record(swept.iter().chain(&cells)).expect(to_memory);
+                let cells = swept.iter().chain(&cells).map(|cell| written(cell).into_owned());
+                writer.write_record(cells).expect(to_memory);
             });
         }
         String::from_utf8(writer.into_inner().expect(to_memory)).expect("cells are text")

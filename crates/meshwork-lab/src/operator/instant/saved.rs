@@ -1,5 +1,6 @@
 //! What `meshwork place` has saved, as an instant of its machine: the answer to `snapshot`, or the file of `--state`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
@@ -9,9 +10,13 @@ use serde_json::Value as Json;
 
 use super::{Holder, Instant, as_held};
 use crate::operator::{Trouble, read_text};
+use crate::run::seal::unseal;
 
 /// The form of what `place` saves.
 const FORMAT: u64 = 1;
+
+/// What it has.
+const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
     /// What is held of a pool that `meshwork place` has saved: of several answers in a file the last counts. Nobody waits in a pool,
@@ -28,12 +33,17 @@ impl Instant {
     ) -> Result<Instant, String> {
         let text = read_text(file).map_err(|trouble| trouble.to_string())?;
         let shown = file.display().to_string();
+        let text = opened(&text).map_err(|says| format!("{shown}: {says}"))?;
         let (line, saved) = snapshots(&text).last().ok_or_else(|| {
             format!(
                 "{shown}: no line is an answer of `meshwork place` to {{\"op\":\"snapshot\"}}, nor what --state keeps"
             )
         })?;
         let wrong = |says: String| Trouble::at(&shown, line, says).to_string();
+        let mut keys = saved.as_object().into_iter().flatten().map(|(key, _)| key);
+        if let Some(unknown) = keys.find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(wrong(format!("the snapshot is damaged: it has a key `{unknown}`")));
+        }
         let format = saved.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != FORMAT) {
             return Err(wrong(format!(
@@ -81,6 +91,15 @@ impl Instant {
             held_up: None,
         }
     }
+}
+
+/// A state as it was sealed, and any other text as it is.
+fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
+    let damaged = "this state is damaged, or was changed by hand: its digest is another";
+    Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(object) => Cow::Owned(String::from_utf8(object).map_err(|_| damaged)?),
+    })
 }
 
 /// Whatever in a text may be a snapshot, with its line: the answer of a line, or all of the text.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use meshwork::workload::table::{Row, WANTS};
 use meshwork::workload::{Rows, WorkloadError};
 
+use crate::cell::plain;
 use crate::date::unix_seconds;
 
 /// The columns of what a job is.
@@ -40,6 +41,9 @@ pub(super) const COLUMNS: [&str; OWN.len() + WANTS.len()] = {
     all
 };
 
+/// The longest line that is read.
+const MAX_LINE: u64 = 1 << 20;
+
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
 pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows, WorkloadError> {
@@ -54,7 +58,7 @@ pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows
         let line = record.position().map_or(0, |position| passed.line(position));
         let mut row = Row { line, ..Row::default() };
         for (column, place) in COLUMNS.iter().zip(&places) {
-            let cell = place.and_then(|place| record.get(place)).unwrap_or_default();
+            let cell = place.and_then(|place| record.get(place)).map(plain).unwrap_or_default();
             if !cell.is_empty() {
                 put(&mut row, column, Cell::Text(cell)).map_err(|cell| {
                     WorkloadError(format!(
@@ -84,8 +88,12 @@ impl Read for Filter {
         while self.at == self.line.len() {
             self.line.clear();
             self.at = 0;
-            if self.text.read_until(b'\n', &mut self.line)? == 0 {
+            let read = self.text.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut self.line)?;
+            if read == 0 {
                 return Ok(0);
+            }
+            if read as u64 > MAX_LINE {
+                return Err(io::Error::other("a line has more than a million bytes"));
             }
             // A carriage return would count as an end of line of its own.
             if self.line.ends_with(b"\r\n") {

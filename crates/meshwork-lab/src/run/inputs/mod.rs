@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use flate2::bufread::MultiGzDecoder;
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
-use crate::run::file::FileError;
+use crate::run::file::{FileError, MAX_TEXT, bounded};
 use crate::study::Study;
 
 /// How much is read from the disk at a time.
@@ -30,6 +30,19 @@ pub struct Files {
     folder: PathBuf,
     found: BTreeMap<String, Vec<PathBuf>>,
     digests: Mutex<BTreeMap<PathBuf, String>>,
+    companions: Companions,
+}
+
+/// The texts that have become part of scenarios, by the paths that the study has for them.
+pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
+
+/// A file whose text becomes part of scenarios, as a topology does.
+#[derive(Clone, Debug)]
+pub(crate) struct Companion {
+    /// Where it lies.
+    pub(crate) place: PathBuf,
+    /// What it says.
+    pub(crate) text: String,
 }
 
 impl Files {
@@ -43,7 +56,8 @@ impl Files {
     /// those that were read when it was run.
     #[must_use]
     pub fn of(study: &Study) -> Files {
-        Files { found: study.found.clone(), ..Files::beside(&study.folder) }
+        let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
+        Files { found, companions, ..Files::beside(&study.folder) }
     }
 
     /// Where a path of a study is looked up.
@@ -59,6 +73,27 @@ impl Files {
         let found = self.found.get(path).into_iter().flatten().cloned();
         let mut places = [self.folder.join(path)].into_iter().chain(found);
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
+    }
+
+    /// Where a companion is looked up: a study in a folder of results has its own copy there.
+    pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
+        let mut found = self.found.get(path).into_iter().flatten();
+        found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
+    }
+
+    /// The text of a companion that lies here, unpacked where it is packed by gzip.
+    ///
+    /// It is noted, to be kept with the study.
+    pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
+        let shown = located.display().to_string();
+        let reader = decompressed(open(&shown, located)?)
+            .map_err(|error| FileError::reading(&shown, located, &error))?;
+        let text = String::from_utf8(bounded(&shown, located, reader, MAX_TEXT)?)
+            .map_err(|_| FileError::NotText(shown))?;
+        let place = std::path::absolute(located).unwrap_or_else(|_| located.to_owned());
+        let companion = Companion { place, text: text.clone() };
+        crate::run::locked(&self.companions).insert(path.to_owned(), companion);
+        Ok(text)
     }
 
     /// Whether a file can be opened.

@@ -8,6 +8,7 @@ mod batsim;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -20,6 +21,7 @@ use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
 use thiserror::Error;
 
+use crate::cell::written;
 use crate::findings::summary::shown;
 use crate::run::Results;
 use crate::run::file::{FileError, process, write_whole};
@@ -72,10 +74,12 @@ pub fn write_index(
     let to_memory = "a table in memory can always be written";
     let keys = points.first().map_or(&[][..], |point| &point.swept[..]);
     let header = ["file", "format", "scenario", "replication"];
-    let swept = keys.iter().map(|(key, _)| key.as_str());
-    writer.write_record(header.into_iter().chain(swept)).expect(to_memory);
+    let swept = keys.iter().map(|(key, _)| written(key));
+    let header = header.map(Cow::Borrowed);
+    writer.write_record(header.into_iter().chain(swept).map(Cow::into_owned)).expect(to_memory);
     for (number, (point, runs)) in points.iter().zip(&results.runs).enumerate() {
-        let swept: Vec<String> = point.swept.iter().map(|(_, value)| shown(value)).collect();
+        let swept = point.swept.iter().map(|(_, value)| written(&shown(value)).into_owned());
+        let swept: Vec<String> = swept.collect();
         for (replication, key) in runs.keys() {
             for format in formats {
                 let own = [

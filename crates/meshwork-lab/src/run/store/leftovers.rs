@@ -13,7 +13,7 @@ use crate::watch::recording::kept::RECORDINGS;
 const ENDING: &str = ".tmp";
 
 /// What is written whole or not at all by the one who has the lock.
-const WHOLE: &[&str] = &[
+pub(crate) const WHOLE: &[&str] = &[
     "runs.jsonl",
     "summary.csv",
     "by_size.csv",

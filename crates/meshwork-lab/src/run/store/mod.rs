@@ -23,9 +23,10 @@ use thiserror::Error;
 
 use self::lines::{Handles, Lines, Place, Source};
 use self::segment::Segment;
-use crate::run::file::{FileError, temporary};
+use crate::run::file::{FileError, Whole};
 
 pub use archive::Archive;
+pub(crate) use leftovers::WHOLE;
 pub use leftovers::is_leftover;
 pub use lines::Head;
 pub use record::{
@@ -431,23 +432,16 @@ fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError>
         .open(aside)
         .and_then(|mut file| file.write_all(&garbled).and_then(|()| file.sync_all()))
         .map_err(|error| FileError::writing(aside, &error))?;
-    let temporary = temporary(path);
     let failed = |error: io::Error| FileError::writing(path, &error);
-    let mut whole = File::create(&temporary).map(io::BufWriter::new).map_err(failed)?;
+    let mut whole = Whole::create(path).map(io::BufWriter::new).map_err(failed)?;
     let mut trouble = None;
     Lines::default().read(path, |_, line| {
         let written = whole.write_all(line).and_then(|()| whole.write_all(b"\n"));
         trouble = trouble.take().or(written.err());
     })?;
-    trouble
-        .map_or(Ok(()), Err)
-        .and_then(|()| whole.flush())
-        .and_then(|()| whole.get_ref().sync_all())
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|error| {
-            let _ = fs::remove_file(&temporary);
-            failed(error).into()
-        })
+    let written = trouble.map_or(Ok(()), Err);
+    let written = written.and_then(|()| whole.into_inner()?.finish());
+    written.map_err(|error| failed(error).into())
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! The runs of the study stand first, by scenario and replication; all others follow, by key. While a study runs, lines
 //! are appended as runs end; when all has ended, the file is put in order once.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
-use crate::run::file::{FileError, temporary};
+use crate::run::file::{FileError, Whole};
 
 /// So much of the new file is put together in memory at a time. Every old file is opened once for each such part.
 const PART: u64 = 64 << 20;
@@ -36,17 +36,12 @@ impl Store {
             return Ok(false);
         }
         let writing = |error: io::Error| FileError::writing(&self.file, &error);
-        let name = temporary(&self.file);
-        let written = File::create(&name)
+        Whole::create(&self.file)
             .and_then(|mut file| {
                 copy(&self.known, &places, &mut file)?;
-                file.sync_all()
+                file.finish()
             })
-            .and_then(|()| fs::rename(&name, &self.file));
-        if let Err(error) = written {
-            let _ = fs::remove_file(&name);
-            return Err(writing(error).into());
-        }
+            .map_err(writing)?;
         let mut offset = 0;
         let moved = places.into_iter().map(|(key, place)| {
             let now = Place { file: 0, offset, length: place.length };
@@ -102,7 +97,7 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
 
 /// Writes lines one after the other. The lines of a part are read file by file, each from its beginning to its end,
 /// whatever their order in the part.
-fn copy(known: &Lines, places: &[(u128, Place)], out: &mut File) -> io::Result<()> {
+fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {
         let mut bytes = 0;

@@ -1,0 +1,39 @@
+//! A digest at the end of a JSON object, by which damage is told.
+
+use std::borrow::Cow;
+
+/// The key of the digest, as it stands in the object.
+const KEY: &str = ",\"blake3\":\"";
+
+/// The end of a sealed object.
+const END: &str = "\"}\n";
+
+/// The digits of a digest.
+const DIGITS: usize = 2 * blake3::OUT_LEN;
+
+/// A JSON object with the digest of its bytes as its last key.
+///
+/// ```
+/// use meshwork_lab::run::seal::{seal, unseal};
+/// let sealed = seal(r#"{"a":1}"#);
+/// assert_eq!(unseal(sealed.as_bytes()).unwrap(), br#"{"a":1}"#.as_slice());
+/// assert!(unseal(sealed.replace('1', "2").as_bytes()).is_none());
+/// ```
+#[must_use]
+pub fn seal(object: &str) -> String {
+    let body = object.strip_suffix('}').unwrap_or(object);
+    format!("{body}{KEY}{}{END}", blake3::hash(body.as_bytes()).to_hex())
+}
+
+/// The object as it was sealed; `None` if its digest is another. What has no digest at its end is
+/// given as it is: that it has no key `blake3` elsewhere is for its reader to see to.
+#[must_use]
+pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let sealed = text.strip_suffix(END.as_bytes()).and_then(|head| {
+        let (body, digest) = head.split_at_checked(head.len().checked_sub(DIGITS)?)?;
+        Some((body.strip_suffix(KEY.as_bytes())?, digest))
+    });
+    let Some((body, digest)) = sealed else { return Some(Cow::Borrowed(text)) };
+    let is_whole = blake3::hash(body).to_hex().as_bytes() == digest;
+    is_whole.then(|| Cow::Owned([body, b"}"].concat()))
+}
