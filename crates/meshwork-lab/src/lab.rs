@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
-use meshwork::workload::Inputs as _;
 use meshwork::workload::swf::header;
+use meshwork::workload::{Inputs as _, Rows};
 
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
@@ -179,10 +179,9 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         ];
         failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
-    let clock = points.first().map_or_else(Clock::default, |point| {
-        let start = inputs[0].as_ref().and_then(|input| input.start.as_ref());
-        Clock::of(study, &point.scenario, start)
-    });
+    let clock = Clock::shared(points.iter().zip(&inputs).map(|(point, input)| {
+        Clock::of(study, &point.scenario, input.as_ref().and_then(|input| input.start.as_ref()))
+    }));
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
@@ -278,16 +277,33 @@ fn inputs(
             let blake3 = read.map_err(|error| missing_input(study, index, error.to_string()))?;
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
-            let is_log = point.scenario.table()["workload"]["name"].as_str() == Some("swf");
-            // A log that cannot be read will say so when it is run.
-            let start = is_log.then(|| files.text(path).and_then(|text| header(text, path)));
-            let start = start.and_then(|header| Start::of(&header.ok()?));
+            let name = point.scenario.table()["workload"]["name"].as_str();
+            // What cannot be read will say so when it is run.
+            let start = match name {
+                Some("swf") => files
+                    .text(path)
+                    .and_then(|text| header(text, path))
+                    .map(|header| Start::of(&header)),
+                Some("table") => files.rows(path).map(|rows| first_date(rows).map(Start::at)),
+                _ => Ok(None),
+            };
+            let start = start.ok().flatten();
             let path_of = whole.display().to_string();
             known.insert(path, Input { path: path_of, blake3, start, trace: None });
         }
         inputs.push(known.get(path).map(|input| Input { trace, ..input.clone() }));
     }
     Ok(inputs)
+}
+
+/// The first submission of a table, where those are dates.
+fn first_date(rows: Rows) -> Option<f64> {
+    let mut first = None;
+    for row in rows {
+        let row = row.ok().filter(|row| row.is_dated)?;
+        first = row.submit.into_iter().chain(first).reduce(f64::min);
+    }
+    first
 }
 
 /// The trace of outages of a scenario.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use meshwork::alloc::listed::Wanted;
 use meshwork::geometry::NodeSet;
-use meshwork::job::Wants;
+use meshwork::job::{Job, Request, Time, Wants};
 use meshwork_lab::Study;
 use meshwork_lab::slurm::check;
 use meshwork_lab::slurm::desk::{Asked, Desk, Told};
@@ -285,7 +285,7 @@ fn a_study_places_jobs_as_the_desk_does() {
         for (number, nodes) in [4, 2, 8, 3, 4, 1, 8, 4, 5, 2, 4].into_iter().enumerate() {
             let asked = Asked { wanted: Wanted::of(nodes), ..Asked::default() };
             let told = desk.allocate(&(number as u32), &asked);
-            let placed = pool.allocate(&meshwork::job::Request::Nodes(nodes));
+            let placed = pool.allocate(&Request::Nodes(nodes));
             let own: Option<Vec<u32>> = placed.map(|placement| {
                 let mut nodes = placement.nodes(pool.site().grid());
                 nodes.sort_unstable();
@@ -328,14 +328,14 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         Wants { require: Some("x7".into()), ..wanting(4) },
         Wants { segment: Some(3), ..wanting(8) },
     ];
-    let mut table = String::from("submit,runtime,nodes");
-    meshwork::workload::table::WANTS.iter().for_each(|column| table += &format!(",{column}"));
-    for wants in &all {
-        table += &format!("\n0,10,{}", wants.nodes);
-        for column in meshwork::workload::table::WANTS {
-            let cell = wants.cells().into_iter().find(|(own, _)| *own == column);
-            table += &format!(",\"{}\"", cell.map_or_else(String::new, |(_, cell)| cell));
-        }
+    let columns = &meshwork::workload::table::COLUMNS;
+    let header: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let mut table = header.join(",");
+    for (number, wants) in (1..).zip(&all) {
+        let job = Job::new(number, Time::ZERO, Request::wanting(wants.clone()), 10.0);
+        let cells = columns.iter().map(|column| column.get(&job).unwrap_or_default());
+        let cells: Vec<String> = cells.map(|cell| format!("\"{cell}\"")).collect();
+        table += &format!("\n{}", cells.join(","));
     }
     std::fs::write(folder.path().join("jobs.csv"), table).unwrap();
     for text in topologies {
@@ -384,7 +384,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                 }
                 _ => None,
             };
-            let request = meshwork::job::Request::wanting(wants.clone());
+            let request = Request::wanting(wants.clone());
             let placed = pool.allocate(&request);
             let own = placed.map(|placement| {
                 let nodes = placement.nodes(pool.site().grid());

@@ -7,26 +7,50 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, TimeUnit};
+use meshwork::workload::table::{COLUMNS, OUTCOMES, places};
+use meshwork_lab::run::inputs::check_rows;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::wrong;
 
-/// The rows of whatever gives a stream of Arrow, as CSV: of its columns those that are named. `what` is what messages
-/// call it.
+/// Names of columns that are read of a table of jobs, and of those that are not.
+///
+/// The second have none of those that say what happened in per-job output.
+#[pyfunction]
+pub(crate) fn job_columns(names: Vec<String>, what: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+    sorted(names, what).map_err(wrong)
+}
+
+fn sorted(names: Vec<String>, what: &str) -> Result<(Vec<String>, Vec<String>), String> {
+    places(names.iter().map(String::as_str)).map_err(|says| format!("{what}: {says}"))?;
+    let is_read = |name: &String| COLUMNS.iter().any(|column| column.name == *name);
+    let (read, others): (Vec<_>, Vec<_>) = names.into_iter().partition(is_read);
+    Ok((read, others.into_iter().filter(|name| !OUTCOMES.contains(&name.as_str())).collect()))
+}
+
+/// Checks that every row of a table of jobs in CSV is a job.
+#[pyfunction]
+pub(crate) fn check_jobs(py: Python<'_>, text: String, what: &str) -> PyResult<()> {
+    py.detach(|| check_rows(text, what)).map_err(|error| wrong(error.0))
+}
+
+/// The rows of whatever gives a stream of Arrow, as CSV, and the columns that are not read.
+///
+/// `what` is what messages call it.
 #[pyfunction]
 pub(crate) fn rows_as_csv(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
-    columns: Vec<String>,
     what: &str,
-) -> PyResult<String> {
+) -> PyResult<(String, Vec<String>)> {
     let capsule = source.call_method0("__arrow_c_stream__")?;
     let Ok(capsule) = capsule.cast::<PyCapsule>() else {
         return Err(wrong(format!("{what}: its `__arrow_c_stream__` gives no capsule")));
@@ -38,11 +62,13 @@ pub(crate) fn rows_as_csv(
     };
     let reader = reader
         .map_err(|error| wrong(format!("{what}: this is no table that can be read ({error})")))?;
-    py.detach(|| csv(reader, &columns, what)).map_err(wrong)
+    py.detach(|| csv(reader, what)).map_err(wrong)
 }
 
-fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Result<String, String> {
+fn csv(reader: RecordBatchStreamReader, what: &str) -> Result<(String, Vec<String>), String> {
     let schema = reader.schema();
+    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let (columns, others) = sorted(names, what)?;
     let wanted: Vec<usize> = (0..schema.fields().len())
         .filter(|&at| columns.iter().any(|name| name == schema.field(at).name()))
         .collect();
@@ -51,7 +77,7 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
         let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
         if !is_readable(value) {
             return Err(format!(
-                "{what}: the column `{name}` holds {kind}, but must hold numbers, dates or text"
+                "{what}: the column `{name}` holds {kind}, but must hold numbers, dates, lengths of time, flags or text"
             ));
         }
     }
@@ -81,7 +107,7 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
             text.push('\n');
         }
     }
-    Ok(text)
+    Ok((text, others))
 }
 
 fn is_readable(kind: &DataType) -> bool {
@@ -102,6 +128,8 @@ fn is_readable(kind: &DataType) -> bool {
                 | DataType::Timestamp(..)
                 | DataType::Date32
                 | DataType::Date64
+                | DataType::Duration(..)
+                | DataType::Boolean
                 | DataType::Null
         )
 }
@@ -141,6 +169,16 @@ fn cell(column: &dyn Array, at: usize, out: &mut String) {
             },
             out,
         ),
+        DataType::Duration(unit) => {
+            let seconds = match unit {
+                TimeUnit::Second => seconds::<DurationSecondType>(column, at, 1.0),
+                TimeUnit::Millisecond => seconds::<DurationMillisecondType>(column, at, 1e3),
+                TimeUnit::Microsecond => seconds::<DurationMicrosecondType>(column, at, 1e6),
+                TimeUnit::Nanosecond => seconds::<DurationNanosecondType>(column, at, 1e9),
+            };
+            *out += &seconds.to_string();
+        }
+        DataType::Boolean => *out += &column.as_boolean().value(at).to_string(),
         DataType::Utf8 => quoted(column.as_string::<i32>().value(at), out),
         DataType::LargeUtf8 => quoted(column.as_string::<i64>().value(at), out),
         DataType::Utf8View => quoted(column.as_string_view().value(at), out),

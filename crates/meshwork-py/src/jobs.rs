@@ -1,14 +1,16 @@
 //! The jobs of one run, as a table: one row for each job that finished, in the order of arrival.
 
-use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use meshwork::job::{Request, Time, sides_text};
 use meshwork::observe::recorder::By;
 use meshwork::observe::{Event, Observer, Running};
 use meshwork::topology::Topology;
+use meshwork::workload::table::{Column, Holds};
+use meshwork_lab::run::joboutput::optional;
 use std::sync::Arc;
 
-use crate::table::Table;
+use crate::table::{Table, numbers, texts};
 
 /// An observer that keeps the jobs of a run.
 pub(crate) struct Jobs {
@@ -34,6 +36,11 @@ impl Jobs {
             std::array::from_fn(|_| Float64Builder::with_capacity(rows.len()));
         let mut text: [StringBuilder; 2] = std::array::from_fn(|_| StringBuilder::new());
         let mut owners = By::ALL.map(|by| (by, StringBuilder::new()));
+        let is_of_owner = |name: &str| By::ALL.into_iter().any(|by| by.name() == name);
+        let mut more: Vec<(&Column, Vec<Option<String>>)> = optional()
+            .filter(|column| column.name != "wait" && !is_of_owner(column.name))
+            .map(|column| (column, Vec::with_capacity(rows.len())))
+            .collect();
         let mut corner: Vec<Int64Builder> =
             (0..dimensions).map(|_| Int64Builder::with_capacity(rows.len())).collect();
         for (running, finish) in rows {
@@ -71,6 +78,9 @@ impl Jobs {
             let owner = job.owner.as_deref();
             for (by, builder) in &mut owners {
                 builder.append_option(owner.and_then(|owner| by.of(owner)));
+            }
+            for (column, cells) in &mut more {
+                cells.push(column.get(job));
             }
             match &job.request {
                 Request::Nodes(count) => whole[5].append_value(i64::from(*count)),
@@ -121,7 +131,25 @@ impl Jobs {
         for (by, builder) in &mut owners {
             add(by.name(), Arc::new(builder.finish()));
         }
+        for (column, cells) in more {
+            if cells.iter().any(Option::is_some) {
+                add(column.name, array(column.holds, &cells));
+            }
+        }
         Table::of(columns)
+    }
+}
+
+/// The cells of a column of a table of jobs.
+fn array(holds: Holds, cells: &[Option<String>]) -> ArrayRef {
+    let cells = cells.iter().map(Option::as_deref);
+    match holds {
+        Holds::Number | Holds::Count => {
+            Arc::new(cells.map(|cell| cell?.parse().ok()).collect::<Int64Array>())
+        }
+        Holds::Instant | Holds::Real => numbers(cells.map(|cell| cell?.parse().ok())),
+        Holds::Flag => Arc::new(cells.map(|cell| cell?.parse().ok()).collect::<BooleanArray>()),
+        Holds::Text => texts(cells),
     }
 }
 

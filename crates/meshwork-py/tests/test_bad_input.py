@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import meshwork as mw
@@ -38,7 +39,34 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
         "a table without submit",
         lambda: study(workload=pd.DataFrame({"runtime": [1.0], "nodes": [1]})),
         "`workload`: a table of jobs has the columns submit, runtime and one of nodes, block and subcube, and perhaps "
-        "estimate, job, user and group; this one has runtime, nodes",
+        "job, estimate, user, group, application, queue, priority, deadline, after, think, wait, nodes_max, segment, "
+        "spread_segments, consolidate_segments, switches, contiguous, exclusive, require, exclude, partition; this one has "
+        "runtime, nodes",
+    ),
+    (
+        "a misspelt column",
+        lambda: study(workload={**GOOD, "segmant": [4]}),
+        "`workload`: unknown column `segmant` (did you mean `segment`? known: job, submit, ",
+    ),
+    (
+        "a misspelt column of a frame",
+        lambda: study(workload=pl.DataFrame({**GOOD, "Priority": [0.5]})),
+        "`workload`: unknown column `Priority` (did you mean `priority`? known: job, submit, ",
+    ),
+    (
+        "a row of a frame",
+        lambda: study(workload=pd.DataFrame({"submit": [0, 1, 2], "runtime": [1.0, 1.0, -3.0], "nodes": [1, 1, 1]})),
+        "`workload`, row 2 (from 0): runtime is -3, but must be a number from 0 to 1e15",
+    ),
+    (
+        "a cell of a frame",
+        lambda: study(workload=pd.DataFrame({"submit": [0, 1], "runtime": [1, 1], "nodes": [1, "four"]}, dtype=object)),
+        "`workload`, row 1 (from 0): `nodes` is `four`, but must be a number",
+    ),
+    (
+        "a flag that is none",
+        lambda: study(workload={**GOOD, "contiguous": ["maybe"]}),
+        "`workload`, row 0 (from 0): contiguous is `maybe`, but must be true or false",
     ),
     (
         "a column of the wrong kind",
@@ -47,8 +75,8 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "a column that is no number",
-        lambda: study(workload={**GOOD, "nodes": ["many"]}).run(),
-        "`nodes` is `many`, but must be a number",
+        lambda: study(workload={**GOOD, "nodes": ["many"]}),
+        "`workload`, row 0 (from 0): `nodes` is `many`, but must be a number",
     ),
     (
         "an array of the wrong shape",
@@ -58,7 +86,7 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     (
         "an array of the wrong dtype",
         lambda: study(workload={**GOOD, "nodes": np.array([1j])}),
-        "`workload`: the column `nodes` holds complex128, but must hold numbers, dates or text",
+        "`workload`: the column `nodes` holds complex128, but must hold numbers, dates, lengths of time, flags or text",
     ),
     (
         "columns of different lengths",
@@ -67,7 +95,7 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "a row that is no job",
-        lambda: study(workload={**GOOD, "runtime": [-1.0]}).run(),
+        lambda: study(workload={**GOOD, "runtime": [-1.0]}),
         "runtime is -1, but must be a number from 0 to 1e15",
     ),
     ("a scenario", lambda: study().run().jobs(2), "the scenario is 2, but this study has scenarios 1 to 1"),
@@ -135,10 +163,11 @@ def test_errors_are_those_that_python_knows() -> None:
         mw.list("metric").row(1000)
 
 
-def test_a_failed_run_has_the_results_of_the_others() -> None:
-    # The second scenario asks for more than there is at once: a log of one line that is no job.
-    bad = {**GOOD, "runtime": [-1.0]}
-    keys = study(sweep={"workload": [GOOD, bad]}, metrics=["wait"])
+def test_a_failed_run_has_the_results_of_the_others(tmp_path: Path) -> None:
+    # The second scenario reads a table with a row that is no job.
+    bad = tmp_path / "bad.csv"
+    bad.write_text("submit,runtime,nodes\n0,-1,1\n")
+    keys = study(sweep={"workload": [GOOD, str(bad)]}, metrics=["wait"])
     with pytest.raises(mw.RunError) as raised:
         keys.run()
     assert raised.value.results is not None

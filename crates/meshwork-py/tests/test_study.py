@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import os
@@ -235,6 +236,66 @@ def test_jobs_of_a_table_are_told_apart_by_whatever_is_known_of_their_owners() -
         assert summary[owner].tolist() == sorted(set(names))
         assert sum(summary["jobs"].tolist()) == 2
         assert results.jobs()[owner].tolist() == names
+
+
+CELLS: dict[str, list[Any]] = {
+    "job": [7, 9],
+    "submit": [0.5, 2.0],
+    "runtime": [12.5, 3.0],
+    "estimate": [13.0, 20.0],
+    "nodes": [4, 2],
+    "block": ["2x2", "1x3"],
+    "subcube": [1, 2],
+    "user": ["ada", "#2"],
+    "group": ["a, b", "c"],
+    "application": ["x", "y"],
+    "queue": ["q", "r"],
+    "priority": [0.25, 1.0],
+    "deadline": [99.5, 1000.0],
+    "after": [3, 7],
+    "think": [12.5, 1.0],
+    "nodes_max": [5, 6],
+    "segment": [2, 1],
+    "spread_segments": [True, None],
+    "consolidate_segments": [None, True],
+    "switches": [1, 2],
+    "contiguous": [True, None],
+    "exclusive": ["topo", None],
+    "require": ["n[0-1,4]", "n2"],
+    "exclude": ["n7", "n[8-9]"],
+    "partition": ["p", "p q"],
+}
+
+
+@pytest.mark.parametrize("column", CELLS)
+def test_no_column_of_a_frame_is_lost(column: str) -> None:
+    names = ["submit", "runtime", *([] if column in ("block", "subcube") else ["nodes"]), column]
+    if column == "think":
+        names.append("after")
+    columns = {name: CELLS[name] for name in names}
+    measure = {"metrics": ["wait"], "by_user": True}
+    machine = mw.hypercube(3) if column == "subcube" else mw.mesh(4, 4)
+    for table in (columns, pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        jobs = mw.Study(machine=machine, workload=table, measure=measure).run().jobs()
+        assert list(jobs[column]) == columns[column]
+        again = mw.Study(machine=machine, workload=jobs, measure=measure).run().jobs()
+        assert list(again[column]) == columns[column]
+
+
+def test_lengths_of_time_are_seconds() -> None:
+    runtimes = pd.to_timedelta(["00:01:00", "00:00:01.5"])
+    estimates = [datetime.timedelta(minutes=2), datetime.timedelta(seconds=3)]
+    frame = pd.DataFrame({"submit": [0, 1], "runtime": runtimes, "estimate": estimates, "nodes": [1, 1]})
+    arrays = {**{name: frame[name].to_numpy() for name in frame}, "estimate": estimates}
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame), arrays):
+        jobs = mw.Study(machine=mw.flat(4), workload=table).run().jobs()
+        assert jobs["runtime"].tolist() == [60.0, 1.5]
+        assert jobs["estimate"].tolist() == [120.0, 3.0]
+
+
+def test_columns_that_are_not_read_are_named() -> None:
+    with pytest.warns(UserWarning, match="`workload`: these columns are not read: note"):
+        mw.Study(machine=mw.flat(4), workload=COLUMNS)
 
 
 def test_dates_of_a_frame_are_read(tmp_path: Path) -> None:

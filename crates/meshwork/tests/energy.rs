@@ -594,3 +594,42 @@ fn what_is_wrong_is_said_in_a_sentence() {
         assert!(refused.message.contains(part), "{text}: {refused}");
     }
 }
+
+#[test]
+fn a_metric_of_energy_wants_to_know_what_processors_take() {
+    let read = |metric: &str, energy: &str| {
+        let text = format!(
+            "machine = {{ topology = 'flat', processors = 4 }}\nworkload = {{ name = 'lublin', jobs = 9 }}\n\
+             measure = {{ metrics = ['wait', '{metric}'] }}\n{energy}"
+        );
+        Scenario::read(&text.parse().unwrap())
+    };
+    for metric in ["energy", "mean_power", "energy_delay", "asleep", "wake_ups"] {
+        let problem = read(metric, "").unwrap_err();
+        assert_eq!(problem.path, "measure.metrics");
+        assert_eq!(
+            problem.message,
+            format!(
+                "the metric `{metric}` is of what processors take, which nothing says: give `energy`, such as \
+                 {{ idle = 120, busy = 350 }}"
+            )
+        );
+        assert!(read(metric, "energy = { idle = 120, busy = 350 }").is_ok());
+    }
+}
+
+#[test]
+fn other_metrics_of_what_a_study_leaves_out_are_no_false_zeros() {
+    let names = ["packet_latency", "network_latency", "blocking_time", "hops", "link_utilization"];
+    let of_deadlines = ["missed_deadlines", "tardiness"];
+    let text = format!(
+        "machine = {{ topology = 'mesh', dims = [4, 4] }}\nworkload = {{ name = 'synthetic', load = 0.5 }}\n\
+         measure = {{ jobs = 50, metrics = {:?} }}",
+        [&names[..], &of_deadlines].concat()
+    );
+    let scenario = Scenario::read(&text.parse().unwrap()).unwrap();
+    let outcome = scenario.run(0, &NoInputs, &mut ()).unwrap();
+    for measured in outcome.metrics {
+        assert_eq!(measured.value, None, "{}", measured.name);
+    }
+}

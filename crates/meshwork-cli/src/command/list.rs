@@ -171,7 +171,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     let kinds: Vec<&Listed> = match &arguments.kind {
         None => KINDS.iter().collect(),
         Some(given) => {
-            let found = KIND_FAMILY.find("", given).map_err(wrong)?;
+            let found = KIND_FAMILY.find("", given);
+            let found =
+                found.map_err(|problem| entry_named(catalogue, given).unwrap_or(wrong(problem)))?;
             KINDS.iter().filter(|kind| kind.word() == found.name).collect()
         }
     };
@@ -198,6 +200,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
         print_entries(out, catalogue, kind, arguments.kind.is_some())?;
     }
     Ok(Verdict::Done)
+}
+
+/// Answer to the name of an entry that was given as a kind.
+fn entry_named(catalogue: &Catalogue, given: &str) -> Option<Stop> {
+    let name = given.to_lowercase();
+    let found =
+        |kind: &Listed| Some((kind.word(), kind.family.find_in(catalogue, "", &name).ok()?.name));
+    let (kind, name) = KINDS.iter().find_map(found)?;
+    Some(Stop::Wrong(format!(
+        "unknown kind `{given}`, but there is the {kind} `{name}`: `meshwork list {kind} {name}`"
+    )))
 }
 
 fn print_entries(

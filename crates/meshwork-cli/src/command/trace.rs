@@ -61,6 +61,9 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
             out.line(&format!("  {} {what}", count(number)))?;
         }
     }
+    for what in &done.lost {
+        out.line(&format!("  {}", visible(what)))?;
+    }
     Ok(())
 }
 

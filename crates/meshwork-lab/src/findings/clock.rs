@@ -1,9 +1,10 @@
 //! What the numbers of a clock mean: the unit of time, and the date at which a log begins.
 //!
 //! The model counts time in units of the workload's own clock and never asks what they are. A log in the
-//! Standard Workload Format counts seconds, and its header may say when they begin. `time_unit` of a study
-//! says in which unit times are *shown*, where the clock is known to count seconds; where it is not, it
-//! says what the clock counts. What is stored and written to files is always in units of the clock.
+//! Standard Workload Format counts seconds, and its header may say when they begin; so does a model of
+//! such logs, and a table whose submissions are dates. `time_unit` of a study says in which unit times
+//! are *shown*, where the clock is known to count seconds; where it is not, it says what the clock
+//! counts. What is stored and written to files is always in units of the clock.
 
 use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
@@ -47,6 +48,12 @@ impl Start {
             offset: number("TimeZone").filter(|offset| offset.abs() < 100_000),
             zone: zone.map(str::to_owned),
         })
+    }
+
+    /// At this second since the beginning of 1970, UTC.
+    #[must_use]
+    pub fn at(unix: f64) -> Start {
+        Start { unix: unix as i64, offset: None, zone: None }
     }
 
     /// Where its dates are those of the clock: the time zone, where that is known, `local time`, or `UTC`.
@@ -108,14 +115,34 @@ impl Clock {
         let workload = &table["workload"];
         let is_log = workload.get("name").and_then(|name| name.as_str()) == Some("swf");
         let asked = UNITS.into_iter().find(|(unit, _)| study.time_unit.as_deref() == Some(unit));
+        // Only what has dates says when it begins.
+        let has_dates = is_log || start.is_some();
         let (unit, factor) = match asked {
-            Some((unit, seconds)) => (Some(unit), if is_log { seconds } else { 1.0 }),
-            None => (is_log.then_some("seconds"), 1.0),
+            Some((unit, seconds)) if has_dates || scenario.is_in_seconds() => (Some(unit), seconds),
+            Some((unit, _)) => (Some(unit), 1.0),
+            None => (has_dates.then_some("seconds"), 1.0),
         };
         // Where arrivals are scaled, instants are no longer those of the log.
         let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
-        let is_as_logged = is_log && scale.is_none_or(|scale| scale - 1.0 == 0.0);
+        let is_as_logged = scale.is_none_or(|scale| scale - 1.0 == 0.0);
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
+    }
+
+    /// The clock of several scenarios whose numbers stand side by side.
+    ///
+    /// Where they count different things, times have no unit, and where they begin at different dates,
+    /// no date.
+    #[must_use]
+    pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
+        let mut clocks = clocks.into_iter();
+        let Some(mut shared) = clocks.next() else { return Clock::default() };
+        for clock in clocks {
+            if clock.unit != shared.unit || clock.factor - shared.factor != 0.0 {
+                return Clock::default();
+            }
+            shared.start = shared.start.filter(|start| clock.start.as_ref() == Some(start));
+        }
+        shared
     }
 
     /// How many seconds a unit of what is shown is, where that is known, and which second 0 is, counted from the beginning
@@ -152,7 +179,44 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::study::expand::expand;
+
+    /// The clock of a study of this workload, which begins then.
+    fn clock(workload: &str, unit: &str, start: Option<f64>) -> Clock {
+        let text = format!(
+            "{unit}\nworkload = {workload}\nmachine = {{ topology = 'flat', processors = 8 }}\nmeasure.jobs = 9"
+        );
+        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let points = expand(&study).unwrap();
+        Clock::of(&study, &points[0].scenario, start.map(Start::at).as_ref())
+    }
+
+    #[test]
+    fn models_of_logs_and_dates_are_in_seconds_and_an_abstract_clock_counts_the_unit() {
+        let hours = "time_unit = 'hours'";
+        for (workload, start, factor) in [
+            ("{ name = 'swf', path = 'a.swf' }", None, 3600.0),
+            ("{ name = 'lublin', jobs = 5 }", None, 3600.0),
+            ("{ name = 'jann', jobs = 5 }", None, 3600.0),
+            ("{ name = 'cirne_berman', jobs = 5 }", None, 3600.0),
+            ("{ name = 'deep_learning', load = 0.5 }", None, 3600.0),
+            ("{ name = 'table', path = 'a.csv' }", None, 1.0),
+            ("{ name = 'table', path = 'a.csv' }", Some(1e9), 3600.0),
+            ("{ name = 'synthetic', load = 0.5 }", None, 1.0),
+        ] {
+            let own = clock(workload, hours, start);
+            assert_eq!((own.unit, own.factor), (Some("hours"), factor), "{workload}");
+            assert_eq!(own.start, start.map(Start::at));
+        }
+        let (model, own) = ("{ name = 'lublin', jobs = 5 }", "{ name = 'synthetic', load = 0.5 }");
+        let both = [clock(model, hours, None), clock(own, hours, None)];
+        assert_eq!(Clock::shared(both), Clock::default(), "hours of one are no hours of the other");
+        let alike = [clock(own, hours, None), clock(own, hours, None)];
+        assert_eq!(Clock::shared(alike).unit, Some("hours"));
+    }
 
     #[test]
     fn the_header_says_when_a_log_begins() {

@@ -89,13 +89,9 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// What the clock counts of all its scenarios: that of the first, with a date only where all have the
-    /// same.
+    /// What the clock counts of all its scenarios.
     fn clock(&self) -> Clock {
-        let first = self.clock_of(0);
-        let is_shared =
-            (1..self.points.len()).all(|other| self.clock_of(other).start == first.start);
-        Clock { start: first.start.filter(|_| is_shared), ..first }
+        Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
 }
 

@@ -1,10 +1,13 @@
 //! A cleaner log made of another, or the same jobs in another form.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use meshwork::job::{Job, Owner, Request};
+use meshwork::job::{Job, Owner, Request, Terms};
 use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::{Topology, TopologyError};
 use meshwork::workload::swf::{Choice, Header, Line, Record, job, records};
@@ -12,6 +15,7 @@ use meshwork::workload::table::Listed;
 use meshwork::workload::{FAMILY, Inputs, NoInputs, Submission, WorkloadContext, transformed};
 use toml::{Table, Value};
 
+use super::form::without_place;
 use super::{Form, TraceError, on_the_clock_of, write};
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
@@ -20,7 +24,7 @@ use crate::standard::catalogue;
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
 /// What a conversion did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
     /// Lines of the log that are not comments.
     pub lines: u64,
@@ -36,6 +40,8 @@ pub struct Converted {
     pub cut: u64,
     /// Jobs written, the parts of one that was split each.
     pub jobs: u64,
+    /// Columns and fields that were lost, because the form that is written has no place for them.
+    pub lost: Vec<String>,
 }
 
 impl Converted {
@@ -56,8 +62,8 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 /// what was done.
 ///
 /// The names of `input` and `output` say what is read and written: a table of jobs where one ends in `.csv`, `.csv.gz` or
-/// `.parquet`, else a log, compressed where it ends in `.gz`. A log has no blocks and no subcubes: jobs that ask for one ask for
-/// as many processors there. `from` and `until` may be dates, of a log that says when it begins. All is held in memory.
+/// `.parquet`, else a log, compressed where it ends in `.gz`. What the one that is written has no place for is named in
+/// [`Converted::lost`]. `from` and `until` may be dates, of a log that says when it begins. All is held in memory.
 ///
 /// # Errors
 /// One sentence: a parameter that is none, a line that cannot be read, a log that is left without jobs,
@@ -86,7 +92,9 @@ pub fn convert(
             log.done.lines
         )));
     }
-    let kept: Vec<(Record, Job)> = kept.into_iter().map(|(_, record, job)| (record, job)).collect();
+    let mut kept: Vec<(Record, Job)> =
+        kept.into_iter().map(|(_, record, job)| (record, job)).collect();
+    log.done.lost.extend(without_place(form, &log.header, &mut kept));
     number_of_jobs(&mut log.header, log.done.jobs);
     note(&mut log.header, &story(changes, &log.done));
     write(output, form, &log.header, &kept)?;
@@ -127,7 +135,12 @@ impl Log {
     fn read_table(shown: &str, choice: &Choice) -> Result<Log, String> {
         let rows = Files::default().rows(shown).map_err(|error| error.0)?;
         let Listed { jobs, waits, origin } = Listed::read(rows, shown).map_err(|error| error.0)?;
-        let done = Converted { lines: jobs.len() as u64, ..Converted::default() };
+        let unread = Files::default().unread_columns(shown).map_err(|error| error.0)?;
+        let lost = (!unread.is_empty()).then(|| {
+            format!("left out, because no column of jobs is called so: {}", unread.join(", "))
+        });
+        let lost = lost.into_iter().collect();
+        let done = Converted { lines: jobs.len() as u64, lost, ..Converted::default() };
         let mut log = Log { header: Header::default(), kept: Vec::new(), done };
         let mut add =
             |label: &str, value: String| log.header.entries.push((label.to_owned(), value));
@@ -206,8 +219,10 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let user = record.user().filter(|_| params.has("scale"));
             let owner = user
                 .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
+            let owner = job.owner.clone().or(owner);
             // After which others they come stays as their lines say it.
-            Job { number, owner, terms: None, ..job.clone() }
+            let terms = job.terms.clone().map(|terms| Box::new(Terms { after: None, ..*terms }));
+            Job { number, owner, terms, ..job.clone() }
         })
         .collect();
     // A log from a machine that is too large to be simulated can still be changed, but not split or scaled to a load.
@@ -234,6 +249,12 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
                 .map_err(str::to_owned)?;
             if !matches!(job.request, Request::Nodes(_)) {
                 read.request = job.request;
+            }
+            read.owner = original.owner.clone();
+            read.terms = job.terms;
+            let after = record.after().map_err(|error| error.to_string())?;
+            if let Some(after) = original.after().or(after) {
+                read.terms.get_or_insert_default().after = Some(after);
             }
             kept.push((index, record, read));
         }
@@ -293,189 +314,4 @@ fn story(changes: &Table, done: &Converted) -> String {
     }
     steps.extend(changes.iter().map(|(key, value)| format!("{key} = {value}")));
     steps.join("; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::trace::{Model, generate, info};
-
-    const LOG: &str = "; Version: 2.2\n; MaxJobs: 9\n; MaxProcs: 16\n;   and more\n\
-        1 100 5 10 4 7.5 -1 4 20 -1 1 5 -1 -1 -1 -1 -1 -1\n\
-        2 50 -1 30 3 -1 -1 -1 -1 -1 1 5 -1 -1 -1 -1 -1 -1\n\
-        3 60 -1 -1 3 -1 -1 -1 -1 -1 5 5 -1 -1 -1 -1 -1 -1\n\
-        4 150 -1 8 1 -1 -1 1 5 -1 1 6 -1 -1 -1 -1 -1 -1\n";
-
-    fn converted(changes: &str, name: &str) -> (Result<Converted, TraceError>, String) {
-        let folder = tempfile::tempdir().unwrap();
-        let (input, output) = (folder.path().join("log.swf"), folder.path().join(name));
-        fs::write(&input, LOG).unwrap();
-        let done = convert(&input, &output, &changes.parse().unwrap(), 1);
-        let mut text = String::new();
-        if output.exists() {
-            let name = output.display().to_string();
-            std::io::Read::read_to_string(&mut Files::default().text(&name).unwrap(), &mut text)
-                .unwrap();
-        }
-        (done, text)
-    }
-
-    #[test]
-    fn a_log_is_cleaned_and_sorted() {
-        let (done, text) = converted("", "out.swf");
-        let expected = Converted {
-            lines: 4,
-            no_run_time: 1,
-            out_of_order: 1,
-            jobs: 3,
-            ..Converted::default()
-        };
-        assert_eq!(done, Ok(expected));
-        let version = env!("CARGO_PKG_VERSION");
-        assert_eq!(
-            text,
-            format!(
-                "; Version: 2.2\n; MaxJobs: 3\n; MaxProcs: 16\n;   and more\n; Note: converted by \
-                 meshwork {version}; 1 lines that were no jobs left out; sorted by time of submission\n\
-                 2 50 -1 30 3 -1 -1 -1 -1 -1 1 5 -1 -1 -1 -1 -1 -1\n\
-                 1 100 5 10 4 7.5 -1 4 20 -1 1 5 -1 -1 -1 -1 -1 -1\n\
-                 4 150 -1 8 1 -1 -1 1 5 -1 1 6 -1 -1 -1 -1 -1 -1\n"
-            )
-        );
-    }
-
-    #[test]
-    fn a_cut_comes_before_a_scale() {
-        let changes = "from = 60\nfirst_jobs = 1\nruntime_scale = 2.0\narrival_scale = 0.5";
-        let (done, text) = converted(changes, "out.swf.gz");
-        assert_eq!(done.map(|done| (done.cut, done.jobs)), Ok((2, 1)));
-        assert!(text.ends_with("\n1 50 5 20 4 15 -1 4 40 -1 1 5 -1 -1 -1 -1 -1 -1\n"), "{text}");
-        let (until, _) = converted("until = 100", "out.swf");
-        assert_eq!(until.unwrap().jobs, 1);
-        let (nothing, text) = converted("from = 1e9", "out.swf");
-        assert!(
-            nothing
-                .unwrap_err()
-                .to_string()
-                .contains("log.swf: `from` is 1000000000, which leaves no job: ")
-        );
-        assert_eq!(text, "");
-    }
-
-    #[test]
-    fn a_table_has_the_jobs_that_a_log_has() {
-        for name in ["out.csv", "out.csv.gz"] {
-            let (_, text) = converted("", name);
-            assert_eq!(
-                text,
-                "job,submit,runtime,estimate,nodes\n2,50,30,30,3\n1,100,10,20,4\n4,150,8,5,1\n"
-            );
-        }
-    }
-
-    /// Every form into every form: what is written is read again, and has the same jobs.
-    #[test]
-    fn the_ending_decides_both_ways() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("log.swf"), LOG).unwrap();
-        let forms: &[&str] = if cfg!(feature = "parquet") {
-            &["swf", "swf.gz", "csv", "csv.gz", "parquet"]
-        } else {
-            &["swf", "swf.gz", "csv", "csv.gz"]
-        };
-        let none = Table::new();
-        let jobs = |path: &Path| {
-            let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
-            kept.into_iter().map(|(_, job)| job).collect::<Vec<Job>>()
-        };
-        let expected = jobs(&at("log.swf"));
-        for from in forms {
-            let first = at(&format!("first.{from}"));
-            convert(&at("log.swf"), &first, &none, 1).unwrap();
-            for &to in forms {
-                let second = at(&format!("second.{to}"));
-                assert_eq!(convert(&first, &second, &none, 1).unwrap().jobs, 3, "{from} {to}");
-                assert_eq!(jobs(&second), expected, "{from} to {to}");
-                assert_eq!(info(&second).unwrap().jobs, 3, "{from} to {to}");
-                let starts_with = |bytes: &[u8]| fs::read(&second).unwrap().starts_with(bytes);
-                assert_eq!(starts_with(b"PAR1"), to == "parquet");
-                assert_eq!(starts_with(&[0x1f, 0x8b]), to.ends_with("gz"));
-            }
-        }
-        let model =
-            Model { jobs: 20, processors: 8, seed: 3, classes: "both".to_owned(), load: None };
-        for form in forms {
-            assert_eq!(generate(&at(&format!("made.{form}")), &model).unwrap().jobs, 20);
-        }
-        let refused =
-            convert(&at("log.swf"), &at("a.parquet.gz"), &none, 1).unwrap_err().to_string();
-        assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
-    }
-
-    /// A folder with this table as `jobs.csv`, and as `again.csv` what it is after it was converted to another form
-    /// and back.
-    fn there_and_back(text: &str) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("jobs.csv"), text).unwrap();
-        let again = if cfg!(feature = "parquet") { "again.parquet" } else { "once.csv.gz" };
-        for (from, to) in [("jobs.csv", again), (again, "again.csv")] {
-            convert(&at(from), &at(to), &Table::new(), 1).unwrap();
-        }
-        folder
-    }
-
-    #[test]
-    fn what_jobs_want_stays_in_a_table() {
-        let folder = there_and_back(
-            "submit,runtime,nodes,exclude,segment,contiguous\n0,10,8,,4,\n1,10,3,\"n[0-1,9]\",,1\n2,10,2,,,\n",
-        );
-        let at = |name: &str| folder.path().join(name);
-        assert_eq!(
-            fs::read_to_string(at("again.csv")).unwrap(),
-            "job,submit,runtime,estimate,nodes,segment,contiguous,exclude\n1,0,10,10,8,4,,\n\
-             2,1,10,10,3,,true,\"n[0-1,9]\"\n3,2,10,10,2,,,\n"
-        );
-    }
-
-    #[test]
-    fn blocks_stay_blocks_in_a_table_and_become_counts_in_a_log() {
-        let folder = there_and_back(
-            "submit,runtime,block,subcube\n2003-05-01,10,2x3,\n2003-05-01T00:01,20,,2\n",
-        );
-        let at = |name: &str| folder.path().join(name);
-        assert_eq!(
-            fs::read_to_string(at("again.csv")).unwrap(),
-            "job,submit,runtime,estimate,nodes,block,subcube\n1,0,10,10,,2x3,\n2,60,20,20,,,2\n"
-        );
-        convert(&at("jobs.csv"), &at("jobs.swf"), &Table::new(), 1).unwrap();
-        let log = fs::read_to_string(at("jobs.swf")).unwrap();
-        assert!(log.contains("; UnixStartTime: 1051747200\n"), "{log}");
-        assert!(log.contains("\n1 0 -1 10 6 -1 -1 6 -1 "), "{log}");
-    }
-
-    #[test]
-    fn a_cut_may_be_a_date() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("log.swf"), format!("; UnixStartTime: 1000000000\n{LOG}")).unwrap();
-        fs::write(at("bare.swf"), LOG).unwrap();
-        let cut = |name: &str, changes: &str| {
-            convert(&at(name), &at("out.swf"), &changes.parse().unwrap(), 1)
-        };
-        // 1000000000 is 2001-09-09 01:46:40; the jobs come 50, 100 and 150 seconds later.
-        for changes in ["from = '2001-09-09T01:48:00Z'", "from = 2001-09-09T01:48:00Z"] {
-            assert_eq!(cut("log.swf", changes).unwrap().jobs, 2);
-        }
-        assert_eq!(cut("log.swf", "until = '2001-09-09T01:48:00'").unwrap().jobs, 1);
-        assert_eq!(cut("log.swf", "from = '1999-01-01'").unwrap().jobs, 3);
-        assert!(cut("log.swf", "from = 'May'").unwrap_err().to_string().starts_with(
-            "`from` is \"May\", but must be a number from 0 to 1e15, or a date such as 2003-05-01"
-        ));
-        let bare = cut("bare.swf", "from = '2001-09-09'").unwrap_err().to_string();
-        assert!(bare.contains("bare.swf does not say when its clock begins"), "{bare}");
-    }
 }

@@ -1,11 +1,12 @@
 //! In which form a log is kept: the ending of its name says so.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use flate2::{Compression, GzBuilder};
-use meshwork::job::{Job, Request, sides_text};
-use meshwork::workload::swf::{Header, Line, Record, records, write_header, write_record};
-use meshwork::workload::table::{Listed, WANTS};
+use meshwork::job::Job;
+use meshwork::workload::swf::{FIELDS, Header, Line, Record, records, write_header, write_record};
+use meshwork::workload::table::{COLUMNS, Column, Listed};
 use meshwork::workload::{Inputs, WorkloadError};
 
 use crate::cell::written;
@@ -118,106 +119,141 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// What a job asks for, as a table has it: nodes, block, subcube.
-fn asked(request: &Request) -> (Option<u32>, Option<String>, Option<u32>) {
-    match request {
-        Request::Nodes(count) => (Some(*count), None, None),
-        Request::Block(sides) => (None, Some(sides_text(sides)), None),
-        Request::Subcube(dimension) => (None, None, Some(*dimension)),
-        Request::Wanting(wants) => (Some(wants.nodes), None, None),
-    }
-}
+/// The fields of a log that tables have names for, from 0, with the column of each.
+const NAMES: [(usize, &str); 5] =
+    [(11, "user"), (12, "group"), (13, "application"), (14, "queue"), (15, "partition")];
 
-/// The columns of what some job wants beside a count, each with a cell for every job.
-fn wanted(kept: &[(Record, Job)]) -> Vec<(&'static str, Vec<Option<String>>)> {
-    let cells: Vec<Vec<(&str, String)>> = kept
-        .iter()
-        .map(|(_, job)| match &job.request {
-            Request::Wanting(wants) => wants.cells(),
-            _ => Vec::new(),
-        })
-        .collect();
-    let column = |&name: &&'static str| {
-        let cell = |cells: &Vec<(&str, String)>| {
-            cells.iter().find(|(own, _)| *own == name).map(|(_, cell)| cell.clone())
+/// Columns that a log has a field for.
+const FIELDED: [&str; 13] = [
+    "job", "submit", "runtime", "estimate", "nodes", "after", "think", "wait", NAMES[0].1,
+    NAMES[1].1, NAMES[2].1, NAMES[3].1, NAMES[4].1,
+];
+
+/// Fields of a log that tables have no column for.
+const NO_COLUMN: [usize; 4] = [5, 6, 9, 10];
+
+/// Sentences on what this form has no place for. In a log, names become numbers.
+pub(super) fn without_place(
+    form: Form,
+    header: &Header,
+    kept: &mut [(Record, Job)],
+) -> Vec<String> {
+    let (mut lost, mut says) = (Vec::new(), Vec::new());
+    if matches!(form, Form::Log { .. }) {
+        let is_lost = |column: &&Column| {
+            !FIELDED.contains(&column.name) && kept.iter().any(|(_, job)| column.get(job).is_some())
         };
-        (name, cells.iter().map(cell).collect::<Vec<Option<String>>>())
-    };
-    let columns = WANTS.iter().map(column);
-    columns.filter(|(_, cells)| cells.iter().any(Option::is_some)).collect()
+        lost.extend(COLUMNS.iter().filter(is_lost).map(|column| column.name));
+        let numbered: Vec<&str> = NAMES
+            .into_iter()
+            .filter(|&(field, name)| number(field, name, kept))
+            .map(|n| n.1)
+            .collect();
+        if !numbered.is_empty() {
+            let names = numbered.join(", ");
+            says.push(format!("names became numbers, from 1 in the order of the log: {names}"));
+        }
+    } else {
+        let is_known = |field: usize| kept.iter().any(|(record, _)| record.fields[field] >= 0.0);
+        lost.extend(
+            NO_COLUMN.into_iter().filter(|&field| is_known(field)).map(|field| FIELDS[field]),
+        );
+        let got_others = |(record, _): &(Record, Job)| {
+            record.fields[4] > 0.0 && record.fields[4] - record.processors() != 0.0
+        };
+        if kept.iter().any(got_others) {
+            lost.push("allocated processors");
+        }
+        if header.get("UnixStartTime").is_some() {
+            lost.push("the date when the clock begins");
+        }
+    }
+    if !lost.is_empty() {
+        let what = if matches!(form, Form::Log { .. }) { "a log" } else { "a table" };
+        says.insert(
+            0,
+            format!("left out, because {what} has no place for it: {}", lost.join(", ")),
+        );
+    }
+    says
 }
 
-/// As the `table` workload reads it. Columns for blocks, subcubes and what else a job wants are there if a job has one.
+/// Gives the names of a column numbers, from 1 in the order of the jobs, unless all are numbers.
+/// Says whether it did.
+fn number(field: usize, name: &str, kept: &mut [(Record, Job)]) -> bool {
+    let column = column(name);
+    let is_none =
+        |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();
+    if !kept.iter().any(is_none) {
+        return false;
+    }
+    let mut numbers = BTreeMap::new();
+    for (record, job) in kept {
+        if let Some(own) = column.get(job) {
+            let next = numbers.len() + 1;
+            record.fields[field] = *numbers.entry(own).or_insert(next) as f64;
+        }
+    }
+    true
+}
+
+fn column(name: &str) -> &'static Column {
+    COLUMNS.iter().find(|column| column.name == name).expect("a column of tables of jobs")
+}
+
+/// The cell of a job: what is not known of it may stand in its line.
+fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
+    let field = || match column.name {
+        "wait" => record.wait(),
+        name => {
+            let (field, _) = NAMES.iter().find(|(_, own)| *own == name)?;
+            Some(record.fields[*field]).filter(|&number| number >= 0.0)
+        }
+    };
+    column.get(job).or_else(|| field().map(|number| number.to_string()))
+}
+
+/// The columns of a table of these jobs: those that are always there, and those that some job has
+/// a cell in.
+fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
+    let is_used = |column: &&Column| {
+        always.contains(&column.name) || kept.iter().any(|job| cell(column, job).is_some())
+    };
+    COLUMNS.iter().filter(is_used).collect()
+}
+
+/// The jobs as the `table` workload reads them, with columns for blocks and subcubes if a job has
+/// one of them.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
-    let only_counts =
-        kept.iter().all(|(_, job)| matches!(job.request, Request::Nodes(_) | Request::Wanting(_)));
-    let wanted = wanted(kept);
-    let columns = if only_counts { 5 } else { 7 };
+    let mut columns = used(&["job", "submit", "runtime", "estimate", "nodes"], kept);
+    if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {
+        columns =
+            used(&["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"], kept);
+    }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let names = ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"];
-    let more = wanted.iter().map(|(name, _)| *name);
-    writer.write_record(names[..columns].iter().copied().chain(more)).expect(IN_MEMORY);
-    for (place, (_, job)) in kept.iter().enumerate() {
-        let (nodes, block, subcube) = asked(&job.request);
-        let count = |count: Option<u32>| count.map_or_else(String::new, |count| count.to_string());
-        let cells = [
-            job.number.to_string(),
-            job.arrival.to_string(),
-            job.runtime.to_string(),
-            job.estimate.to_string(),
-            count(nodes),
-            block.unwrap_or_default(),
-            count(subcube),
-        ];
-        let more = wanted.iter().map(|(_, cells)| cells[place].as_deref().unwrap_or_default());
-        let cells = cells[..columns].iter().map(String::as_str).chain(more);
-        writer.write_record(cells.map(|cell| written(cell).into_owned())).expect(IN_MEMORY);
+    writer.write_record(columns.iter().map(|column| column.name)).expect(IN_MEMORY);
+    for job in kept {
+        let cells = columns.iter().map(|column| cell(column, job).unwrap_or_default());
+        writer.write_record(cells.map(|cell| written(&cell).into_owned())).expect(IN_MEMORY);
     }
     writer.into_inner().expect(IN_MEMORY)
 }
 
 #[cfg(feature = "parquet")]
 fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
-    use std::sync::Arc;
+    use crate::run::joboutput::parquet::Columns;
 
-    use arrow_array::builder::{StringBuilder, UInt32Builder};
-    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-    use parquet::arrow::ArrowWriter;
-    use parquet::file::properties::WriterProperties;
-
-    let jobs = || kept.iter().map(|(_, job)| job);
-    let times =
-        |of: fn(&Job) -> f64| Arc::new(Float64Array::from_iter_values(jobs().map(of))) as ArrayRef;
-    let (mut nodes, mut block, mut subcube) =
-        (UInt32Builder::new(), StringBuilder::new(), UInt32Builder::new());
-    for job in jobs() {
-        let asked = asked(&job.request);
-        nodes.append_option(asked.0);
-        block.append_option(asked.1);
-        subcube.append_option(asked.2);
-    }
-    let number = UInt64Array::from_iter_values(jobs().map(|job| job.number));
-    let mut columns = vec![
-        ("job", Arc::new(number) as ArrayRef, false),
-        ("submit", times(|job| job.arrival.units()), false),
-        ("runtime", times(|job| job.runtime), false),
-        ("estimate", times(|job| job.estimate), false),
-        ("nodes", Arc::new(nodes.finish()) as ArrayRef, true),
-        ("block", Arc::new(block.finish()) as ArrayRef, true),
-        ("subcube", Arc::new(subcube.finish()) as ArrayRef, true),
-    ];
-    for (name, cells) in wanted(kept) {
-        columns.push((name, Arc::new(StringArray::from_iter(cells)), true));
-    }
-    let batch = RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length");
-    let properties = WriterProperties::builder()
-        .set_compression(parquet::basic::Compression::SNAPPY)
-        .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))
-        .build();
+    let always = ["job", "submit", "runtime", "estimate"];
+    let used = used(&[&always[..], &["nodes", "block", "subcube"]].concat(), kept);
+    let kinds =
+        used.iter().map(|column| (column.name, column.holds, !always.contains(&column.name)));
     let mut bytes = Vec::new();
-    let mut writer =
-        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect(IN_MEMORY);
-    writer.write(&batch).expect(IN_MEMORY);
-    writer.close().expect(IN_MEMORY);
+    let mut table = Columns::create(&mut bytes, kinds.collect()).expect(IN_MEMORY);
+    for job in kept {
+        let cells: Vec<String> =
+            used.iter().map(|column| cell(column, job).unwrap_or_default()).collect();
+        table.push(cells.iter().map(String::as_str)).expect(IN_MEMORY);
+    }
+    table.finish().expect(IN_MEMORY);
     bytes
 }

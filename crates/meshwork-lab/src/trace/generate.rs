@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use meshwork::job::Job;
+use meshwork::job::{Job, Time};
 use meshwork::registry::LARGEST;
 use meshwork::topology::Topology;
 use meshwork::workload::statistics::Statistics;
@@ -123,8 +123,9 @@ fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(),
     if !(scale > 0.0 && last * scale <= LARGEST) {
         return Err(format!("{} jobs cannot be spread to a load of {load}", kept.len()));
     }
-    for (record, _) in kept {
+    for (record, job) in kept {
         record.fields[1] = (record.fields[1] * scale).floor();
+        job.move_to(Time::new(record.submit()));
     }
     Ok(())
 }
@@ -152,6 +153,10 @@ mod tests {
         assert_eq!((statistics.jobs, statistics.machine()), (500, Some(64)));
         assert!((statistics.load.unwrap() - 0.7).abs() < 1e-3, "{:?}", statistics.load);
         assert!(statistics.largest_job.unwrap() <= 64);
+        let table = folder.path().join("c.csv");
+        let of_table = generate(&table, &model).unwrap();
+        assert!((of_table.load.unwrap() - 0.7).abs() < 1e-3, "{:?}", of_table.load);
+        assert_eq!(of_table.interarrival, statistics.interarrival);
         model.seed = 4;
         generate(&b, &model).unwrap();
         assert_ne!(fs::read(&a).unwrap(), fs::read(&b).unwrap());

@@ -9,27 +9,6 @@ from typing import Any
 from . import _meshwork as _native
 from ._errors import InputError
 
-COLUMNS = (
-    "job",
-    "submit",
-    "runtime",
-    "estimate",
-    "nodes",
-    "block",
-    "subcube",
-    "user",
-    "group",
-    "application",
-    "queue",
-    "partition",
-    "priority",
-    "deadline",
-    "after",
-    "think",
-    "wait",
-)
-"""The columns that are read of a table of jobs; all others are left alone."""
-
 
 def is_table(value: object) -> bool:
     """Whether something is a table of jobs, and not the name or the parameters of a workload."""
@@ -42,42 +21,35 @@ def is_table(value: object) -> bool:
 def csv_of(source: Any, what: str) -> str:
     """Write a table of jobs as CSV, those of its columns that are read.
 
+    Columns that are not read are named in a warning.
+
     Raises
     ------
     InputError
-        If it has not the columns of a table of jobs, or one that cannot be read.
+        If it has not the columns of a table of jobs, one that is misspelt or cannot be read, or a row that is no job.
     """
-    names = column_names(source)
-    missing = [name for name in ("submit", "runtime") if name not in names]
-    if missing or not {"nodes", "block", "subcube"} & set(names):
-        raise InputError(
-            f"{what}: a table of jobs has the columns submit, runtime and one of nodes, block and subcube, and perhaps "
-            f"estimate, job, user and group; this one has {', '.join(names) or 'none'}"
-        )
+    text, others = _read(source, what)
+    if others:
+        import warnings
+
+        warnings.warn(f"{what}: these columns are not read: {', '.join(others)}", stacklevel=4)
+    _native.check_jobs(text, what)
+    return text
+
+
+def _read(source: Any, what: str) -> tuple[str, list[str]]:
     if hasattr(source, "__arrow_c_stream__"):
         try:
-            return _native.rows_as_csv(source, list(COLUMNS), what)
-        except ImportError:
-            # pandas hands out Arrow only where pyarrow is installed.
-            pass
-    if isinstance(source, Mapping):
-        return _csv_of_columns(source, what)
-    return str(source[[name for name in names if name in COLUMNS]].to_csv(index=False))
-
-
-def column_names(source: Any) -> list[str]:
-    """Give the names of the columns of a table."""
-    if isinstance(source, Mapping):
-        return [str(name) for name in source]
-    for attribute in ("column_names", "columns"):
-        names = getattr(source, attribute, None)
-        if names is not None and not callable(names):
-            return [str(getattr(name, "_name", name)) if not isinstance(name, str) else name for name in names]
-    schema = getattr(source, "schema", None)
-    if schema is not None and hasattr(schema, "names"):
-        return [str(name) for name in schema.names]
-    # Whatever it is, its stream says what it has.
-    return list(COLUMNS)
+            return _native.rows_as_csv(source, what)
+        except InputError:
+            raise
+        except Exception:
+            # pandas hands out Arrow only where pyarrow is installed, and then not where a column holds several kinds.
+            if not hasattr(source, "to_csv"):
+                raise
+    names = source if isinstance(source, Mapping) else source.columns
+    read, others = _native.job_columns([str(name) for name in names], what)
+    return _csv_of_columns({name: source[name] for name in read}, what), others
 
 
 def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
@@ -85,40 +57,52 @@ def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
     import io
 
     columns: dict[str, list[Any]] = {}
-    for name in source:
-        if name in COLUMNS:
-            values = source[name]
-            dimensions = getattr(values, "ndim", 1)
-            if dimensions != 1:
-                raise InputError(
-                    f"{what}: the column `{name}` has {dimensions} dimensions, but a column has one: shape "
-                    f"{tuple(values.shape)}"
-                )
-            kind = getattr(getattr(values, "dtype", None), "kind", "f")
-            if kind not in "iufOUTMb":
-                raise InputError(f"{what}: the column `{name}` holds {values.dtype}, but must hold numbers, dates or text")
-            if kind == "M":
-                values = values.astype("datetime64[us]")
-            columns[name] = [_cell(value) for value in values]
+    for name, values in source.items():
+        dimensions = getattr(values, "ndim", 1)
+        if dimensions != 1:
+            raise InputError(
+                f"{what}: the column `{name}` has {dimensions} dimensions, but a column has one: shape "
+                f"{tuple(values.shape)}"
+            )
+        kind = getattr(getattr(values, "dtype", None), "kind", "f")
+        if kind not in "iufOUTMmb":
+            raise InputError(
+                f"{what}: the column `{name}` holds {values.dtype}, but must hold numbers, dates, lengths of time, "
+                "flags or text"
+            )
+        if kind in "Mm" and not hasattr(values, "iloc"):
+            # What NumPy counts in nanoseconds would come out as whole numbers.
+            values = values.astype("datetime64[us]" if kind == "M" else "timedelta64[us]")
+        columns[name] = [_cell(value) for value in values]
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         text = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(f"{what}: its columns are of different lengths: {text}")
     lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
+    # Text is quoted, so that none is taken for a remark.
+    writer = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return lines.getvalue()
 
 
 def _cell(value: Any) -> Any:
-    # What differs from itself is not a number.
-    if value is None or value != value:
+    if value is None or isinstance(value, str):
+        return value or ""
+    try:
+        # What differs from itself is not a number.
+        is_missing = bool(value != value)
+    except TypeError:
+        # That of pandas does not even know whether it does.
+        is_missing = True
+    if is_missing:
         return ""
-    if not isinstance(value, str):
-        value = value.item() if hasattr(value, "item") else value
-        return value.isoformat() if hasattr(value, "isoformat") else value
-    return value
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if hasattr(value, "total_seconds"):
+        return value.total_seconds()
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def written(source: Any, folder: Path, what: str) -> tuple[str, Path]:

@@ -15,6 +15,7 @@ mod words;
 pub use param::{DefaultValue, Kind, Param, Range};
 pub use params::{Params, name_of};
 pub use read::{resolve, resolve_in};
+pub(crate) use spelling::nearest;
 pub use spelling::{did_you_mean, join, with_article};
 pub use words::Words;
 
@@ -22,7 +23,7 @@ use std::fmt;
 
 use toml::{Table, Value};
 
-use spelling::{nearest, suggested};
+use spelling::suggested;
 
 /// The largest number that any parameter or log field may have: far beyond any machine or clock,
 /// and small enough that sums and products of such numbers stay finite.
@@ -207,7 +208,7 @@ impl Family {
         let aliases = entries.iter().flat_map(|about| about.aliases.iter().copied());
         let candidates: Vec<&str> = known.iter().copied().chain(aliases).collect();
         // What has no spelling near it may be a word that an entry says of itself.
-        let meant = nearest(name, &candidates)
+        let meant = nearest(name, &candidates, spelling::LOOSELY)
             .or_else(|| entries.iter().find(|about| about.speaks_of(name)).map(|about| about.name));
         Err(Problem::new(
             path,

@@ -7,6 +7,7 @@ use std::fmt;
 /// ```
 /// use meshwork::registry::did_you_mean;
 /// assert_eq!(did_you_mean("nods", &["name", "nodes"]), "did you mean `nodes`? known: name, nodes");
+/// assert_eq!(did_you_mean("NODES", &["name", "nodes"]), "did you mean `nodes`? known: name, nodes");
 /// assert_eq!(did_you_mean("spacing", &["name", "nodes"]), "known: name, nodes");
 /// ```
 #[must_use]
@@ -16,7 +17,7 @@ pub fn did_you_mean(given: &str, known: &[&str]) -> String {
 
 /// "did you mean …?" and the known names; only the names where nothing is near.
 pub(super) fn suggestion(given: &str, candidates: &[&str], known: &[&str]) -> String {
-    suggested(nearest(given, candidates), known)
+    suggested(nearest(given, candidates, LOOSELY), known)
 }
 
 pub(super) fn suggested(meant: Option<&str>, known: &[&str]) -> String {
@@ -26,13 +27,22 @@ pub(super) fn suggested(meant: Option<&str>, known: &[&str]) -> String {
     }
 }
 
-/// The candidate that differs least in spelling, if it does not differ much.
-pub(super) fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+/// In how many letters a name of this length may differ from what is suggested for it.
+pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
+
+/// The candidate that differs least in spelling, if not by more than one of its length may.
+pub(crate) fn nearest<'a>(
+    given: &str,
+    candidates: &[&'a str],
+    most: fn(usize) -> usize,
+) -> Option<&'a str> {
+    // Strategies are written in capitals elsewhere: `FCFS` is `fcfs`.
+    let given = given.to_lowercase();
     candidates
         .iter()
-        .map(|name| (strsim::damerau_levenshtein(given, name), *name))
+        .map(|name| (strsim::damerau_levenshtein(&given, &name.to_lowercase()), *name))
         .min_by_key(|&(distance, _)| distance)
-        .filter(|&(distance, name)| distance <= 1 + name.len() / 3)
+        .filter(|&(distance, name)| distance <= most(name.len()))
         .map(|(_, name)| name)
 }
 

@@ -4,6 +4,7 @@ use super::{Parts, Scenario};
 use crate::job::Request;
 use crate::network;
 use crate::network::pattern::{self, PATTERNS};
+use crate::observe::metrics;
 use crate::observe::recorder::By;
 use crate::registry::{Problem, entry, join, with_article};
 use crate::sched;
@@ -181,7 +182,18 @@ impl Scenario {
 
     /// Whether scheduler, sizing and network can live with processors that sleep, and with a cap.
     fn check_energy(&self) -> Result<(), Problem> {
-        let Some(energy) = &self.energy else { return Ok(()) };
+        let Some(energy) = &self.energy else {
+            let of_energy = self.parts.metrics.iter().find(|found| metrics::is_of_energy(found.0));
+            let Some(metric) = of_energy else { return Ok(()) };
+            return Err(self.params.nested("measure").problem(
+                "metrics",
+                format!(
+                    "the metric `{}` is of what processors take, which nothing says: give `energy`, such as \
+                     {{ idle = 120, busy = 350 }}",
+                    metric.0.about.name
+                ),
+            ));
+        };
         let Parts { scheduler, sizing, network, .. } = &self.parts;
         let (sleeps, is_capped) = (energy.sleep().is_some(), energy.is_capped());
         let key = if sleeps { "energy.sleep" } else { "energy.cap" };

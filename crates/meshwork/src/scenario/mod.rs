@@ -186,6 +186,7 @@ impl Scenario {
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
         let (machine, mut rest) = split_machine(table)?;
         failures::spell_out(&mut rest);
+        workload::spell_out(catalogue, &mut rest)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
         let mut resolved = resolve_in(catalogue, "", &params, &rest, &["machine"])?.table().clone();
         let (machine, apart) = split_access(catalogue, &machine)?;
@@ -254,6 +255,12 @@ impl Scenario {
         let mut speeds = self.speeds.as_ref()?.draw(&mut stream);
         speeds.iter_mut().zip(&self.machine).for_each(|(speed, site)| *speed *= site.speed);
         Some(speeds)
+    }
+
+    /// Whether the clock counts seconds, whatever the workload reads.
+    #[must_use]
+    pub fn is_in_seconds(&self) -> bool {
+        self.parts.workload.0.in_seconds
     }
 
     /// The file that the workload reads, if it reads one.

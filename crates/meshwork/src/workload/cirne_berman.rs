@@ -117,6 +117,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: true,
     knows_owners: false,
+    in_seconds: true,
     build: |params, setting| Ok(Box::new(CirneBerman::new(params, setting)?)),
 };
 

@@ -55,6 +55,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: false,
     knows_owners: false,
+    in_seconds: true,
     build: |params, setting| Ok(Box::new(DeepLearning::new(params, setting)?)),
 };
 

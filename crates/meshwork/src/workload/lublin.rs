@@ -95,6 +95,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: true,
     knows_owners: false,
+    in_seconds: true,
     build: |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
 };
 

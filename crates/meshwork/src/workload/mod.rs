@@ -21,7 +21,9 @@ mod transform;
 use std::io::BufRead;
 
 use crate::job::{After, Job};
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use toml::{Table, Value};
+
+use crate::registry::{About, Family, Lists, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
 pub use dependencies::DEPENDENCIES;
@@ -157,6 +159,8 @@ pub struct WorkloadEntry {
     pub ends: bool,
     /// Whether it may know users and groups, and after which others its jobs come.
     pub knows_owners: bool,
+    /// Whether its clock counts seconds, whatever its parameters are; of any other nobody knows.
+    pub in_seconds: bool,
     /// Its jobs, on a machine of this shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
 }
@@ -179,6 +183,32 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
+/// Puts the `load` of a workload that has none of its own into its `scale`.
+///
+/// A load is then asked for alike of all workloads.
+///
+/// # Errors
+/// If both are given.
+pub(crate) fn spell_out(lists: &dyn Lists, scenario: &mut Table) -> Result<(), Problem> {
+    let Some(Value::Table(workload)) = scenario.get_mut("workload") else { return Ok(()) };
+    let name = workload.get(FAMILY.key).and_then(Value::as_str);
+    let about = name.and_then(|name| FAMILY.find_in(lists, "workload", name).ok());
+    let is_scaled = about.is_some_and(|about| about.params.iter().all(|own| own.name != "load"));
+    // What `scale` is beside a table is said where it is read.
+    if !is_scaled || workload.get("scale").is_some_and(|scale| !scale.is_table()) {
+        return Ok(());
+    }
+    let Some(load) = workload.remove("load") else { return Ok(()) };
+    let scale = workload.entry("scale").or_insert_with(|| Value::Table(Table::new()));
+    match scale.as_table_mut().and_then(|scale| scale.insert("load".to_owned(), load)) {
+        None => Ok(()),
+        Some(_) => Err(Problem::new(
+            "workload.load",
+            "`workload.load` and `workload.scale.load` are both given, and are one: give one of them",
+        )),
+    }
+}
+
 /// Workloads, as a family of names.
 pub static FAMILY: Family = Family {
     kind: "workload",
@@ -186,3 +216,35 @@ pub static FAMILY: Family = Family {
     entries: || abouts(WORKLOADS),
     common: transform::PARAMS,
 };
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::Scenario;
+
+    fn read(workload: &str) -> Result<Scenario, String> {
+        let text = format!(
+            "machine = {{ topology = 'flat', processors = 8 }}\nmeasure = {{ jobs = 9 }}\nworkload = {workload}"
+        );
+        Scenario::read(&text.parse().unwrap()).map_err(|problem| problem.message)
+    }
+
+    #[test]
+    fn a_load_is_asked_for_alike_of_every_workload() {
+        for rest in ["'swf', path = 'a.swf'", "'table', path = 'a.csv'", "'lublin', jobs = 5"] {
+            let scaled = |scale: &str| read(&format!("{{ name = {rest}, {scale} }}")).unwrap();
+            let (short, long) = (scaled("load = 0.7"), scaled("scale = { load = 0.7 }"));
+            assert_eq!(short.table(), long.table());
+            let by = "load = 0.7, scale = { by = 'runtime' }";
+            assert_eq!(
+                scaled(by).table(),
+                scaled("scale = { load = 0.7, by = 'runtime' }").table()
+            );
+        }
+        let own = read("{ name = 'synthetic', load = 0.7 }").unwrap();
+        assert!(own.table()["workload"].get("scale").is_none());
+        assert_eq!(
+            read("{ name = 'swf', path = 'a', load = 0.7, scale = { load = 0.6 } }").unwrap_err(),
+            "`workload.load` and `workload.scale.load` are both given, and are one: give one of them"
+        );
+    }
+}

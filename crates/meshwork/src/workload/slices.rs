@@ -50,6 +50,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: false,
     knows_owners: false,
+    in_seconds: false,
     build: |params, setting| {
         let mix = Mix::new(params, setting)?;
         Ok(Box::new(Synthetic::new(params, setting, mix)?))

@@ -140,6 +140,8 @@ impl Statistics {
             let entry = ("UnixStartTime".to_owned(), origin.to_string());
             collected.statistics.header.entries.push(entry);
         }
+        let user = |job: &Job| job.owner.as_ref()?.user.clone();
+        let users: BTreeSet<String> = jobs.iter().filter_map(|(job, _)| user(job)).collect();
         for (job, has_estimate) in jobs {
             let mut record = Record::of(&job);
             if !has_estimate {
@@ -148,7 +150,8 @@ impl Statistics {
             collected.count(&record);
             collected.add_job(&job, &record);
         }
-        Ok(collected.finish())
+        // A table has names, which no line of a log has.
+        Ok(Statistics { users: users.len() as u64, ..collected.finish() })
     }
 
     /// Seconds from the first submission to the last.

@@ -78,6 +78,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: false,
     knows_owners: false,
+    in_seconds: false,
     build: |params, setting| {
         let sizes = Sizes::new(&params.component("sizes", &SIZES), setting.largest())?;
         let streams = 0..sizes.streams();

@@ -63,7 +63,8 @@ pub(super) const PARAMS: &[Param] = &[
         name: "scale",
         kind: Kind::Table(scale::PARAMS),
         default: DefaultValue::Absent("the load is left as it is"),
-        help: "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`",
+        help: "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`; the key `load` \
+               beside it is short for `scale = { load = … }`, of a workload that has no `load` of its own",
     },
     Param {
         name: "estimates",

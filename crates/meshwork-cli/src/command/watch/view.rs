@@ -135,7 +135,7 @@ impl View {
                     format!(" at {}", corner.join(","))
                 });
                 let several = self.scene.topologies().len() > 1;
-                let on = if several { format!(" on site {site}") } else { String::new() };
+                let on = if several { format!(" on site {}", site + 1) } else { String::new() };
                 format!("{name} starts{on}{at}")
             }
             What::Moved { placement } => format!("{name} goes on with {}", placement.len()),
@@ -153,7 +153,7 @@ impl View {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
         let several = self.scene.topologies().len() > 1;
-        let on = if several { format!(" of site {site}") } else { String::new() };
+        let on = if several { format!(" of site {}", site + 1) } else { String::new() };
         format!("node {}{on}", corner.join(","))
     }
 
@@ -248,7 +248,7 @@ impl View {
         let nodes = topology.grid().nodes();
         let held = nodes - self.scene.free_on(site);
         let which = if self.scene.topologies().len() > 1 {
-            format!("site {site}: ")
+            format!("site {}: ", site + 1)
         } else {
             String::new()
         };

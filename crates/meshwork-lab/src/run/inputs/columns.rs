@@ -3,43 +3,11 @@
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use meshwork::workload::table::{Row, WANTS};
+use meshwork::workload::table::{COLUMNS, Column, Holds, Row, Slot, places};
 use meshwork::workload::{Rows, WorkloadError};
 
 use crate::cell::plain;
 use crate::date::unix_seconds;
-
-/// The columns of what a job is.
-const OWN: [&str; 16] = [
-    "job",
-    "submit",
-    "runtime",
-    "estimate",
-    "nodes",
-    "block",
-    "subcube",
-    "user",
-    "group",
-    "application",
-    "queue",
-    "priority",
-    "deadline",
-    "after",
-    "think",
-    "wait",
-];
-
-/// The columns that are read; all others are left alone.
-pub(super) const COLUMNS: [&str; OWN.len() + WANTS.len()] = {
-    let own = OWN;
-    let mut all = [""; OWN.len() + WANTS.len()];
-    let mut place = 0;
-    while place < all.len() {
-        all[place] = if place < own.len() { own[place] } else { WANTS[place - own.len()] };
-        place += 1;
-    }
-    all
-};
 
 /// The longest line that is read.
 const MAX_LINE: u64 = 1 << 20;
@@ -47,11 +15,9 @@ const MAX_LINE: u64 = 1 << 20;
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
 pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows, WorkloadError> {
-    let passed = Passed::default();
-    let filter = Filter { text, line: Vec::new(), at: 0, handed_on: 0, passed: passed.clone() };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(filter);
+    let (mut reader, passed) = reader(text);
     let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?.clone();
-    let places = places(path, header.iter())?;
+    let places = places(header.iter()).map_err(|what| WorkloadError(format!("{path}: {what}")))?;
     let path = path.to_owned();
     let records = reader.into_records().map(move |record| {
         let record = record.map_err(|error| csv_failed(&path, &error, &passed))?;
@@ -62,7 +28,8 @@ pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows
             if !cell.is_empty() {
                 put(&mut row, column, Cell::Text(cell)).map_err(|cell| {
                     WorkloadError(format!(
-                        "{path}:{line}: `{column}` is `{cell}`, but must be {}",
+                        "{path}:{line}: `{}` is `{cell}`, but must be {}",
+                        column.name,
                         kind(column)
                     ))
                 })?;
@@ -71,6 +38,22 @@ pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows
         Ok(row)
     });
     Ok(Box::new(records))
+}
+
+/// The names of the columns of a CSV file.
+pub(super) fn names(
+    path: &str,
+    text: Box<dyn BufRead + Send>,
+) -> Result<Vec<String>, WorkloadError> {
+    let (mut reader, passed) = reader(text);
+    let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?;
+    Ok(header.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect())
+}
+
+fn reader(text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Passed) {
+    let passed = Passed::default();
+    let filter = Filter { text, line: Vec::new(), at: 0, handed_on: 0, passed: passed.clone() };
+    (csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(filter), passed)
 }
 
 /// Hands on the lines of a text that are neither blank nor remarks. The CSV reader could skip them
@@ -140,31 +123,6 @@ impl Passed {
     }
 }
 
-/// Where each of [`COLUMNS`] is in a header.
-pub(super) fn places<'a>(
-    path: &str,
-    header: impl Iterator<Item = &'a str>,
-) -> Result<[Option<usize>; COLUMNS.len()], WorkloadError> {
-    let mut places = [None; COLUMNS.len()];
-    for (place, name) in header.enumerate() {
-        // Spreadsheets put a mark of the encoding before the first name.
-        let name = name.trim_start_matches('\u{feff}');
-        if let Some(column) = COLUMNS.iter().position(|&column| column == name)
-            && places[column].replace(place).is_some()
-        {
-            return Err(WorkloadError(format!("{path}: the column `{name}` is there twice")));
-        }
-    }
-    let has = |name| COLUMNS.iter().zip(&places).any(|(&c, place)| c == name && place.is_some());
-    if has("submit") && has("runtime") && (has("nodes") || has("block") || has("subcube")) {
-        return Ok(places);
-    }
-    Err(WorkloadError(format!(
-        "{path}: a table of jobs has the columns submit, runtime and one of nodes, block and subcube \
-         in its first line, and perhaps estimate, job, user and group; this file has not"
-    )))
-}
-
 #[derive(Clone, Copy)]
 pub(super) enum Cell<'a> {
     Text(&'a str),
@@ -176,76 +134,49 @@ pub(super) enum Cell<'a> {
 }
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.
-pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
-    if let Some(&column) = WANTS.iter().find(|&&own| own == column) {
-        let text = match cell {
-            Cell::Text(text) => text.to_owned(),
-            Cell::Number(number) => number.to_string(),
-            Cell::Date(_) => return Err("a date"),
-        };
-        row.wants.push((column, text));
-        return Ok(());
+pub(super) fn put<'a>(row: &mut Row, column: &Column, cell: Cell<'a>) -> Result<(), &'a str> {
+    let text = || match cell {
+        Cell::Text(text) => Ok(text.to_owned()),
+        Cell::Number(number) => Ok(number.to_string()),
+        Cell::Date(_) => Err("a date"),
+    };
+    match column.slot(row) {
+        Slot::Text(field) => *field = Some(text()?),
+        Slot::Want(wants) => wants.push((column.name, text()?)),
+        Slot::Number(field) => {
+            *field = Some(match cell {
+                Cell::Number(number) => number,
+                Cell::Date(_) => return Err("a date"),
+                Cell::Text(text) => text.trim().parse().map_err(|_| text)?,
+            });
+        }
+        Slot::Instant(field, is_date) => {
+            *field = Some(match cell {
+                Cell::Number(number) => number,
+                Cell::Date(seconds) => {
+                    *is_date = true;
+                    seconds
+                }
+                Cell::Text(text) => match text.trim().parse() {
+                    Ok(number) => number,
+                    Err(_) => {
+                        *is_date = true;
+                        unix_seconds(text).ok_or(text)?
+                    }
+                },
+            });
+        }
     }
-    let words = match column {
-        "block" => Some(&mut row.block),
-        "user" => Some(&mut row.user),
-        "group" => Some(&mut row.group),
-        "application" => Some(&mut row.application),
-        "queue" => Some(&mut row.queue),
-        _ => None,
-    };
-    if let Some(words) = words {
-        *words = Some(match cell {
-            Cell::Text(text) => text.to_owned(),
-            Cell::Number(number) => number.to_string(),
-            Cell::Date(_) => return Err("a date"),
-        });
-        return Ok(());
-    }
-    let number = match cell {
-        Cell::Number(number) => number,
-        Cell::Date(seconds) if is_instant(column) => dated(row, column, seconds),
-        Cell::Date(_) => return Err("a date"),
-        Cell::Text(text) => match (text.trim().parse(), unix_seconds(text)) {
-            (Ok(number), _) => number,
-            (_, Some(seconds)) if is_instant(column) => dated(row, column, seconds),
-            _ => return Err(text),
-        },
-    };
-    let field = match column {
-        "job" => &mut row.job,
-        "submit" => &mut row.submit,
-        "runtime" => &mut row.runtime,
-        "estimate" => &mut row.estimate,
-        "nodes" => &mut row.nodes,
-        "priority" => &mut row.priority,
-        "deadline" => &mut row.deadline,
-        "after" => &mut row.after,
-        "think" => &mut row.think,
-        "wait" => &mut row.wait,
-        _ => &mut row.subcube,
-    };
-    *field = Some(number);
     Ok(())
 }
 
-/// Whether a column holds instants, which may be dates.
-fn is_instant(column: &str) -> bool {
-    matches!(column, "submit" | "deadline")
-}
-
-/// Notes that an instant is a date.
-fn dated(row: &mut Row, column: &str, seconds: f64) -> f64 {
-    match column {
-        "deadline" => row.is_deadline_dated = true,
-        _ => row.is_dated = true,
-    }
-    seconds
-}
-
 /// What a column must hold.
-pub(super) fn kind(column: &str) -> &'static str {
-    if is_instant(column) { "a number, or a date such as 2003-05-01T12:30:00" } else { "a number" }
+pub(super) fn kind(column: &Column) -> &'static str {
+    match column.holds {
+        Holds::Instant => "a number, or a date such as 2003-05-01T12:30:00",
+        Holds::Text | Holds::Flag => "a text or a number",
+        _ => "a number",
+    }
 }
 
 fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError {
@@ -317,11 +248,17 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_csv_table_is_said_with_its_line() {
-        let header = "t.csv: a table of jobs has the columns submit, runtime and one of nodes, block \
-                      and subcube in its first line, and perhaps estimate, job, user and group; this file has not";
+        let header = |given: &str| {
+            format!(
+                "t.csv: a table of jobs has the columns submit, runtime and one of nodes, block and subcube, \
+                 and perhaps job, estimate, user, group, application, queue, priority, deadline, after, think, \
+                 wait, nodes_max, segment, spread_segments, consolidate_segments, switches, contiguous, \
+                 exclusive, require, exclude, partition; this one has {given}"
+            )
+        };
         for (text, sentence) in [
-            ("", header),
-            ("submit,runtime\n1,2\n", header),
+            ("", &*header("none")),
+            ("submit,runtime,place\n1,2,3\n", &header("submit, runtime, place")),
             ("submit,runtime,nodes,submit\n", "t.csv: the column `submit` is there twice"),
             (
                 "submit,runtime,nodes\n1,abc,3\n",

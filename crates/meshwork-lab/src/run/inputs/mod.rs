@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use flate2::bufread::MultiGzDecoder;
+use meshwork::workload::table::{COLUMNS, Listed, Row};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
 use crate::run::file::{FileError, MAX_TEXT, bounded};
@@ -150,6 +151,38 @@ impl Files {
     }
 }
 
+impl Files {
+    /// The columns of a table of jobs that no reader of jobs knows.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no such table.
+    pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
+        let names = self.table(path, names_of_parquet, columns::names)?;
+        let is_unread = |name: &String| !COLUMNS.iter().any(|column| column.name == *name);
+        Ok(names.into_iter().filter(is_unread).collect())
+    }
+
+    /// Reads a table by the one of two readers that its form wants.
+    fn table<T>(
+        &self,
+        path: &str,
+        parquet: fn(&str, File) -> Result<T, WorkloadError>,
+        csv: fn(&str, Box<dyn BufRead + Send>) -> Result<T, WorkloadError>,
+    ) -> Result<T, WorkloadError> {
+        let located = self.locate(path);
+        let failed = |error: io::Error| {
+            WorkloadError(FileError::reading(path, &located, &error).to_string())
+        };
+        let file = open(path, &located).map_err(refused)?;
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        if is_parquet(&mut reader).map_err(failed)? {
+            parquet(path, reader.into_inner())
+        } else {
+            csv(path, decompress(reader).map_err(failed)?)
+        }
+    }
+}
+
 impl Inputs for Files {
     fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         let located = self.locate(path);
@@ -159,17 +192,52 @@ impl Inputs for Files {
     }
 
     fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
-        let located = self.locate(path);
-        let failed = |error: io::Error| {
-            WorkloadError(FileError::reading(path, &located, &error).to_string())
-        };
-        let file = open(path, &located).map_err(refused)?;
-        let mut reader = BufReader::with_capacity(BUFFER, file);
-        if is_parquet(&mut reader).map_err(failed)? {
-            from_parquet(path, reader.into_inner())
-        } else {
-            columns::from_csv(path, decompress(reader).map_err(failed)?)
-        }
+        self.table(path, from_parquet, columns::from_csv)
+    }
+}
+
+/// Checks that every row of a table of jobs in CSV is a job.
+///
+/// A row is said by its place, from 0, as data frames count.
+///
+/// ```
+/// use meshwork_lab::run::inputs::check_rows;
+/// let text = "submit,runtime,nodes\n0,60,4\n1,long,4\n";
+/// assert_eq!(
+///     check_rows(text.to_owned(), "jobs").unwrap_err().0,
+///     "jobs, row 1 (from 0): `runtime` is `long`, but must be a number"
+/// );
+/// ```
+///
+/// # Errors
+/// The first row that is none, or columns that are not those of such a table.
+pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
+    let of_row = |error: WorkloadError, row: Option<u64>| {
+        let rest = error.0.strip_prefix(what).and_then(|rest| rest.strip_prefix(':'));
+        let Some((line, rest)) = rest.and_then(|rest| rest.split_once(": ")) else { return error };
+        let Ok(line) = line.parse::<u64>() else { return error };
+        WorkloadError(format!("{what}, row {} (from 0): {rest}", row.unwrap_or(line)))
+    };
+    let mut failed = None;
+    let rows = columns::from_csv(what, Box::new(io::Cursor::new(text.into_bytes())))?;
+    let rows: Vec<_> = rows
+        .zip(0..)
+        .map_while(|(row, place)| match row {
+            Ok(row) => Some(Ok(Row { line: place, ..row })),
+            Err(error) => {
+                failed = Some(of_row(error, Some(place)));
+                None
+            }
+        })
+        .collect();
+    // What is wrong with a row above one that cannot be read comes first.
+    let is_empty = rows.is_empty();
+    let listed = Listed::read(Box::new(rows.into_iter()), what);
+    match (listed, failed) {
+        (Err(error), None) => Err(of_row(error, None)),
+        (Err(error), Some(_)) if !is_empty => Err(of_row(error, None)),
+        (_, Some(error)) => Err(error),
+        (Ok(_), None) => Ok(()),
     }
 }
 
@@ -179,7 +247,7 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 }
 
 #[cfg(feature = "parquet")]
-use self::parquet::{from_parquet, rows_of_parquet};
+use self::parquet::{from_parquet, names_of_parquet, rows_of_parquet};
 
 /// Without the feature `parquet` no such file is read, and none of its rows held.
 #[cfg(not(feature = "parquet"))]
@@ -191,6 +259,12 @@ fn rows_of_parquet(_: File) -> u64 {
 #[cfg(not(feature = "parquet"))]
 fn from_parquet(path: &str, _: File) -> Result<Rows, WorkloadError> {
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
+}
+
+/// Without the feature `parquet`, nothing is known of what is Parquet.
+#[cfg(not(feature = "parquet"))]
+fn names_of_parquet(path: &str, file: File) -> Result<Vec<String>, WorkloadError> {
+    from_parquet(path, file).map(|_| Vec::new())
 }
 
 /// Why a program without the feature `parquet` refuses it, to follow "…, and".

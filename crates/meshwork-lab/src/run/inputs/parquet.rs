@@ -10,32 +10,31 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
-use meshwork::workload::table::Row;
+use meshwork::workload::table::{COLUMNS, Row, places};
 use meshwork::workload::{Rows, WorkloadError};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::columns::{COLUMNS, Cell, kind, places, put};
+use super::columns::{Cell, kind, put};
 
 /// Rows of a Parquet file. The line of a row is its number, from 1.
 pub(super) fn from_parquet(path: &str, file: File) -> Result<Rows, WorkloadError> {
-    let failed = |error: &dyn std::fmt::Display| {
-        WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
-    };
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| failed(&e))?;
+    let builder = opened(path, file)?;
     let schema = builder.schema().clone();
-    let places = places(path, schema.fields().iter().map(|field| field.name().as_str()))?;
+    let names = schema.fields().iter().map(|field| field.name().as_str());
+    let places = places(names).map_err(|what| WorkloadError(format!("{path}: {what}")))?;
     for (column, place) in COLUMNS.iter().zip(&places) {
         let kind = place.map(|place| schema.field(place).data_type());
         if let Some(kind) = kind.filter(|kind| !is_readable(kind)) {
             return Err(WorkloadError(format!(
-                "{path}: the column `{column}` holds {kind}, but must hold numbers, text or flags"
+                "{path}: the column `{}` holds {kind}, but must hold numbers, text or flags",
+                column.name
             )));
         }
     }
     let wanted: Vec<usize> = places.iter().flatten().copied().collect();
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
-    let batches = builder.with_projection(mask).build().map_err(|e| failed(&e))?;
+    let batches = builder.with_projection(mask).build().map_err(|e| failed(path, &e))?;
     let path = path.to_owned();
     let mut line = 0;
     let rows = batches.flat_map(move |batch| match batch {
@@ -43,6 +42,20 @@ pub(super) fn from_parquet(path: &str, file: File) -> Result<Rows, WorkloadError
         Err(error) => vec![Err(WorkloadError(format!("{path}: {error}, after row {line}")))],
     });
     Ok(Box::new(rows))
+}
+
+/// The names of the columns of a Parquet file.
+pub(super) fn names_of_parquet(path: &str, file: File) -> Result<Vec<String>, WorkloadError> {
+    let builder = opened(path, file)?;
+    Ok(builder.schema().fields().iter().map(|field| field.name().clone()).collect())
+}
+
+fn opened(path: &str, file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, WorkloadError> {
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &str, error: &dyn std::fmt::Display) -> WorkloadError {
+    WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
 }
 
 /// How many rows a file says that it has; 0 where it cannot be read, which its reader will say.
@@ -70,17 +83,17 @@ fn is_readable(kind: &DataType) -> bool {
 
 fn rows_of(path: &str, batch: &RecordBatch, line: &mut u64) -> Vec<Result<Row, WorkloadError>> {
     let schema = batch.schema();
+    // Only columns that are read are there.
+    let column = |name: &str| COLUMNS.iter().find(|column| column.name == name);
+    let known: Vec<_> = schema.fields().iter().map(|field| column(field.name())).collect();
     let rows = (0..batch.num_rows()).map(|at| {
         *line += 1;
         let mut row = Row { line: *line, ..Row::default() };
-        for (field, column) in schema.fields().iter().zip(batch.columns()) {
-            let Some(cell) = cell(column.as_ref(), at) else { continue };
-            put(&mut row, field.name(), cell).map_err(|cell| {
-                WorkloadError(format!(
-                    "{path}:{line}: `{}` is `{cell}`, but must be {}",
-                    field.name(),
-                    kind(field.name())
-                ))
+        for (column, cells) in known.iter().zip(batch.columns()) {
+            let Some((column, cell)) = column.zip(cell(cells.as_ref(), at)) else { continue };
+            put(&mut row, column, cell).map_err(|cell| {
+                let (name, kind) = (column.name, kind(column));
+                WorkloadError(format!("{path}:{line}: `{name}` is `{cell}`, but must be {kind}"))
             })?;
         }
         Ok(row)

@@ -1,13 +1,17 @@
 //! Per-job output in the columns of Batsim's `jobs.csv`, which evalys and the simulators of others read and write.
 //!
 //! Processors are numbered as nodes are, dimension 0 running fastest, and through the sites of a machine. What Batsim
-//! measures and Meshwork does not (energy) is an empty cell.
+//! measures and Meshwork does not (energy) is an empty cell. What it has no column for stands in `metadata`, as
+//! `column=cell` for each column of a table of jobs, such as `block=3x5` or `segment=4`.
 
 use std::io::{self, Write};
 
+use meshwork::job::Job;
 use meshwork::topology::{Grid, Topology};
+use meshwork::workload::table::COLUMNS;
 
-use super::Row;
+use super::output::quoted;
+use super::{Row, optional};
 
 /// The columns.
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
@@ -26,13 +30,23 @@ pub(super) fn write(out: &mut impl Write, row: &Row, topologies: &[Topology]) ->
     let slowdown = if run > 0.0 { turnaround / run } else { 1.0 };
     writeln!(
         out,
-        "{number},w0,{number},{},{requested},{},{success},{state},{start},{run},{finish},{},{turnaround},{slowdown},{},,",
+        "{number},w0,{number},{},{requested},{},{success},{state},{start},{run},{finish},{},{turnaround},{slowdown},{},,{}",
         job.arrival,
         job.estimate,
         *start - job.arrival,
         intervals(row, topologies),
+        quoted(&metadata(job)),
         number = job.number,
     )
+}
+
+fn metadata(job: &Job) -> String {
+    let asked = COLUMNS.iter().filter(|column| ["block", "subcube"].contains(&column.name));
+    let cells = asked.chain(optional()).filter_map(|column| {
+        let cell = column.get(job)?;
+        Some(format!("{}={cell}", column.name))
+    });
+    cells.collect::<Vec<String>>().join(" ")
 }
 
 /// The processors of a job as intervals: `0-3 9 11-13`.
@@ -62,7 +76,7 @@ fn intervals(row: &Row, topologies: &[Topology]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use meshwork::job::{Job, Request, Time};
+    use meshwork::job::{Owner, Request, Time, Wants};
     use meshwork::machine::{Block, Placement};
 
     use super::*;
@@ -94,6 +108,15 @@ mod tests {
             "7,w0,7,1,5,9,1,COMPLETED_SUCCESSFULLY,2,8,10,1,9,1.125,0 3-4 7-8,,\n"
         );
         assert_eq!(HEADER.split(',').count(), written(9.0, 10.0, 0).split(',').count());
+    }
+
+    #[test]
+    fn what_batsim_has_no_column_for_stands_in_metadata() {
+        let mut job = Job::new(7, Time::new(1.0), Request::block(&[2, 2]), 8.0);
+        assert_eq!(metadata(&job), "block=2x2");
+        job.request = Request::wanting(Wants { segment: Some(2), ..Wants::of(4) });
+        job.owner = Some(Owner { user: Some("ada".to_owned()), ..Owner::default() }.into());
+        assert_eq!(metadata(&job), "user=ada segment=2");
     }
 
     #[test]

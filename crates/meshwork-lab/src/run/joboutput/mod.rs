@@ -2,35 +2,42 @@
 //!
 //! The columns are `job,submit,start,finish,requested,held,site,blocks`, what happened, and then
 //! `runtime,estimate,nodes,block,subcube`, what was asked for, so that a `table` workload replays
-//! the same jobs. `requested` and `held` are counts of processors; `site` is an index from 0.
+//! the same jobs; behind them the other columns of such a table in which some job has something.
+//! `requested` and `held` are counts of processors; `site` is an index from 0.
 
 mod batsim;
+mod output;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use meshwork::job::{Job, Request, Time, sides_text};
+use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
+use meshwork::workload::table::{COLUMNS, Column};
 use thiserror::Error;
 
 use crate::cell::written;
 use crate::findings::summary::shown;
 use crate::run::Results;
-use crate::run::file::{FileError, process, write_whole};
+use crate::run::file::{FileError, write_whole};
 use crate::study::JobFormat;
 use crate::study::expand::Point;
+use output::Output;
 
-/// The first line of the CSV form, and the columns of both.
+/// The columns that are always there.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
+
+/// The columns that are there if some job has a cell in them.
+pub fn optional() -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|column| HEADER.split(',').all(|name| name != column.name))
+}
 
 /// Where the jobs of a run with this key are, in a folder of results.
 #[must_use]
@@ -222,110 +229,15 @@ impl Observer for JobLog {
     }
 }
 
-/// One file under a temporary name.
-struct Output {
-    path: PathBuf,
-    temporary: PathBuf,
-    form: Option<Form>,
-}
-
-enum Form {
-    Csv(BufWriter<File>),
-    Batsim(BufWriter<File>),
-    #[cfg(feature = "parquet")]
-    Parquet(Box<parquet::Columns>),
-}
-
-impl Output {
-    fn create(path: PathBuf, format: JobFormat) -> Result<Output, JobOutputError> {
-        // Two scenarios of a sweep that are the same have one key, and may run at the same time.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.{number}.tmp", process()));
-        let temporary = PathBuf::from(name);
-        let failed = |error: io::Error| FileError::writing(&path, &error);
-        let file = File::create(&temporary).map_err(failed)?;
-        let begun = |header: &str, file: File| -> io::Result<BufWriter<File>> {
-            let mut writer = BufWriter::with_capacity(1 << 16, file);
-            writeln!(writer, "{header}")?;
-            Ok(writer)
-        };
-        let form = match format {
-            JobFormat::Csv => Form::Csv(begun(HEADER, file).map_err(failed)?),
-            JobFormat::Batsim => Form::Batsim(begun(batsim::HEADER, file).map_err(failed)?),
-            #[cfg(feature = "parquet")]
-            JobFormat::Parquet => {
-                Form::Parquet(Box::new(parquet::Columns::create(file).map_err(failed)?))
-            }
-            #[cfg(not(feature = "parquet"))]
-            JobFormat::Parquet => {
-                return Err(JobOutputError::NoParquet(path.display().to_string()));
-            }
-        };
-        Ok(Output { path, temporary, form: Some(form) })
-    }
-
-    fn write(&mut self, row: &Row, topologies: &[Topology]) -> Result<(), JobOutputError> {
-        let written = match &mut self.form {
-            Some(Form::Csv(writer)) => write_csv(writer, row, topologies),
-            Some(Form::Batsim(writer)) => batsim::write(writer, row, topologies),
-            #[cfg(feature = "parquet")]
-            Some(Form::Parquet(columns)) => columns.push(row, topologies),
-            None => Ok(()),
-        };
-        written.map_err(|error| self.failed(&error))
-    }
-
-    fn finish(mut self) -> Result<(), JobOutputError> {
-        let written = match self.form.take() {
-            Some(Form::Csv(mut writer) | Form::Batsim(mut writer)) => writer.flush(),
-            #[cfg(feature = "parquet")]
-            Some(Form::Parquet(columns)) => columns.finish(),
-            None => Ok(()),
-        };
-        written
-            .and_then(|()| fs::rename(&self.temporary, &self.path))
-            .map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &io::Error) -> JobOutputError {
-        FileError::writing(&self.path, error).into()
-    }
-}
-
-impl Drop for Output {
-    /// A run that failed leaves no file behind; of one that did not, the name is gone already.
-    fn drop(&mut self) {
-        self.form = None;
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
-fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Result<()> {
-    let Row { job, start, finish, requested, held, site, placement, .. } = row;
-    let blocks = placement.text(topologies[*site].grid());
-    write!(
-        out,
-        "{},{},{start},{finish},{requested},{held},{site},\"{blocks}\",{},{},",
-        job.number, job.arrival, job.runtime, job.estimate
-    )?;
-    match &job.request {
-        // What else it wants has no column.
-        Request::Nodes(_) | Request::Wanting(_) => writeln!(out, "{},,", job.request.nodes()),
-        Request::Block(sides) => writeln!(out, ",{},", sides_text(sides)),
-        Request::Subcube(dimension) => writeln!(out, ",,{dimension}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use meshwork::job::Request;
     use meshwork::machine::Block;
+    use meshwork::workload::Inputs;
     #[cfg(feature = "parquet")]
-    use meshwork::workload::{Inputs, table::Row as TableRow};
+    use meshwork::workload::table::Row as TableRow;
 
     use super::*;
-    #[cfg(feature = "parquet")]
     use crate::run::inputs::Files;
 
     fn running(id: u64, request: Request, sides: &[u32], times: (f64, f64, f64)) -> Running {
@@ -414,6 +326,69 @@ mod tests {
             (csv[0].job, csv[0].submit, csv[0].estimate),
             (Some(10.0), Some(0.1), Some(2e21))
         );
+    }
+
+    /// What a run wrote of its jobs is a table of the jobs that it ran.
+    #[test]
+    fn what_is_written_is_read_again_as_the_same_jobs() {
+        use meshwork::job::{After, Owner, Terms, Wants};
+        use meshwork::workload::table::Listed;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log(folder.path());
+        let mut plain = running(0, Request::Nodes(3), &[2, 2], (0.0, 0.0, 1.0)).job;
+        plain.number = 1;
+        let wants = Wants {
+            nodes_max: Some(9),
+            segment: Some(2),
+            spread_segments: true,
+            consolidate_segments: true,
+            switches: Some(1),
+            contiguous: true,
+            whole_blocks: true,
+            require: Some("n[0-1,4]".to_owned()),
+            exclude: Some("x".to_owned()),
+            partition: Some("batch".to_owned()),
+            ..Wants::of(4)
+        };
+        let name = |name: &str| Some(format!("{name}, \"of\" physics"));
+        let owner = Owner {
+            user: name("ada"),
+            group: name("g"),
+            application: name("a"),
+            queue: name("q"),
+            partition: Some("batch".to_owned()),
+        };
+        let terms = Terms {
+            priority: 0.25,
+            deadline: Some(Time::new(77.5)),
+            after: Some(After { number: 1, think: 2.5 }),
+        };
+        let rich = Job {
+            number: 2,
+            request: Request::wanting(wants),
+            owner: Some(owner.into()),
+            terms: Some(Box::new(terms)),
+            ..plain.clone()
+        };
+        for (id, job) in [(0, &plain), (1, &rich), (2, &plain)] {
+            let mut ended = running(id, Request::Nodes(4), &[2, 2], (0.0, 0.0, 1.0));
+            ended.job = job.clone();
+            log.observe(job.arrival, &Event::Arrived(JobId(id), job));
+            log.observe(Time::new(9.0), &Event::Finished(&ended));
+        }
+        log.finish().unwrap();
+        let files = Files::beside(folder.path());
+        let forms = if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] };
+        for form in forms {
+            let path = format!("jobs/k.{form}");
+            let listed = Listed::read(files.rows(&path).unwrap(), &path).unwrap();
+            let jobs: Vec<Job> = listed.jobs.into_iter().map(|(job, _)| job).collect();
+            assert_eq!(jobs, [plain.clone(), rich.clone(), plain.clone()], "{form}");
+        }
+        assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), forms.len());
+        let text = fs::read_to_string(path(folder.path(), "k", JobFormat::Csv)).unwrap();
+        assert!(!text.lines().next().unwrap().contains("wait"), "no empty column: {text}");
     }
 
     #[test]

@@ -1,112 +1,111 @@
-//! Per-job output in Parquet: the part of it that needs the feature `parquet`.
+//! Tables of jobs in Parquet: the part of writing them that needs the feature `parquet`.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
+use arrow_array::builder::{
+    BooleanBuilder, Float64Builder, StringBuilder, UInt32Builder, UInt64Builder,
+};
 use arrow_array::{ArrayRef, RecordBatch};
-use meshwork::job::{Request, sides_text};
-use meshwork::topology::Topology;
+use meshwork::workload::table::Holds;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use super::{HEADER, Row};
-
 /// Rows that are written together.
 const GROUP: usize = 1 << 16;
 
-/// The columns of a group of rows of Parquet.
-#[derive(Default)]
-struct Builders {
+/// The cells of a column in a group of rows.
+enum Cells {
+    Numbers(UInt64Builder),
+    Counts(UInt32Builder),
+    Reals(Float64Builder),
+    Flags(BooleanBuilder),
+    Texts(StringBuilder),
+}
+
+impl Cells {
+    fn of(holds: Holds) -> Cells {
+        match holds {
+            Holds::Number => Cells::Numbers(UInt64Builder::new()),
+            Holds::Count => Cells::Counts(UInt32Builder::new()),
+            Holds::Instant | Holds::Real => Cells::Reals(Float64Builder::new()),
+            Holds::Flag => Cells::Flags(BooleanBuilder::new()),
+            Holds::Text => Cells::Texts(StringBuilder::new()),
+        }
+    }
+
+    fn push(&mut self, cell: &str) {
+        match self {
+            Cells::Numbers(cells) => cells.append_option(cell.parse().ok()),
+            Cells::Counts(cells) => cells.append_option(cell.parse().ok()),
+            Cells::Reals(cells) => cells.append_option(cell.parse().ok()),
+            Cells::Flags(cells) => cells.append_option(cell.parse().ok()),
+            Cells::Texts(cells) => cells.append_option((!cell.is_empty()).then_some(cell)),
+        }
+    }
+
+    fn array(&mut self) -> ArrayRef {
+        match self {
+            Cells::Numbers(cells) => Arc::new(cells.finish()),
+            Cells::Counts(cells) => Arc::new(cells.finish()),
+            Cells::Reals(cells) => Arc::new(cells.finish()),
+            Cells::Flags(cells) => Arc::new(cells.finish()),
+            Cells::Texts(cells) => Arc::new(cells.finish()),
+        }
+    }
+}
+
+/// A table in Parquet that is being written, of cells as they stand in CSV.
+pub(crate) struct Columns<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    columns: Vec<(&'static str, Cells, bool)>,
     rows: usize,
-    whole: [UInt64Builder; 2],
-    times: [Float64Builder; 5],
-    small: [UInt32Builder; 4],
-    texts: [StringBuilder; 2],
 }
 
-/// A file of Parquet that is being written.
-pub(super) struct Columns {
-    writer: ArrowWriter<File>,
-    group: Builders,
-}
-
-impl Columns {
-    pub(super) fn create(file: File) -> io::Result<Columns> {
+impl<W: Write + Send> Columns<W> {
+    /// Begins one with these columns: what each is called and holds, and whether a cell may be empty.
+    pub(crate) fn create(
+        out: W,
+        columns: Vec<(&'static str, Holds, bool)>,
+    ) -> io::Result<Columns<W>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))
             .build();
-        let schema = Builders::default().batch()?.schema();
-        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(disk)?;
-        Ok(Columns { writer, group: Builders::default() })
+        let with_cells = |(name, holds, may_be_empty)| (name, Cells::of(holds), may_be_empty);
+        let mut columns: Vec<_> = columns.into_iter().map(with_cells).collect();
+        let schema = batch(&mut columns)?.schema();
+        let writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(disk)?;
+        Ok(Columns { writer, columns, rows: 0 })
     }
 
-    pub(super) fn push(&mut self, row: &Row, topologies: &[Topology]) -> io::Result<()> {
-        self.group.push(row, topologies);
-        if self.group.rows == GROUP { self.flush() } else { Ok(()) }
+    pub(crate) fn push<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> io::Result<()> {
+        for ((_, column, _), cell) in self.columns.iter_mut().zip(cells) {
+            column.push(cell);
+        }
+        self.rows += 1;
+        if self.rows == GROUP { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let batch = self.group.batch()?;
+        self.rows = 0;
+        let batch = batch(&mut self.columns)?;
         self.writer.write(&batch).map_err(disk)?;
         self.writer.flush().map_err(disk)
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
-        if self.group.rows > 0 {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if self.rows > 0 {
             self.flush()?;
         }
         self.writer.close().map(drop).map_err(disk)
     }
 }
 
-impl Builders {
-    fn push(&mut self, row: &Row, topologies: &[Topology]) {
-        let Row { job, start, finish, requested, held, site, placement, .. } = row;
-        let times = [job.arrival.units(), start.units(), finish.units(), job.runtime, job.estimate];
-        for (builder, time) in self.times.iter_mut().zip(times) {
-            builder.append_value(time);
-        }
-        for (builder, count) in self.whole.iter_mut().zip([job.number, *requested]) {
-            builder.append_value(count);
-        }
-        let (mut nodes, mut block, mut subcube) = (None, None, None);
-        match &job.request {
-            Request::Nodes(_) | Request::Wanting(_) => nodes = Some(job.request.nodes() as u32),
-            Request::Block(sides) => block = Some(sides_text(sides)),
-            Request::Subcube(dimension) => subcube = Some(*dimension),
-        }
-        let small = [Some(*held), Some(*site as u32), nodes, subcube];
-        for (builder, count) in self.small.iter_mut().zip(small) {
-            builder.append_option(count);
-        }
-        self.texts[0].append_value(placement.text(topologies[*site].grid()));
-        self.texts[1].append_option(block);
-        self.rows += 1;
-    }
-
-    fn batch(&mut self) -> io::Result<RecordBatch> {
-        self.rows = 0;
-        let [submit, start, finish, runtime, estimate] =
-            self.times.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let [job, requested] =
-            self.whole.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let [held, site, nodes, subcube] =
-            self.small.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let [blocks, block] =
-            self.texts.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let arrays = [
-            job, submit, start, finish, requested, held, site, blocks, runtime, estimate, nodes,
-            block, subcube,
-        ];
-        let optional = |name: &str| matches!(name, "nodes" | "block" | "subcube");
-        let columns =
-            HEADER.split(',').zip(arrays).map(|(name, array)| (name, array, optional(name)));
-        RecordBatch::try_from_iter_with_nullable(columns).map_err(io::Error::other)
-    }
+fn batch(columns: &mut [(&'static str, Cells, bool)]) -> io::Result<RecordBatch> {
+    let arrays = columns.iter_mut().map(|(name, cells, empty)| (*name, cells.array(), *empty));
+    RecordBatch::try_from_iter_with_nullable(arrays).map_err(io::Error::other)
 }
 
 /// What the disk said, out of what the Parquet writer makes of it.

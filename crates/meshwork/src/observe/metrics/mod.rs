@@ -316,6 +316,12 @@ static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS,
 /// Metrics of what the machine takes: measured where a scenario says what processors take, unless asked for.
 static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
 
+/// Whether a metric is of what the machine takes, which is said nowhere but under `energy`.
+pub(crate) fn is_of_energy(metric: &MetricEntry) -> bool {
+    matches!(metric.measure, Measure::Energy(_) | Measure::Power)
+        || OF_ENERGY.iter().any(|own| own.about.name == metric.about.name)
+}
+
 /// What of a run decides which metrics it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features {
@@ -339,7 +345,7 @@ pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static st
             && !is_in(ON_REQUEST, metric)
             && (run.sends || !is_in(OF_MESSAGES, metric))
             && (run.fails || !is_in(OF_FAILURES, metric))
-            && (run.draws || !is_in(OF_ENERGY, metric))
+            && (run.draws || !is_of_energy(metric))
     };
     metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }

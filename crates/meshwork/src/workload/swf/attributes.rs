@@ -48,15 +48,8 @@ impl Attributes {
     pub(super) fn note(&mut self, record: &Record) -> Result<u32, RecordError> {
         let owner = self.owners.number(key(record), named);
         let Some(came) = &mut self.came else { return Ok(owner) };
-        let after = match record.preceding() {
-            Some(number) if number.fract() != 0.0 => {
-                let (field, name) = (17, FIELDS[16]);
-                return Err(RecordError::NotWhole { field, name, number, most: LARGEST });
-            }
-            Some(number) => Some(After { number: number as u64, think: record.think_time() }),
-            None => None,
-        };
-        came.lines.push(Line { owner, after, wait: record.wait().unwrap_or(0.0) });
+        let (after, wait) = (record.after()?, record.wait().unwrap_or(0.0));
+        came.lines.push(Line { owner, after, wait });
         Ok((came.lines.len() - 1) as u32)
     }
 
@@ -73,6 +66,21 @@ impl Attributes {
             None => line.after,
         };
         job.terms = after.map(|after| Box::new(Terms { after: Some(after), ..Terms::default() }));
+    }
+}
+
+impl Record {
+    /// Fields 17 and 18: after which other job it was submitted, where there is one.
+    ///
+    /// # Errors
+    /// If its number is none.
+    pub fn after(&self) -> Result<Option<After>, RecordError> {
+        let Some(number) = self.preceding() else { return Ok(None) };
+        if number.fract() != 0.0 {
+            let (field, name) = (17, FIELDS[16]);
+            return Err(RecordError::NotWhole { field, name, number, most: LARGEST });
+        }
+        Ok(Some(After { number: number as u64, think: self.think_time() }))
     }
 }
 

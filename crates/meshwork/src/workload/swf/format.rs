@@ -107,8 +107,9 @@ impl Record {
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
     }
 
-    /// A line for a job of which nothing else is known; it ended well. A log has counts of processors and
-    /// no blocks.
+    /// A line for a job, which ended well, with all that a log has a number for.
+    ///
+    /// It has counts of processors and no blocks, and of users and queues no names.
     #[must_use]
     pub fn of(job: &Job) -> Record {
         let mut fields = [-1.0; 18];
@@ -123,6 +124,14 @@ impl Record {
         if let Some(after) = job.after() {
             fields[16] = after.number as f64;
             fields[17] = after.think;
+        }
+        if let Some(owner) = &job.owner {
+            let names =
+                [&owner.user, &owner.group, &owner.application, &owner.queue, &owner.partition];
+            for (field, name) in fields[11..].iter_mut().zip(names) {
+                let number = name.as_ref().and_then(|name| name.parse::<u32>().ok());
+                *field = number.map_or(-1.0, f64::from);
+            }
         }
         Record { fields }
     }

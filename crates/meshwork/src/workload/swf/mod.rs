@@ -75,6 +75,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: true,
     knows_owners: true,
+    in_seconds: true,
     build: |params, setting| {
         let path = params.text("path");
         let reader = setting.inputs.text(path)?;

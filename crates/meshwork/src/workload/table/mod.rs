@@ -3,6 +3,8 @@
 //! A log of a machine may have lines that are no jobs; a table has not. Whatever is wrong with a row
 //! is an error, with its line.
 
+mod columns;
+
 use std::sync::Arc;
 
 use crate::job::{After, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, Wants, hostlist};
@@ -12,6 +14,8 @@ use crate::topology::MAX_NODES;
 use super::dependencies::{Sessions, Source};
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
+
+pub use columns::{COLUMNS, Column, Holds, OUTCOMES, Slot, places};
 
 /// The entry in the list.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -29,7 +33,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                      `segment`, `spread_segments`, `consolidate_segments`, `switches`, `contiguous`, `exclusive` (`topo`: \
                      no other job in its blocks), `require` and `exclude` (lists of nodes such as `n[0-3]`), and `partition` again. `submit` may be a \
                      date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
-                     submission, and counts seconds. A row that is no job is an error.",
+                     submission, and counts seconds. A row that is no job is an error, and so is a column whose name is only \
+                     misspelt; others are left alone.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
         source: "general",
         params: &[Param {
@@ -41,6 +46,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
     ends: true,
     knows_owners: true,
+    in_seconds: false,
     build: |params, setting| {
         let path = params.text("path");
         let mut listed = Listed::read(setting.inputs.rows(path)?, path)?;
@@ -97,23 +103,9 @@ pub struct Row {
     pub think: Option<f64>,
     /// How long it waited, where it has run before.
     pub wait: Option<f64>,
-    /// What else it wants: the name of a column of [`WANTS`], and its cell.
+    /// What else it wants: the name of a column, and its cell.
     pub wants: Vec<(&'static str, String)>,
 }
-
-/// The columns of what a job wants beside a count.
-pub const WANTS: [&str; 10] = [
-    "nodes_max",
-    "segment",
-    "spread_segments",
-    "consolidate_segments",
-    "switches",
-    "contiguous",
-    "exclusive",
-    "require",
-    "exclude",
-    "partition",
-];
 
 /// The jobs of a table, in order of submission and, within one instant, in file order.
 ///
