@@ -8,11 +8,12 @@ use super::areas;
 use super::batches::{Batches, Ratio, Sums};
 use super::evenness::Evenness;
 pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses};
-use super::metrics::{self, Integrand, Measure, MetricEntry, Quantity, Rules, Totals};
+use super::metrics::{self, Integrand, JobValue, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::reading::Reading;
 use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
+use crate::topology::Topology;
 
 /// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
@@ -76,6 +77,8 @@ pub struct Recorder {
     means: Vec<(usize, Quantity)>,
     /// Which of them are such means of anything else.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64)>,
+    /// Which of them are such means of what a function of this run says.
+    mean_by: Vec<(usize, JobValue)>,
     /// Which of them are means of the time for which the jobs that finish have waited for something.
     per_wait: Vec<(usize, Cause)>,
     /// For how long each job in the system has waited for what: kept up where that is measured.
@@ -118,15 +121,19 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Measures these metrics.
+    /// Measures these metrics in a run on a machine of these sites.
     #[must_use]
-    pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
+    pub fn new(
+        window: Window,
+        metrics: Vec<&'static MetricEntry>,
+        machine: &[Topology],
+    ) -> Recorder {
         let (mut further, mut readings) = (Vec::new(), Vec::new());
         let (mut rates, mut per_start) = (Vec::new(), Vec::new());
         let mut means = Vec::new();
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
-        let mut power = Vec::new();
+        let (mut power, mut mean_by) = (Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
         let by_owner = window.by_owner.iter().map(|&by| (by, Classes::new())).collect();
@@ -137,6 +144,7 @@ impl Recorder {
                 Measure::Rate(over, _) => rates.push((i, over)),
                 Measure::Mean(quantity) => means.push((i, quantity)),
                 Measure::PerJob(value) => per_job.push((i, value)),
+                Measure::MeanBy(make) => mean_by.push((i, make(&metric.about, machine))),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerWait(cause) => per_wait.push((i, cause)),
                 Measure::PerStart(value) => per_start.push((i, value)),
@@ -150,7 +158,10 @@ impl Recorder {
                 }
                 Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
                 Measure::PerLateness(value) => per_lateness.push((i, value)),
-                Measure::OverTime(..) | Measure::Total(_) | Measure::Energy(_) => {}
+                Measure::OverTime(..)
+                | Measure::Watched(_)
+                | Measure::Total(_)
+                | Measure::Energy(_) => {}
             }
         }
         let is_of_energy =
@@ -173,6 +184,7 @@ impl Recorder {
             rates,
             means,
             per_job,
+            mean_by,
             per_wait,
             waits: BTreeMap::new(),
             per_message,
@@ -219,8 +231,11 @@ impl Recorder {
                     }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
+                    // Whoever has the gauges reads them.
+                    Measure::Watched(_) => (None, Vec::new()),
                     Measure::Mean(_)
                     | Measure::PerJob(_)
+                    | Measure::MeanBy(_)
                     | Measure::PerMessage(_)
                     | Measure::PerWait(_)
                     | Measure::PerStart(_)
@@ -333,6 +348,7 @@ impl Recorder {
             let value = match metric.measure {
                 Measure::Mean(_)
                 | Measure::PerJob(_)
+                | Measure::MeanBy(_)
                 | Measure::PerMessage(_)
                 | Measure::PerWait(_) => ratio.value(),
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
@@ -345,6 +361,7 @@ impl Recorder {
                 | Measure::Power
                 | Measure::Net(..)
                 | Measure::Rate(..)
+                | Measure::Watched(_)
                 | Measure::Total(_)
                 | Measure::Energy(_) => return None,
             };
@@ -377,6 +394,12 @@ impl Recorder {
             let value = value(job, now, &self.window.rules);
             if !value.is_nan() {
                 sums[i].add(value, 1.0);
+            }
+        }
+        for (i, value) in &mut self.mean_by {
+            let value = value(job, now, &self.window.rules);
+            if !value.is_nan() {
+                sums[*i].add(value, 1.0);
             }
         }
         // What is counted over time belongs to the time at which it happens.
@@ -457,6 +480,12 @@ impl Recorder {
             let value = value(job, now, &self.window.rules);
             if !value.is_nan() {
                 add(i, value, 1.0);
+            }
+        }
+        for (i, value) in &mut self.mean_by {
+            let value = value(job, now, &self.window.rules);
+            if !value.is_nan() {
+                add(*i, value, 1.0);
             }
         }
         for &(i, cause) in &self.per_wait {
