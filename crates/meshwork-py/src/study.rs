@@ -162,7 +162,7 @@ impl Study {
         count: usize,
         threads: usize,
         jobs: u64,
-        window: Option<usize>,
+        window: Option<(usize, usize)>,
         masks: bool,
     ) -> PyResult<Envs> {
         let study = self.copy();
