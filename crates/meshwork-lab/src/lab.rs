@@ -178,8 +178,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Gives what comes of a study whose runs have ended, here or in another process; nothing is run, read or written, but
-/// that a study of windows looks at its log.
+/// Results of a study whose runs have ended, here or in another process. Nothing is run or written;
+/// a study of windows looks at its log.
 ///
 /// # Errors
 /// If the study is wrong, or its log is not there.

@@ -215,8 +215,9 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
     Ok(())
 }
 
-/// Holds a strategy to the rules of its list, together with those of the program and no other that was registered: how many
-/// machines, questions and jobs it was tried with, or the rule that it breaks, with a drawing of the machine.
+/// Holds a strategy to the rules of its list, beside those of the program alone. Gives how many
+/// machines, questions and jobs it was tried with, or the rule that it breaks, with a drawing of
+/// the machine.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,

@@ -31,8 +31,8 @@ pub(crate) fn failed(sentence: impl Display) -> PyErr {
     exception(&CLASS, "RunError", sentence)
 }
 
-/// A strategy in Python cannot go on: `StrategyError`, raised from what it raised itself, if it did. What interrupts
-/// it is no error of its own, and stays what it is.
+/// A strategy in Python cannot go on: `StrategyError`, raised from what it raised, if it did. What
+/// interrupts it is no error of its own, and stays what it is.
 pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if let Some(interrupt) = cause

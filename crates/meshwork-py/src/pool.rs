@@ -28,8 +28,8 @@ pub(crate) struct Pool {
     site: Py<Site>,
 }
 
-/// How often a thread that waits for a pool looks whether it may have it: a question takes microseconds, but for those
-/// that allocators in Python are asked.
+/// How often a thread that waits for a pool looks whether it may have it. A question takes
+/// microseconds, but for those that allocators in Python are asked.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 /// A pool that this thread has.
@@ -58,10 +58,12 @@ impl Drop for Locked<'_> {
 }
 
 impl Pool {
-    /// Waits while another thread has the pool, without the lock of the interpreter, which that one may need.
+    /// Waits while another thread has the pool, without the interpreter's lock, which that one may
+    /// need.
     ///
     /// # Errors
-    /// If this thread has it: then its allocator asks the pool that asks it. And whatever interrupts the wait.
+    /// If this thread has it: then its allocator asks the pool that asks it. And whatever
+    /// interrupts the wait.
     fn lock(&self, py: Python<'_>) -> PyResult<Locked<'_>> {
         loop {
             let model = match self.pool.try_lock() {

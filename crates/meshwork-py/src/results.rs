@@ -41,8 +41,8 @@ pub(crate) struct Results {
     build: String,
 }
 
-/// The runs of a scenario as they go to another process: whether one stands for all, lines of a store, and of those that
-/// failed the replication and why.
+/// Runs of a scenario on their way to another process. Whether one stands for all, lines of a
+/// store, and of those that failed the replication and why.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {
@@ -156,7 +156,7 @@ impl Results {
         Asked::of(Ok(self.study.clone()), self.without_file)
     }
 
-    /// Everything else: the build, warnings, the runs of each scenario, and of which of them not all is here.
+    /// Everything else: the build, warnings, runs by scenario, and those of which not all is here.
     fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
         let Finished { results, warnings, .. } = &self.finished;
         let packed = |(at, runs): (usize, &Runs)| {

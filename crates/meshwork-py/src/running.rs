@@ -21,8 +21,7 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// What is known of the run that goes on in a thread: where failures go, which run it is, and who counts the threads
-/// in which Python is asked.
+/// Facts of the run that goes on in a thread: where failures go, which it is, and who asks Python.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
@@ -35,7 +34,8 @@ struct Context {
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in those that are in Python now: nothing else ends a loop that goes on for ever.
+    /// Raises `KeyboardInterrupt` in those that are in Python now: nothing else ends an endless
+    /// loop.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
@@ -270,10 +270,9 @@ impl Drop for Active {
 /// When what goes on ends because somebody wants it to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Between two events, or where something in Python is asked, there: nobody keeps the run that goes on.
+    /// Between two events, or in what is asked in Python: nobody keeps the run that goes on.
     AtOnce,
-    /// Between two runs, and only if it is wanted a second time at once: one that is broken off is kept as one that
-    /// failed.
+    /// Between two runs, at once only the second time: a run broken off is kept as one that failed.
     BetweenRuns,
 }
 

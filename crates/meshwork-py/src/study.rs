@@ -107,8 +107,8 @@ impl Study {
         Study::of(read, true)
     }
 
-    /// Everything that it was made of: its file and whether there is one, its text, its folder, what was laid over it, and
-    /// where the files are that it names.
+    /// Everything that it was made of. Its file and whether there is one, its text, its folder,
+    /// what was laid over it, and where the files are that it names.
     #[expect(clippy::type_complexity, reason = "it goes to `of_state` as it is")]
     fn state(
         &self,

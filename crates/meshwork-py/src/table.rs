@@ -61,7 +61,7 @@ impl Table {
         Ok(Table::of_objects(&rows))
     }
 
-    /// A table of columns: of each its name, its kind, and its values, of which some may be missing.
+    /// A table of columns: of each its name, its kind and its values, some of them missing.
     #[staticmethod]
     fn _from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
         let array = |kind: &str, values: Bound<'_, PyAny>| -> PyResult<ArrayRef> {

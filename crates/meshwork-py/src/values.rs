@@ -18,11 +18,13 @@ const MOST: usize = 1 << 20;
 
 /// A value of Python as TOML would write it; `at` is where it stands, for messages.
 ///
-/// Texts, truth values, numbers, and lists and mappings of them; what has a method `as_table` stands for the mapping
-/// that it gives, what has `tolist` (a number or an array of NumPy) for what that gives, and a path for its text.
+/// Texts, truth values, numbers, and lists and mappings of them; what has a method `as_table`
+/// stands for the mapping that it gives, what has `tolist` (a number or an array of NumPy) for what
+/// that gives, and a path for its text.
 ///
 /// # Errors
-/// If it is something else, lies too deep, or is too much: a value of Python may contain itself, or make itself up.
+/// If it is something else, lies too deep, or is too much: a value of Python may contain itself, or
+/// make itself up.
 pub(crate) fn to_toml(value: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
     Reader { values: 0 }.value(value, at, 0)
 }
@@ -101,8 +103,8 @@ impl Reader {
     }
 }
 
-/// Numbers of Python in a list; `None` if they are none, and if they are more than there can be nodes: whoever makes
-/// room first for as many as an object says that it has may have no room left.
+/// Numbers of Python in a list; `None` if they are none, or more than there can be nodes. Whoever
+/// makes room first for as many as an object says that it has may have no room left.
 pub(crate) fn numbers<'py, T>(given: &Bound<'py, PyAny>) -> Option<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py>,

@@ -10,10 +10,11 @@ use meshwork::topology::{Topology, Wiring};
 use super::world::World;
 use super::{Env, Script, Step};
 
-/// A machine whose free nodes the agent sees, with the block that the oldest waiting job asks for, and for how long each
-/// node is expected to be held. An action is the number of the node at which the block begins; the one after the last
-/// node is to wait until something is given back, and where nothing will be, until a job arrives. Where none will, the
-/// job is started at the first node.
+/// A machine whose free nodes the agent sees, and a job to place. It sees too what block the oldest
+/// waiting job asks for, and for how long each node is expected to be held. An action is the number
+/// of the node at which the block begins; the one after the last node is to wait until something is
+/// given back, and where nothing will be, until a job arrives. Where none will, the job is started
+/// at the first node.
 pub(super) struct Allocation {
     world: World,
     site: Site,

@@ -43,7 +43,8 @@ pub(crate) struct Envs {
 const OUTCOME: usize = 4;
 
 impl Envs {
-    /// So many environments; a window, and how many running jobs are seen, make them those of scheduling.
+    /// So many environments; a window, and how many running jobs are seen, make them those of
+    /// scheduling.
     pub(crate) fn new(
         script: &Script,
         count: usize,

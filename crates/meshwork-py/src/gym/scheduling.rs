@@ -9,9 +9,10 @@ use toml::{Table, Value};
 use super::world::{Running, World};
 use super::{Env, Script, Step};
 
-/// A machine with an allocator, a window of the oldest waiting jobs, of each its processors, its estimate and how long it
-/// has waited, and the running jobs that are expected to end first, of each its processors, for how long it is expected
-/// to go on and how long it has run. An action is a place in the window; the one after the last is to wait for the next
+/// A machine with an allocator, and a window of the oldest waiting jobs. Of each the agent sees its
+/// processors, its estimate and how long it has waited, and beside them the running jobs that are
+/// expected to end first, of each its processors, for how long it is expected to go on and how long
+/// it has run. An action is a place in the window; the one after the last is to wait for the next
 /// arrival or departure. Where there will be none, the oldest job is started.
 pub(super) struct Scheduling {
     world: World,

@@ -127,8 +127,9 @@ impl World {
         self.running.push(Reverse(Running { end, arrival, start, expected_end, placement }));
     }
 
-    /// Lets time pass to the next departure or arrival; to the next departure, if only those count and there will be one.
-    /// Gives whether it did: if not, nothing will ever happen but what the agent does.
+    /// Lets time pass to the next departure or arrival. If only departures count and there will be
+    /// one, it is to that. Gives whether it did: if not, nothing will ever happen but what the
+    /// agent does.
     pub(super) fn pass(
         &mut self,
         only_departures: bool,

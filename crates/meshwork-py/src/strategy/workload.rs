@@ -125,7 +125,7 @@ impl Owned {
     }
 }
 
-/// The columns of a job: the items of a mapping, or the attributes of whatever else has some; or what it is instead.
+/// Columns of a job: items of a mapping, or attributes of whatever else has some; or why not.
 fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Owned)>, String>> {
     let no_job = || {
         format!(

@@ -85,11 +85,11 @@ pub enum Measure {
     /// The mean over the jobs that finished of this of the time by which each started later than it would have if nobody
     /// had arrived after it.
     PerLateness(fn(f64) -> f64),
-    /// The mean over the jobs that finished of the value that a function gives each, which is made for the run and its
-    /// machine; jobs of which it is not a number have none.
+    /// The mean over the jobs that finished of the value that a function gives each. It is made for
+    /// the run and its machine; jobs of which it is not a number have none.
     MeanBy(fn(&'static About, &[Topology]) -> JobValue),
-    /// The number that a gauge shows in the end, which is made for the run and its machine: of all of it, its warm-up
-    /// too.
+    /// The number that a gauge shows in the end. It is made for the run and its machine, and sees
+    /// all of it, its warm-up too.
     Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
@@ -326,9 +326,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Measured only where a study asks for it, besides all quantiles, which keep a number for each job, and whatever is
-/// made anew for each run, which may cost anything: what jobs wait for
-/// costs questions, fair starts cost runs, and most jobs have neither deadlines nor users.
+/// Measured only where a study asks for it, besides all quantiles, which keep a number for each
+/// job, and whatever is made anew for each run, which may cost anything: what jobs wait for costs
+/// questions, fair starts cost runs, and most jobs have neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
