@@ -185,6 +185,22 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
+/// Results of a study whose runs have ended, here or in another process. Nothing is run or written;
+/// a study of windows looks at its log.
+///
+/// # Errors
+/// If the study is wrong, or its log is not there.
+pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
+    let mut points = expand(study)?;
+    windows::open(study, &mut points, &Files::of(study))?;
+    let summary = Summary::of(study, &points, &results);
+    let claims = claims::judge(study, &points, &results);
+    let failures = failed_runs(study, &summary);
+    let clock =
+        points.first().map_or_else(Clock::default, |point| Clock::of(study, &point.scenario, None));
+    Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
+}
+
 /// Puts the runs in order, now that all have ended. That the disk has no room for that has been said.
 fn settle(
     study: &Study,

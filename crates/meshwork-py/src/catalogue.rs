@@ -6,11 +6,13 @@ use meshwork::alloc::AllocatorEntry;
 use meshwork::catalogue::Catalogue;
 use meshwork::conformance::{self, Finding};
 use meshwork::form::{Asks, Finds};
+use meshwork::observe::metrics::{Measure, MetricEntry};
 use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::sched::SchedulerEntry;
 use meshwork::select::SelectorEntry;
 use meshwork::sizing::SizingEntry;
 use meshwork::topology::Wiring;
+use meshwork::workload::WorkloadEntry;
 use meshwork_lab::run::build;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -35,6 +37,8 @@ enum Entry {
     Scheduler(&'static SchedulerEntry),
     Sizing(&'static SizingEntry),
     Selector(&'static SelectorEntry),
+    Workload(&'static WorkloadEntry),
+    Metric(&'static MetricEntry),
 }
 
 impl Entry {
@@ -44,6 +48,8 @@ impl Entry {
             Entry::Scheduler(_) => "scheduler",
             Entry::Sizing(_) => "sizing",
             Entry::Selector(_) => "selector",
+            Entry::Workload(_) => "workload",
+            Entry::Metric(_) => "metric",
         }
     }
 
@@ -53,6 +59,8 @@ impl Entry {
             Entry::Scheduler(entry) => catalogue.with_scheduler(entry).or_wrong(),
             Entry::Sizing(entry) => catalogue.with_sizing(entry).or_wrong(),
             Entry::Selector(entry) => catalogue.with_selector(entry).or_wrong(),
+            Entry::Workload(entry) => catalogue.with_workload(entry).or_wrong(),
+            Entry::Metric(entry) => catalogue.with_metric(entry).or_wrong(),
         }
     }
 }
@@ -73,10 +81,14 @@ pub(crate) fn current() -> Catalogue {
     added.unwrap_or_else(|_| Catalogue::standard())
 }
 
+fn is(one: &Registered, kind: &str, name: &str) -> bool {
+    one.name == name && one.entry.kind() == kind
+}
+
 /// The class behind a name.
 pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>> {
     let list = list();
-    let found = list.iter().find(|one| one.name == name && one.entry.kind() == kind);
+    let found = list.iter().find(|one| is(one, kind, name));
     found.map(|one| one.class.clone_ref(py))
 }
 
@@ -160,12 +172,27 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
             plans: flag("plans")?,
             serves_all: flag("serves_all")?,
             malleable: false,
-            by_owner: false,
+            // It sees whose jobs are, and nobody knows what it makes of it.
+            by_owner: true,
             build: strategy::scheduler::build,
         }))),
         "sizing" => Entry::Sizing(Box::leak(Box::new(SizingEntry {
             about,
             build: strategy::sizing::build,
+        }))),
+        "workload" => Entry::Workload(Box::leak(Box::new(WorkloadEntry {
+            about,
+            ends: flag("ends")?,
+            knows_owners: true,
+            build: strategy::workload::build,
+        }))),
+        "metric" => Entry::Metric(Box::leak(Box::new(MetricEntry {
+            about,
+            unit: leak(text("unit")?),
+            measure: match flag("watches")? {
+                true => Measure::Watched(strategy::metric::gauge),
+                false => Measure::MeanBy(strategy::metric::value),
+            },
         }))),
         _ => Entry::Selector(Box::leak(Box::new(SelectorEntry {
             about,
@@ -174,7 +201,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
     };
     let digest = text("digest")?;
     let mut list = list();
-    let place = list.iter().position(|one| one.entry.kind() == entry.kind() && one.name == name);
+    let place = list.iter().position(|one| is(one, entry.kind(), name));
     let others = list.iter().enumerate().filter(|(at, _)| Some(*at) != place);
     let others = others
         .map(|(_, one)| one.entry)
@@ -188,15 +215,18 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
     Ok(())
 }
 
-/// Holds a strategy of the catalogue to the rules of its list: how many machines, questions and jobs it was tried with,
-/// or the rule that it breaks, with a drawing of the machine.
+/// Holds a strategy to the rules of its list, beside those of the program alone. Gives how many
+/// machines, questions and jobs it was tried with, or the rule that it breaks, with a drawing of
+/// the machine.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,
     kind: &str,
     name: &str,
 ) -> PyResult<([u64; 3], Option<(String, String)>)> {
-    let catalogue = current();
+    let own = list().iter().find(|one| is(one, kind, name)).map(|one| one.entry);
+    let standard = Catalogue::standard();
+    let catalogue = own.map_or(Ok(standard.clone()), |entry| entry.added_to(&standard))?;
     let check = match kind {
         "allocator" => conformance::check_allocator,
         "scheduler" => conformance::check_scheduler,

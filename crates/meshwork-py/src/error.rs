@@ -5,6 +5,7 @@ use std::fmt::Display;
 
 use meshwork_lab::Refused;
 use meshwork_lab::run::Stopped;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -30,9 +31,16 @@ pub(crate) fn failed(sentence: impl Display) -> PyErr {
     exception(&CLASS, "RunError", sentence)
 }
 
-/// A strategy in Python cannot go on: `StrategyError`, raised from what it raised itself, if it did.
+/// A strategy in Python cannot go on: `StrategyError`, raised from what it raised, if it did. What
+/// interrupts it is no error of its own, and stays what it is.
 pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if let Some(interrupt) = cause
+        .as_ref()
+        .filter(|cause| Python::attach(|py| cause.is_instance_of::<PyKeyboardInterrupt>(py)))
+    {
+        return Python::attach(|py| interrupt.clone_ref(py));
+    }
     let error = exception(&CLASS, "StrategyError", sentence);
     Python::attach(|py| error.set_cause(py, cause));
     error

@@ -51,6 +51,8 @@ mod _meshwork {
     #[pymodule_export]
     use crate::strategy::job::Job;
     #[pymodule_export]
+    use crate::strategy::observer::{Run, State};
+    #[pymodule_export]
     use crate::strategy::offers::Offers;
     #[pymodule_export]
     use crate::strategy::site::Site;

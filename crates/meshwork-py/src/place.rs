@@ -2,40 +2,56 @@
 
 use std::sync::Arc;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::{Dims, Request};
 use meshwork::machine::{Block, Placement as Nodes};
-use meshwork::pool::PlacedBlock;
+use meshwork::pool::{PlacedBlock, Pool};
+use meshwork::registry::with_article;
 use meshwork::topology::Topology as Wired;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
+use toml::Table;
 
 use crate::buffer::{Buffer, Memory};
-use crate::error::wrong;
-use crate::values::{repr, tuple};
+use crate::error::{OrWrong, wrong};
+use crate::values::{from_table, numbers, repr, to_toml, tuple};
 
 /// How the processors of a machine are wired, and where each of them lies.
+///
+/// It never changes, and can be pickled.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> grid = mw.torus(4, 4).topology
+/// >>> grid.kind, grid.dims, grid.coordinates(5), grid.distance(0, 3)
+/// ('torus', (4, 4), (1, 1), 1)
 #[pyclass(frozen, module = "meshwork", eq)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Topology(pub(crate) Arc<Wired>);
 
 #[pymethods]
 impl Topology {
+    /// One of mesh, torus, hypercube, flat, fat_tree, dragonfly, twisted_torus and multiprocessor.
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.wiring().name()
     }
 
+    /// The sides, dimension 0 first.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.0.grid().sides())
     }
 
+    /// How many processors there are.
     #[getter]
     fn nodes(&self) -> u32 {
         self.0.grid().nodes()
     }
 
+    /// Give the number of the node at these coordinates: dimension 0 runs fastest.
     fn node(&self, coordinates: &Bound<'_, PyAny>) -> PyResult<u32> {
         let at: Vec<u32> = coordinates.extract()?;
         let grid = self.0.grid();
@@ -48,21 +64,26 @@ impl Topology {
         }
     }
 
+    /// Give the coordinates of a node.
     fn coordinates<'py>(&self, py: Python<'py>, node: u32) -> PyResult<Bound<'py, PyTuple>> {
         self.known(node)?;
         tuple(py, &self.0.grid().coordinates(node))
     }
 
+    /// How many routers there are: on a grid with one processor at each point, one for each node.
     #[getter]
     fn routers(&self) -> u32 {
         self.0.wires().map_or(1, |wires| wires.routers())
     }
 
+    /// Give the router at which a node is.
     fn router(&self, node: u32) -> PyResult<u32> {
         self.known(node)?;
         Ok(self.0.wires().map_or(0, |wires| node / wires.nodes_each()))
     }
 
+    /// Give every pair of routers that a link joins, the lower number first; a flat machine has
+    /// none.
     fn links(&self) -> Vec<(u32, u32)> {
         let Some(wires) = self.0.wires() else { return Vec::new() };
         let beyond = |router: u32| {
@@ -76,6 +97,7 @@ impl Topology {
         (0..wires.routers()).flat_map(beyond).collect()
     }
 
+    /// Give the number of links between routers on a shortest way between two nodes.
     fn distance(&self, a: u32, b: u32) -> PyResult<u32> {
         self.known(a)?;
         self.known(b)?;
@@ -84,6 +106,27 @@ impl Topology {
 
     fn __repr__(&self) -> String {
         format!("Topology({})", self.0)
+    }
+
+    /// The topology that a table of a study describes.
+    #[staticmethod]
+    fn _from_table(table: &Bound<'_, PyAny>) -> PyResult<Topology> {
+        let mut document = Table::new();
+        document.insert("machine".to_owned(), to_toml(table, "machine")?);
+        let pool = Pool::read_in(&Catalogue::standard(), &document).or_wrong()?;
+        Ok(Topology(Arc::new(pool.site().topology().clone())))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let table = slf.get().0.table().ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "a {} that no study describes cannot be pickled",
+                slf.get().0
+            ))
+        })?;
+        Ok((slf.getattr("_from_table")?, (from_table(slf.py(), table)?,)))
     }
 
     // It never changes: a copy is the same.
@@ -106,6 +149,15 @@ impl Topology {
 }
 
 /// The processors that are held together: blocks, in rank order.
+///
+/// It never changes, and can be pickled.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> block = mw.Pool(mw.mesh(4, 4)).allocate((2, 2))
+/// >>> block.blocks, block.nodes.tolist()
+/// ([((0, 0), (2, 2))], [0, 1, 4, 5])
 #[pyclass(frozen, module = "meshwork", eq, hash)]
 #[derive(Clone)]
 pub(crate) struct Placement {
@@ -133,6 +185,7 @@ impl Placement {
 
 #[pymethods]
 impl Placement {
+    /// Each block, as its lowest corner and its sides.
     #[getter]
     fn blocks<'py>(
         &self,
@@ -145,6 +198,7 @@ impl Placement {
         self.nodes.blocks.iter().map(block).collect()
     }
 
+    /// The numbers of its nodes, in rank order.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let nodes = self.nodes.nodes(self.topology.grid());
@@ -152,6 +206,7 @@ impl Placement {
         Buffer::list(Memory::FixedWholes(nodes)).array(py)
     }
 
+    /// The coordinates of its nodes, in rank order: one row for each node.
     #[getter]
     fn coordinates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let grid = self.topology.grid();
@@ -160,9 +215,27 @@ impl Placement {
         Buffer::rows(Memory::FixedWholes(all.collect()), grid.dimensions()).array(py)
     }
 
+    /// How far its nodes are spread.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.nodes.dispersal(self.topology.grid())
+    }
+
+    /// The placement of these blocks.
+    #[staticmethod]
+    fn _from_blocks(
+        topology: &Bound<'_, Topology>,
+        blocks: &Bound<'_, PyAny>,
+    ) -> PyResult<Placement> {
+        let topology = Arc::clone(&topology.get().0);
+        Ok(Placement { nodes: placement(blocks, &topology)?, topology })
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Topology, Bound<'py, PyAny>))> {
+        let topology = Topology(Arc::clone(&slf.get().topology));
+        Ok((slf.getattr("_from_blocks")?, (topology, slf.getattr("blocks")?)))
     }
 
     fn __len__(&self) -> usize {
@@ -201,9 +274,7 @@ pub(crate) fn request(given: &Bound<'_, PyAny>) -> PyResult<Request> {
     if let Ok(text) = given.cast::<PyString>() {
         return written(&text.to_string()).ok_or_else(wrong_one);
     }
-    if let Ok(sides) = given.extract::<Vec<u32>>()
-        && !sides.is_empty()
-    {
+    if let Some(sides) = numbers::<u32>(given).filter(|sides| !sides.is_empty()) {
         return Ok(Request::block(&sides));
     }
     match given.call_method0("__index__") {
@@ -239,21 +310,33 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
 /// numbers of single nodes in rank order.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
-        return Ok(placement.get().nodes.clone());
+        let placement = placement.get();
+        // Numbers of nodes mean something else on another machine.
+        if *placement.topology != *topology {
+            return Err(wrong(format!(
+                "{} is a placement on {}, but must be one on this {topology}",
+                placement.text(),
+                with_article(&placement.topology)
+            )));
+        }
+        return Ok(placement.nodes.clone());
     }
     if let Ok(block) = one_block(given) {
         return PlacedBlock::placement(&[block], topology).map_err(wrong);
     }
     if let Ok(blocks) = given.cast::<PySequence>()
-        && let Ok(blocks) =
-            blocks.try_iter()?.map(|block| one_block(&block?)).collect::<PyResult<Vec<_>>>()
+        && let Ok(blocks) = blocks
+            .try_iter()?
+            .take(topology.nodes() as usize + 1)
+            .map(|block| one_block(&block?))
+            .collect::<PyResult<Vec<_>>>()
         && !blocks.is_empty()
     {
         return PlacedBlock::placement(&blocks, topology).map_err(wrong);
     }
-    let numbers =
+    let listed =
         if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
-    let Ok(nodes) = numbers.extract::<Vec<i64>>() else {
+    let Some(nodes) = numbers::<i64>(&listed) else {
         return Err(wrong(format!(
             "{} is no placement: it must be a block as (base, sides), a list of such, or the numbers of nodes",
             repr(given)
@@ -288,6 +371,9 @@ pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<
 }
 
 fn one_block(given: &Bound<'_, PyAny>) -> PyResult<PlacedBlock> {
-    let (base, dims): (Vec<u32>, Vec<u32>) = given.extract()?;
-    Ok(PlacedBlock { base, dims })
+    let (base, dims): (Bound<'_, PyAny>, Bound<'_, PyAny>) = given.extract()?;
+    match (numbers(&base), numbers(&dims)) {
+        (Some(base), Some(dims)) => Ok(PlacedBlock { base, dims }),
+        _ => Err(wrong(format!("{} is no block", repr(given)))),
+    }
 }

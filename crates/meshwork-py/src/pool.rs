@@ -1,6 +1,9 @@
 //! An allocator alone.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use meshwork::job::Time;
 use meshwork::machine::Placement as Nodes;
@@ -20,26 +23,77 @@ use crate::values::{from_table, to_table, tuple};
 #[pyclass(frozen, subclass, module = "meshwork._meshwork")]
 pub(crate) struct Pool {
     pool: Mutex<Model>,
+    user: Mutex<Option<ThreadId>>,
     topology: Arc<Wired>,
     site: Py<Site>,
 }
 
+/// How often a thread that waits for a pool looks whether it may have it. A question takes
+/// microseconds, but for those that allocators in Python are asked.
+const LOOK_AGAIN: Duration = Duration::from_micros(100);
+
+/// A pool that this thread has.
+struct Locked<'p> {
+    pool: &'p Pool,
+    model: MutexGuard<'p, Model>,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Model;
+    fn deref(&self) -> &Model {
+        &self.model
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        *self.pool.user() = None;
+    }
+}
+
 impl Pool {
-    fn lock(&self) -> PyResult<MutexGuard<'_, Model>> {
-        // Another thread of Python can only be inside while an allocator in Python is asked.
-        self.pool.try_lock().or_else(|error| match error {
-            std::sync::TryLockError::Poisoned(poisoned) => Ok(PoisonError::into_inner(poisoned)),
-            std::sync::TryLockError::WouldBlock => Err(failed(
-                "the pool is in use: an allocator cannot ask the pool that asks it, and two threads cannot ask one pool \
-                 at the same time",
-            )),
-        })
+    /// Waits while another thread has the pool, without the interpreter's lock, which that one may
+    /// need.
+    ///
+    /// # Errors
+    /// If this thread has it: then its allocator asks the pool that asks it. And whatever
+    /// interrupts the wait.
+    fn lock(&self, py: Python<'_>) -> PyResult<Locked<'_>> {
+        loop {
+            let model = match self.pool.try_lock() {
+                Ok(model) => model,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    if *self.user() == Some(thread::current().id()) {
+                        return Err(failed(
+                            "the pool is in use: an allocator cannot ask the pool that asks it",
+                        ));
+                    }
+                    py.check_signals()?;
+                    py.detach(|| thread::sleep(LOOK_AGAIN));
+                    continue;
+                }
+            };
+            *self.user() = Some(thread::current().id());
+            return Ok(Locked { pool: self, model });
+        }
+    }
+
+    /// The thread that has the pool, if one has.
+    fn user(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the pool says, or what its strategy raised. If that was while it was told of a change, the pool and its
     /// books no longer agree, and it cannot go on.
     fn ask<T>(&self, py: Python<'_>, ask: impl FnOnce(&mut Model) -> T) -> PyResult<T> {
-        let mut pool = self.lock()?;
+        let mut pool = self.lock(py)?;
         let answer = guarded(|| ask(&mut pool));
         if answer.is_err() {
             self.site.get().set_to(pool.site(), pool.held(), py);
@@ -73,9 +127,13 @@ impl Pool {
         let pool = guarded(|| Model::read_in(&catalogue, &table))?.or_wrong()?;
         let topology = Arc::new(pool.site().topology().clone());
         let site = Py::new(py, Site::new(Arc::clone(&topology)))?;
-        Ok(Pool { pool: Mutex::new(pool), topology, site })
+        Ok(Pool { pool: Mutex::new(pool), user: Mutex::default(), topology, site })
     }
 
+    /// Take processors for a request, or `None` if the allocator finds none now.
+    ///
+    /// A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
+    /// `"2^3"` for a subcube.
     fn allocate(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Placement>> {
         let wanted = request(wanted)?;
         let (placed, now) = self.ask(py, |pool| (pool.allocate(&wanted), pool.now()))?;
@@ -85,16 +143,19 @@ impl Pool {
         }))
     }
 
+    /// Say where `allocate` would place a request now; nothing changes.
     fn can(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Placement>> {
         let wanted = request(wanted)?;
         Ok(self.ask(py, |pool| pool.can(&wanted))?.map(|nodes| self.placed(nodes)))
     }
 
+    /// Say whether there would be room if nothing were held: if not, it is no use to wait.
     fn could_hold(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
         let wanted = request(wanted)?;
         self.ask(py, |pool| pool.could_hold(&wanted))
     }
 
+    /// Hold a placement that somebody else has made.
     fn adopt(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<Placement> {
         let nodes = placement(held, &self.topology)?;
         let (adopted, now) = self.ask(py, |pool| (pool.adopt(&nodes), pool.now()))?;
@@ -103,6 +164,7 @@ impl Pool {
         Ok(self.placed(nodes))
     }
 
+    /// Give back what was allocated or adopted, as a whole.
     fn release(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<()> {
         let nodes = placement(held, &self.topology)?;
         self.ask(py, |pool| pool.release(&nodes))?.or_wrong()?;
@@ -112,7 +174,7 @@ impl Pool {
 
     #[pyo3(signature = (ratio = None))]
     fn room<'py>(&self, py: Python<'py>, ratio: Option<Vec<u32>>) -> PyResult<Bound<'py, PyDict>> {
-        let room = self.lock()?.room(ratio.as_deref()).or_wrong()?;
+        let room = self.lock(py)?.room(ratio.as_deref()).or_wrong()?;
         let dict = PyDict::new(py);
         dict.set_item("free", room.free)?;
         dict.set_item("nodes", room.nodes)?;
@@ -123,58 +185,66 @@ impl Pool {
         Ok(dict)
     }
 
+    /// What is held, in the order of first nodes.
     #[getter]
-    fn held(&self) -> PyResult<Vec<Placement>> {
-        Ok(self.lock()?.held().map(|nodes| self.placed(nodes.clone())).collect())
+    fn held(&self, py: Python<'_>) -> PyResult<Vec<Placement>> {
+        Ok(self.lock(py)?.held().map(|nodes| self.placed(nodes.clone())).collect())
     }
 
+    /// Where its nodes lie.
     #[getter]
     fn topology(&self) -> Topology {
         Topology(Arc::clone(&self.topology))
     }
 
+    /// The machine as a strategy sees it.
     #[getter]
     fn site(&self, py: Python<'_>) -> Py<Site> {
         self.site.clone_ref(py)
     }
 
+    /// How many nodes are free.
     #[getter]
-    fn free_nodes(&self) -> PyResult<u32> {
-        Ok(self.lock()?.site().free_nodes())
+    fn free_nodes(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.lock(py)?.site().free_nodes())
     }
 
+    /// The present instant.
     #[getter]
-    fn now(&self) -> PyResult<f64> {
-        Ok(self.lock()?.now().units())
+    fn now(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.lock(py)?.now().units())
     }
 
-    fn advance(&self, to: f64) -> PyResult<()> {
+    /// Let time pass; only allocators that look at ages need it.
+    fn advance(&self, py: Python<'_>, to: f64) -> PyResult<()> {
         if !(0.0..=1e15).contains(&to) {
             return Err(wrong(format!("the time is {to}, but must be a number from 0 to 1e15")));
         }
-        self.lock()?.advance(Time::new(to)).or_wrong()
+        self.lock(py)?.advance(Time::new(to)).or_wrong()
     }
 
+    /// What it was made of, with every default.
     #[getter]
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        from_table(py, self.lock()?.table())
+        from_table(py, self.lock(py)?.table())
     }
 
     /// All that there is to know of it, as JSON.
-    fn snapshot_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.lock()?.snapshot()).map_err(failed)
+    fn snapshot_json(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.lock(py)?.snapshot()).map_err(failed)
     }
 
     fn restore_json(&self, py: Python<'_>, text: &str) -> PyResult<()> {
         let snapshot: Snapshot = serde_json::from_str(text)
             .map_err(|error| wrong(format!("this is no snapshot of a pool ({error})")))?;
         self.ask(py, |pool| pool.restore(&snapshot))?.or_wrong()?;
-        let pool = self.lock()?;
+        let pool = self.lock(py)?;
         self.site.get().set_to(pool.site(), pool.held(), py);
         Ok(())
     }
 
-    fn drawing(&self) -> PyResult<String> {
-        Ok(self.lock()?.site().drawing())
+    /// Draw the machine: `.` for a free node, `#` for one that is held.
+    fn drawing(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.lock(py)?.site().drawing())
     }
 }

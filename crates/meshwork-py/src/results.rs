@@ -1,5 +1,7 @@
 //! What came of a study.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,29 +14,65 @@ use meshwork_lab::findings::summary::Row;
 use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::run::inputs::Files;
 use meshwork_lab::run::store::{Input, Record, Store, Trace, json, key};
+use meshwork_lab::run::{Results as Ended, Run, Runs};
 use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyList;
+use serde_json::Value as Json;
 use toml::Value;
 
 use crate::error::{OrWrong, failed, refused, wrong};
 use crate::jobs::Jobs;
 use crate::place::Topology;
-use crate::running::{apart, guarded};
+use crate::running::{Interrupt, apart, guarded, oversee};
+use crate::study::Study as Asked;
 use crate::table::{Table, numbers, swept, texts, wholes};
-use crate::values::{from_json, from_toml};
+use crate::values::{self, from_json};
 
 /// The results of a study.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Results {
     study: Study,
+    /// Whether no file has the study.
+    without_file: bool,
     finished: Finished,
+    /// Scenarios and replications of runs of which not all is here: they cannot be stored.
+    partial: BTreeSet<(usize, u64)>,
     build: String,
 }
 
+/// Runs of a scenario on their way to another process. Whether one stands for all, lines of a
+/// store, and of those that failed the replication and why.
+type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
+
 impl Results {
-    pub(crate) fn new(study: Study, finished: Finished, build: String) -> Results {
-        Results { study, finished, build }
+    pub(crate) fn new(
+        study: Study,
+        without_file: bool,
+        finished: Finished,
+        build: String,
+    ) -> Results {
+        let mut partial = BTreeSet::new();
+        for (at, runs) in finished.results.runs.iter().enumerate() {
+            let whole: BTreeSet<u64> = runs.whole().map(|run| run.replication).collect();
+            let ended = runs.keys().map(|(replication, _)| replication);
+            partial.extend(ended.filter(|one| !whole.contains(one)).map(|one| (at, one)));
+        }
+        Results { study, without_file, finished, partial, build }
+    }
+
+    /// A run that ended, as the store has it.
+    fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<Record> {
+        Some(Record {
+            key: run.key,
+            scenario,
+            input,
+            replication: run.replication,
+            findings: run.result.ok()?,
+            model_version: meshwork::scenario::MODEL_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: self.build.clone(),
+        })
     }
 
     fn rows(&self) -> &[Row] {
@@ -113,6 +151,64 @@ fn method(intervals: &[&Interval]) -> (&'static str, ArrayRef) {
 
 #[pymethods]
 impl Results {
+    /// The study of which these are the results.
+    fn study(&self) -> PyResult<Asked> {
+        Asked::of(Ok(self.study.clone()), self.without_file)
+    }
+
+    /// Everything else: the build, warnings, runs by scenario, and those of which not all is here.
+    fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
+        let Finished { results, warnings, .. } = &self.finished;
+        let packed = |(at, runs): (usize, &Runs)| {
+            let records = runs.iter().filter_map(|run| self.record(run, Json::Null, None));
+            let failed = runs.failures().map(|(at, why)| (at, why.to_owned()));
+            (
+                results.is_constant(at),
+                records.map(|record| record.line().into()).collect(),
+                failed.collect(),
+            )
+        };
+        let runs = results.runs.iter().enumerate().map(packed).collect();
+        (&self.build, warnings, runs, self.partial.iter().copied().collect())
+    }
+
+    /// The results that were these.
+    #[staticmethod]
+    fn of_state(
+        study: &Bound<'_, Asked>,
+        build: String,
+        warnings: Vec<String>,
+        packed: Vec<(bool, Vec<Vec<u8>>, Vec<(u64, String)>)>,
+        partial: Vec<(usize, u64)>,
+    ) -> PyResult<Results> {
+        let garbled = || wrong("these are no results, or those of another version of Meshwork");
+        let (mut runs, mut constant) = (Vec::new(), Vec::new());
+        for (is_constant, lines, failed) in packed {
+            let mut all = failed
+                .into_iter()
+                .map(|(replication, why)| Run { key: String::new(), replication, result: Err(why) })
+                .collect::<Vec<Run>>();
+            for line in lines {
+                let Record { key, replication, findings, .. } =
+                    Record::read(&line).ok_or_else(garbled)?;
+                all.push(Run { key, replication, result: Ok(findings) });
+            }
+            all.sort_by_key(|run| run.replication);
+            runs.push(all.into_iter().collect());
+            constant.push(is_constant);
+        }
+        let (study, without_file) = (study.get().copy(), study.get().without_file());
+        let all = Ended { runs, constant, ..Ended::default() };
+        let finished = guarded(|| meshwork_lab::lab::again(&study, all))?;
+        let mut finished = finished.map_err(|error| refused(&error, None))?;
+        if finished.points.len() != finished.results.runs.len() {
+            return Err(garbled());
+        }
+        finished.warnings = warnings;
+        let partial = partial.into_iter().collect();
+        Ok(Results { study, without_file, finished, partial, build })
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.study.name
@@ -144,11 +240,7 @@ impl Results {
     fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in &self.finished.points {
-            let swept = PyDict::new(py);
-            for (key, value) in &point.swept {
-                swept.set_item(key, from_toml(py, value)?)?;
-            }
-            list.append(swept)?;
+            list.append(values::swept(py, &point.swept)?)?;
         }
         Ok(list)
     }
@@ -265,28 +357,36 @@ impl Results {
     fn jobs(&self, py: Python<'_>, scenario: usize, replication: u64) -> PyResult<Table> {
         let point = &self.finished.points[self.run_at(scenario, replication)?];
         let study = &self.study;
-        py.detach(|| {
+        let (run, raised) = oversee(py, Interrupt::AtOnce, study, None, None, |overseer, _| {
             let files = Files::of(study);
-            let run = guarded(|| -> Result<Table, String> {
-                let scenario = point
-                    .scenario_of(&study.catalogue, replication)
-                    .map_err(|problem| problem.message)?;
-                let mut jobs = Jobs::new(scenario.topologies());
-                scenario
-                    .run(replication, &files as &dyn Inputs, &mut jobs)
-                    .map_err(|error| error.to_string())?;
-                Ok(jobs.table())
-            });
-            run?.map_err(failed)
-        })
+            let scenario = point
+                .scenario_of(&study.catalogue, replication)
+                .map_err(|problem| problem.message)?;
+            let mut jobs = Jobs::new(scenario.topologies());
+            let mut watch = overseer.watch(point, replication);
+            scenario
+                .run(replication, &files as &dyn Inputs, &mut (&mut jobs, &mut watch))
+                .map_err(|error| error.to_string())?;
+            Ok::<Table, String>(jobs.table())
+        })?;
+        raised.map_or(Ok(()), Err)?;
+        run.map_err(failed)
     }
 
     /// Puts all that has run into a folder, as the command would have left it.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        py.detach(|| guarded(|| self.keep(&folder)))?.map_err(wrong)?;
-        let options =
-            Options { out: Some(folder), build: self.build.clone(), ..Options::default() };
-        let run = py.detach(|| guarded(|| meshwork_lab::run(&self.study, &options)))?;
+        let study = &self.study;
+        let (run, raised) = oversee(py, Interrupt::AtOnce, study, None, None, |overseer, _| {
+            self.keep(&folder)?;
+            let options = Options {
+                out: Some(folder),
+                build: self.build.clone(),
+                watcher: Some(overseer),
+                ..Options::default()
+            };
+            meshwork_lab::run(study, &options)
+        })?;
+        raised.map_or(Ok(()), Err)?;
         run.map(drop).map_err(|error| refused(&error, None))
     }
 }
@@ -297,7 +397,8 @@ impl Results {
     fn keep(&self, folder: &Path) -> Result<(), Refused> {
         let mut store = Store::open(folder, &self.build)?;
         let files = Files::of(&self.study);
-        for (point, runs) in self.finished.points.iter().zip(&self.finished.results.runs) {
+        let all = self.finished.points.iter().zip(&self.finished.results.runs);
+        for (at, (point, runs)) in all.enumerate() {
             let read = |path: Option<&str>| -> Result<Option<Trace>, Refused> {
                 let Some(path) = path else { return Ok(None) };
                 let located = files.locate(path);
@@ -315,22 +416,16 @@ impl Results {
                     trace: Some(trace),
                 }),
             };
-            for run in runs.whole() {
-                let Ok(findings) = run.result else { continue };
+            let is_whole = |run: &Run| !self.partial.contains(&(at, run.replication));
+            for run in runs.iter().filter(|run| run.result.is_ok()).filter(is_whole) {
                 let scenario = point
                     .scenario_of(&self.study.catalogue, run.replication)
                     .map_err(|problem| Refused(problem.message))?;
+                let table = scenario.table();
                 let digest = input.as_ref().map(Input::digest);
-                let record = Record {
-                    key: key(scenario.table(), digest.as_deref(), run.replication, &self.build),
-                    scenario: json(scenario.table()),
-                    input: input.clone(),
-                    replication: run.replication,
-                    findings,
-                    model_version: meshwork::scenario::MODEL_VERSION,
-                    version: env!("CARGO_PKG_VERSION").to_owned(),
-                    build: self.build.clone(),
-                };
+                let key = key(table, digest.as_deref(), run.replication, &self.build);
+                let run = Run { key, ..run };
+                let Some(record) = self.record(run, json(table), input.clone()) else { continue };
                 store.append(&record, Duration::ZERO)?;
             }
         }

@@ -1,14 +1,15 @@
 //! What goes on while something runs: who failed, who wants it to stop, and how far it is.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use meshwork::job::Time;
-use meshwork::observe::{Event, Observer};
+use meshwork::job::{Cause, Time};
+use meshwork::observe::{Event, JobId, Observer, State};
 use meshwork_lab::findings::summary::label;
 use meshwork_lab::run::{Progress, Run, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
@@ -16,12 +17,38 @@ use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::strategy::Instance;
+use crate::strategy::observer::InPython;
+use crate::values::swept;
 
-/// What is known of the run that goes on in a thread: where failures go, and which run it is.
+/// Facts of the run that goes on in a thread: where failures go, which it is, and who asks Python.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
     place: String,
+    askers: Arc<Askers>,
+}
+
+/// Threads in which something in Python is asked, by the numbers that Python has for them.
+#[derive(Default)]
+struct Askers(Mutex<BTreeSet<u64>>);
+
+impl Askers {
+    /// Raises `KeyboardInterrupt` in those that are in Python now: nothing else ends an endless
+    /// loop.
+    fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
+        let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
+        interrupt.call1((threads,)).map(drop)
+    }
+}
+
+/// Notes that something in Python is going to be asked in the run of this thread.
+pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
+    let thread: u64 = py.import("threading")?.call_method0("get_ident")?.extract()?;
+    let askers = CONTEXT.with_borrow(|context| Arc::clone(&context.askers));
+    askers.0.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
+    Ok(())
 }
 
 /// What strategies in Python raised: the first of it, from all threads.
@@ -52,7 +79,7 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
 /// Does something in which strategies may give up, as they do by unwinding.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
-    let context = Context { failures: Arc::clone(&failures), place: String::new() };
+    let context = Context { failures: Arc::clone(&failures), ..Context::default() };
     let before = CONTEXT.replace(context);
     let done = catch_unwind(AssertUnwindSafe(act));
     CONTEXT.set(before);
@@ -68,30 +95,70 @@ impl Failures {
 }
 
 /// Looks at every run: it knows which one a thread is in, and stops it where that is wanted.
-pub(crate) struct Overseer {
+pub(crate) struct Overseer<'s> {
     failures: Arc<Failures>,
+    askers: Arc<Askers>,
+    /// Whether no other run is to begin.
     pub(crate) stop: AtomicBool,
+    /// Whether the runs that go on are to be broken off too.
+    break_off: AtomicBool,
     interrupt: Interrupt,
     /// The number of each scenario by its swept values, as messages say it.
     has_sweep: bool,
+    /// Makes an observer in Python for each run, if it is wanted.
+    observer: Option<&'s Py<PyAny>>,
 }
 
-struct Stopper<'a>(&'a AtomicBool);
+/// Ends a run between two events.
+pub(crate) struct Stopper<'a>(&'a AtomicBool);
 
-impl Watcher for Overseer {
+impl Watcher for Overseer<'_> {
     fn ended(&self, _point: usize, _run: &Run) {}
 
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
+        let stopper = self.watch(point, replication);
+        match self.observer.and_then(|make| observer(make, point, replication)) {
+            Some(own) => Some(Box::new(Both(stopper, own))),
+            None => Some(Box::new(stopper)),
+        }
+    }
+}
+
+impl Overseer<'_> {
+    /// Who stops this run, which begins in this thread.
+    pub(crate) fn watch(&self, point: &Point, replication: u64) -> Stopper<'_> {
         let swept =
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
         let place = format!(", in the run of {swept}replication {replication}");
-        CONTEXT.set(Context { failures: Arc::clone(&self.failures), place });
-        if self.interrupt == Interrupt::BetweenRuns {
-            return None;
-        }
-        let stopper = Stopper(&self.stop);
+        let (failures, askers) = (Arc::clone(&self.failures), Arc::clone(&self.askers));
+        CONTEXT.set(Context { failures, place, askers });
+        let stopper = Stopper(&self.break_off);
         stopper.look();
-        Some(Box::new(stopper))
+        stopper
+    }
+
+    /// Ends what goes on if that is wanted, now or since then.
+    fn look(
+        &self,
+        py: Python<'_>,
+        wanted: PyResult<()>,
+        interrupted: &mut Option<(PyErr, Option<Instant>)>,
+    ) {
+        let again = wanted.is_err() && interrupted.is_some();
+        if let Err(error) = wanted {
+            interrupted.get_or_insert((error, None));
+        }
+        let Some((_, last)) = interrupted else { return };
+        self.stop.store(true, Ordering::Relaxed);
+        if self.interrupt == Interrupt::AtOnce || again {
+            self.break_off.store(true, Ordering::Relaxed);
+        }
+        let is_due = last.is_none_or(|last| last.elapsed() >= INTERRUPT_EVERY);
+        if self.break_off.load(Ordering::Relaxed) && is_due {
+            *last = Some(Instant::now());
+            // If it cannot be raised there, what goes on still ends between two events.
+            self.askers.interrupt(py).unwrap_or_else(|error| error.write_unraisable(py, None));
+        }
     }
 }
 
@@ -104,13 +171,70 @@ impl Stopper<'_> {
 }
 
 impl Observer for Stopper<'_> {
+    fn asks_where_jobs_run(&self) -> bool {
+        false
+    }
+
+    fn asks_what_blocks(&self) -> bool {
+        false
+    }
+
     fn observe(&mut self, _now: Time, _event: &Event<'_>) {
         self.look();
     }
 }
 
+/// The observer in Python that is made for a run, if one is.
+fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPython> {
+    let made = Python::attach(|py| -> PyResult<_> {
+        note_asker(py)?;
+        let swept = swept(py, &point.swept)?;
+        let object = make.bind(py).call1((swept, replication))?;
+        if object.is_none() {
+            return Ok(None);
+        }
+        let name = object.get_type().name()?.to_string();
+        Instance::of("observer", &name, &object).map(Some)
+    });
+    let made = made.unwrap_or_else(|error| give_up("no observer could be made", Some(error)))?;
+    Some(InPython::new(made, &point.scenario.topologies()))
+}
+
+/// Who stops a run, and who is told of it in Python.
+struct Both<'a>(Stopper<'a>, InPython);
+
+impl Observer for Both<'_> {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.1.elapsed(from, to, state);
+    }
+
+    fn asks_why_jobs_wait(&self) -> bool {
+        self.1.asks_why_jobs_wait()
+    }
+
+    fn asks_where_jobs_run(&self) -> bool {
+        self.1.asks_where_jobs_run()
+    }
+
+    fn asks_what_blocks(&self) -> bool {
+        self.1.asks_what_blocks()
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
+        self.1.waited(from, to, id, cause);
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.0.observe(now, event);
+        self.1.observe(now, event);
+    }
+}
+
 /// How often the interpreter is asked whether somebody wants to stop, and told how far it is.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How often what is asked in Python is interrupted again: it has so long to put things in order.
+const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
 /// How many studies run now, and in which process the first of them began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
@@ -146,9 +270,9 @@ impl Drop for Active {
 /// When what goes on ends because somebody wants it to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Between two events: nobody keeps the run that goes on.
+    /// Between two events, or in what is asked in Python: nobody keeps the run that goes on.
     AtOnce,
-    /// Between two runs: one that is broken off would be kept as one that failed.
+    /// Between two runs, at once only the second time: a run broken off is kept as one that failed.
     BetweenRuns,
 }
 
@@ -159,8 +283,10 @@ pub(crate) fn run(
     study: &Study,
     options: Options<'_>,
     tell: Option<&Py<PyAny>>,
+    observer: Option<&Py<PyAny>>,
 ) -> PyResult<Result<Finished, Refused>> {
-    let (finished, raised) = oversee(py, Interrupt::AtOnce, study, tell, |overseer, note| {
+    let how = Interrupt::AtOnce;
+    let (finished, raised) = oversee(py, how, study, tell, observer, |overseer, note| {
         let options = Options { progress: note, watcher: Some(overseer), ..options };
         meshwork_lab::run(study, &options)
     })?;
@@ -177,14 +303,18 @@ pub(crate) fn oversee<T: Send>(
     interrupt: Interrupt,
     study: &Study,
     tell: Option<&Py<PyAny>>,
-    act: impl FnOnce(&Overseer, &(dyn Fn(Progress) + Sync)) -> T + Send,
+    observer: Option<&Py<PyAny>>,
+    act: impl FnOnce(&Overseer<'_>, &(dyn Fn(Progress) + Sync)) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let _active = Active::begin()?;
     let overseer = Overseer {
         failures: Arc::default(),
+        askers: Arc::default(),
         stop: AtomicBool::new(false),
+        break_off: AtomicBool::new(false),
         interrupt,
         has_sweep: !study.sweep.is_empty(),
+        observer,
     };
     let progress = Mutex::new(Progress::default());
     let note = |now: Progress| *progress.lock().unwrap_or_else(PoisonError::into_inner) = now;
@@ -213,18 +343,18 @@ pub(crate) fn oversee<T: Send>(
                             Box::new("the thread of the study is gone");
                         return (Err(said), interrupted);
                     }
-                    Err(RecvTimeoutError::Timeout) if interrupted.is_none() => {
-                        interrupted =
-                            Python::attach(|py| py.check_signals().and_then(|()| telling(py)))
-                                .err();
-                        overseer.stop.store(interrupted.is_some(), Ordering::Relaxed);
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
+                        let wanted = py.check_signals().and_then(|()| match interrupted {
+                            None => telling(py),
+                            Some(_) => Ok(()),
+                        });
+                        overseer.look(py, wanted, &mut interrupted);
+                    }),
                 }
             }
         })
     });
-    if let Some(interrupted) = interrupted {
+    if let Some((interrupted, _)) = interrupted {
         return Err(interrupted);
     }
     let finished = finished.map_err(|panic| {

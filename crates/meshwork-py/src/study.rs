@@ -1,5 +1,6 @@
 //! Studies.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,7 @@ use crate::gym::{Envs, Script};
 use crate::results::Results;
 use crate::running::{self, apart, guarded};
 use crate::sweep;
-use crate::values::{from_table, from_toml, to_table, to_toml};
+use crate::values::{from_table, swept, to_table, to_toml};
 
 /// What messages call a study that no file has.
 const NAMELESS: &str = "study";
@@ -33,13 +34,17 @@ pub(crate) struct Study {
 }
 
 impl Study {
-    fn of(read: Result<Lab, Refused>, without_file: bool) -> PyResult<Study> {
+    pub(crate) fn of(read: Result<Lab, Refused>, without_file: bool) -> PyResult<Study> {
         let study = read.map_err(|error| refused(&error, without_file.then_some(NAMELESS)))?;
         Ok(Study { study: Mutex::new(study), without_file, running: AtomicUsize::new(0) })
     }
 
-    fn copy(&self) -> Lab {
+    pub(crate) fn copy(&self) -> Lab {
         self.study.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn without_file(&self) -> bool {
+        self.without_file
     }
 
     fn refused(&self, error: &Refused) -> PyErr {
@@ -87,7 +92,7 @@ impl Study {
     fn from_mapping(
         document: &Bound<'_, PyDict>,
         folder: PathBuf,
-        found: std::collections::BTreeMap<String, Vec<PathBuf>>,
+        found: BTreeMap<String, Vec<PathBuf>>,
     ) -> PyResult<Study> {
         let table = to_table(document, "a study")?;
         // In TOML a plain key behind a table would be a key of that table.
@@ -100,6 +105,41 @@ impl Study {
             study.found = found;
         }
         Study::of(read, true)
+    }
+
+    /// Everything that it was made of. Its file and whether there is one, its text, its folder,
+    /// what was laid over it, and where the files are that it names.
+    #[expect(clippy::type_complexity, reason = "it goes to `of_state` as it is")]
+    fn state(
+        &self,
+    ) -> (String, bool, String, PathBuf, Vec<String>, BTreeMap<String, Vec<PathBuf>>) {
+        let study = self.copy();
+        let settings = study.settings.into_iter().map(|setting| setting.text).collect();
+        (study.file, self.without_file, study.source, study.folder, settings, study.found)
+    }
+
+    /// The study that was made of these.
+    #[staticmethod]
+    fn of_state(
+        file: &str,
+        without_file: bool,
+        source: &str,
+        folder: PathBuf,
+        settings: Vec<String>,
+        found: BTreeMap<String, Vec<PathBuf>>,
+    ) -> PyResult<Study> {
+        let mut read = Lab::parse_in(&catalogue::current(), file, source, &folder, &settings);
+        if let Ok(study) = &mut read {
+            study.found = found;
+        }
+        Study::of(read, without_file)
+    }
+
+    /// The kinds and names of what is registered in Python and named in it.
+    fn named(&self) -> PyResult<Vec<(&'static str, &'static str)>> {
+        let points = self.points(&self.copy())?;
+        let named = catalogue::named(points.iter().map(|point| point.scenario.table()));
+        Ok(named.into_iter().map(|(kind, name, _)| (kind, name)).collect())
     }
 
     #[getter]
@@ -126,11 +166,7 @@ impl Study {
     fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in self.points(&self.copy())? {
-            let swept = PyDict::new(py);
-            for (key, value) in &point.swept {
-                swept.set_item(key, from_toml(py, value)?)?;
-            }
-            list.append((swept, from_table(py, point.scenario.table())?))?;
+            list.append((swept(py, &point.swept)?, from_table(py, point.scenario.table())?))?;
         }
         Ok(list)
     }
@@ -162,7 +198,7 @@ impl Study {
         count: usize,
         threads: usize,
         jobs: u64,
-        window: Option<usize>,
+        window: Option<(usize, usize)>,
         masks: bool,
     ) -> PyResult<Envs> {
         let study = self.copy();
@@ -214,6 +250,7 @@ impl Study {
         out: Option<PathBuf>,
         max_memory: Option<u64>,
         tell: Option<Py<PyAny>>,
+        observer: Option<Py<PyAny>>,
     ) -> PyResult<Results> {
         let mut study = self.copy();
         // What was registered since it was read may have been registered anew.
@@ -224,10 +261,10 @@ impl Study {
         self.running.fetch_add(1, Ordering::SeqCst);
         let options =
             Options { out, threads, max_memory, build: build.clone(), ..Options::default() };
-        let finished = running::run(py, &study, options, tell.as_ref());
+        let finished = running::run(py, &study, options, tell.as_ref(), observer.as_ref());
         self.running.fetch_sub(1, Ordering::SeqCst);
         let finished = finished?.map_err(|error| self.refused(&error))?;
-        Ok(Results::new(study, finished, build))
+        Ok(Results::new(study, self.without_file, finished, build))
     }
 }
 

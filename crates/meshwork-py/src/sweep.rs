@@ -30,20 +30,21 @@ pub(crate) fn run_shard(
     let catalogue = catalogue::current();
     let begun = py.detach(|| apart(|| sweep::begun(&catalogue, &folder)))?;
     let study = begun.map_err(|error| refused(&error, None))?;
-    let (ended, raised) = oversee(py, Interrupt::BetweenRuns, &study, None, |overseer, note| {
-        let work = Work {
-            folder,
-            shard: Shard { index, of },
-            deal: Some(deal),
-            threads,
-            max_memory,
-            progress: note,
-            watcher: Some(overseer),
-            build: catalogue::build_with(digests.iter().map(String::as_str)),
-            stop: &|| overseer.stop.load(Ordering::Relaxed),
-        };
-        sweep::run_shard(&study, &work)
-    })?;
+    let (ended, raised) =
+        oversee(py, Interrupt::BetweenRuns, &study, None, None, |overseer, note| {
+            let work = Work {
+                folder,
+                shard: Shard { index, of },
+                deal: Some(deal),
+                threads,
+                max_memory,
+                progress: note,
+                watcher: Some(overseer),
+                build: catalogue::build_with(digests.iter().map(String::as_str)),
+                stop: &|| overseer.stop.load(Ordering::Relaxed),
+            };
+            sweep::run_shard(&study, &work)
+        })?;
     let Ended { progress, stopped, warnings, failures } =
         ended.map_err(|error| refused(&error, None))?;
     if stopped {

@@ -61,6 +61,36 @@ impl Table {
         Ok(Table::of_objects(&rows))
     }
 
+    /// A table of columns: of each its name, its kind and its values, some of them missing.
+    #[staticmethod]
+    fn _from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
+        let array = |kind: &str, values: Bound<'_, PyAny>| -> PyResult<ArrayRef> {
+            Ok(match kind {
+                "Float64" => numbers(values.extract::<Vec<Option<f64>>>()?),
+                "Int64" => Arc::new(Int64Array::from(values.extract::<Vec<Option<i64>>>()?)),
+                "Boolean" => Arc::new(BooleanArray::from(values.extract::<Vec<Option<bool>>>()?)),
+                _ => Arc::new(StringArray::from(values.extract::<Vec<Option<String>>>()?)),
+            })
+        };
+        let columns = columns.into_iter();
+        let columns = columns.map(|(name, kind, values)| Ok((name, array(&kind, values)?)));
+        Ok(Table::of(columns.collect::<PyResult<_>>()?))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Vec<(String, String, Bound<'py, PyList>)>,))> {
+        let (py, table) = (slf.py(), &slf.get().0);
+        let column = |(name, column): (&str, &ArrayRef)| {
+            let cells: PyResult<Vec<_>> =
+                (0..column.len()).map(|row| cell(py, column, row)).collect();
+            let kind = format!("{:?}", column.data_type());
+            Ok((name.to_owned(), kind, PyList::new(py, cells?)?))
+        };
+        let columns = slf.get().names().zip(table.columns()).map(column);
+        Ok((slf.getattr("_from_columns")?, (columns.collect::<PyResult<_>>()?,)))
+    }
+
     #[getter]
     fn column_names(&self) -> Vec<&str> {
         self.names().collect()

@@ -1,5 +1,6 @@
 //! Values of Python as TOML, and of TOML and JSON as Python.
 
+use meshwork::topology::MAX_NODES;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
@@ -9,62 +10,107 @@ use toml::{Table, Value};
 
 use crate::error::wrong;
 
+/// As deep as mappings and lists may lie in one another: far deeper than any key of a study.
+const DEEPEST: usize = 64;
+
+/// As many values as are taken at once: beyond it, what is given has no end or is meant for a file.
+const MOST: usize = 1 << 20;
+
 /// A value of Python as TOML would write it; `at` is where it stands, for messages.
 ///
-/// Texts, truth values, numbers, and lists and mappings of them; what has a method `as_table` stands for the mapping
-/// that it gives, what has `item` (a number of NumPy) for that number, and a path for its text.
+/// Texts, truth values, numbers, and lists and mappings of them; what has a method `as_table`
+/// stands for the mapping that it gives, what has `tolist` (a number or an array of NumPy) for what
+/// that gives, and a path for its text.
+///
+/// # Errors
+/// If it is something else, lies too deep, or is too much: a value of Python may contain itself, or
+/// make itself up.
 pub(crate) fn to_toml(value: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(Value::Boolean(value.extract()?));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::String(text.to_string()));
-    }
-    if value.is_instance_of::<PyInt>() {
-        let whole = value.extract::<i64>().map_err(|_| {
-            wrong(format!("`{at}` is {value}, but must be a whole number below 2^63"))
-        })?;
-        return Ok(Value::Integer(whole));
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return Ok(Value::Float(value.extract()?));
-    }
-    if value.hasattr("as_table")? {
-        return to_toml(&value.call_method0("as_table")?, at);
-    }
-    if value.hasattr("tolist")? {
-        return to_toml(&value.call_method0("tolist")?, at);
-    }
-    if value.hasattr("__fspath__")? {
-        let path: std::path::PathBuf = value.extract()?;
-        return Ok(Value::String(path.display().to_string()));
-    }
-    if let Ok(mapping) = value.cast::<PyMapping>() {
-        let mut table = Table::new();
-        for item in mapping.items()?.iter() {
-            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            let Ok(key) = key.extract::<String>() else {
-                return Err(wrong(format!(
-                    "`{at}` has the key {}, but keys are texts",
-                    repr(&key)
-                )));
-            };
-            let inner = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
-            table.insert(key, to_toml(&value, &inner)?);
+    Reader { values: 0 }.value(value, at, 0)
+}
+
+/// Counts what has been read.
+struct Reader {
+    values: usize,
+}
+
+impl Reader {
+    fn value(&mut self, value: &Bound<'_, PyAny>, at: &str, depth: usize) -> PyResult<Value> {
+        self.values += 1;
+        let place = if at.is_empty() { "what is given" } else { at };
+        if self.values > MOST {
+            return Err(wrong(format!(
+                "`{}` is too much: there may be {MOST} values in all",
+                shortened(place)
+            )));
         }
-        return Ok(Value::Table(table));
-    }
-    if let Ok(items) = value.cast::<PySequence>() {
-        let mut list = Vec::with_capacity(items.len()?);
-        for (i, item) in items.try_iter()?.enumerate() {
-            list.push(to_toml(&item?, &format!("{at}[{i}]"))?);
+        if depth > DEEPEST {
+            return Err(wrong(format!(
+                "`{}` lies too deep: lists and mappings may lie in one another {DEEPEST} deep",
+                shortened(place)
+            )));
         }
-        return Ok(Value::Array(list));
+        if value.is_instance_of::<PyBool>() {
+            return Ok(Value::Boolean(value.extract()?));
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            return Ok(Value::String(text.to_string()));
+        }
+        if value.is_instance_of::<PyInt>() {
+            let whole = value.extract::<i64>().map_err(|_| {
+                wrong(format!("`{at}` is {}, but must be a whole number below 2^63", repr(value)))
+            })?;
+            return Ok(Value::Integer(whole));
+        }
+        if value.is_instance_of::<PyFloat>() {
+            return Ok(Value::Float(value.extract()?));
+        }
+        for stands_for in ["as_table", "tolist"] {
+            if value.hasattr(stands_for)? {
+                return self.value(&value.call_method0(stands_for)?, at, depth + 1);
+            }
+        }
+        if value.hasattr("__fspath__")? {
+            let path: std::path::PathBuf = value.extract()?;
+            return Ok(Value::String(path.display().to_string()));
+        }
+        if let Ok(mapping) = value.cast::<PyMapping>() {
+            let mut table = Table::new();
+            for item in mapping.call_method0("items")?.try_iter()? {
+                let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+                let Ok(key) = key.extract::<String>() else {
+                    return Err(wrong(format!(
+                        "`{at}` has the key {}, but keys are texts",
+                        repr(&key)
+                    )));
+                };
+                let inner = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+                table.insert(key, self.value(&value, &inner, depth + 1)?);
+            }
+            return Ok(Value::Table(table));
+        }
+        if let Ok(items) = value.cast::<PySequence>() {
+            let mut list = Vec::new();
+            for (i, item) in items.try_iter()?.enumerate() {
+                list.push(self.value(&item?, &format!("{at}[{i}]"), depth + 1)?);
+            }
+            return Ok(Value::Array(list));
+        }
+        Err(wrong(format!(
+            "`{at}` is {}, but must be a text, a number, a truth value, or a list or mapping of such",
+            repr(value)
+        )))
     }
-    Err(wrong(format!(
-        "`{at}` is {}, but must be a text, a number, a truth value, or a list or mapping of such",
-        repr(value)
-    )))
+}
+
+/// Numbers of Python in a list; `None` if they are none, or more than there can be nodes. Whoever
+/// makes room first for as many as an object says that it has may have no room left.
+pub(crate) fn numbers<'py, T>(given: &Bound<'py, PyAny>) -> Option<Vec<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+{
+    let is_bounded = given.len().is_ok_and(|len| len <= MAX_NODES as usize);
+    if is_bounded { given.extract().ok() } else { None }
 }
 
 /// A mapping of Python as a table.
@@ -77,9 +123,12 @@ pub(crate) fn to_table(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Table> 
 
 /// How Python shows a value, cut where it is long.
 pub(crate) fn repr(value: &Bound<'_, PyAny>) -> String {
-    let text = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
+    shortened(&value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string()))
+}
+
+fn shortened(text: &str) -> String {
     if text.chars().count() <= 80 {
-        return text;
+        return text.to_owned();
     }
     text.chars().take(79).chain(['…']).collect()
 }
@@ -107,6 +156,18 @@ pub(crate) fn from_toml<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
 pub(crate) fn from_table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (key, value) in table {
+        dict.set_item(key, from_toml(py, value)?)?;
+    }
+    Ok(dict)
+}
+
+/// What is swept in a scenario, as a dictionary.
+pub(crate) fn swept<'py>(
+    py: Python<'py>,
+    swept: &[(String, Value)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, value) in swept {
         dict.set_item(key, from_toml(py, value)?)?;
     }
     Ok(dict)

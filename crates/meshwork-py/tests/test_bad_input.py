@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,52 @@ from meshwork import _frame
 
 GOOD = {"submit": [0.0], "runtime": [1.0], "nodes": [1]}
 MESH = mw.mesh(4, 4)
+
+
+class Anything:
+    """It has every attribute, and each of them is like it."""
+
+    def __getattr__(self, name: str) -> Callable[..., Anything]:
+        return lambda *given: Anything()
+
+
+class EndlessList(Sequence):  # type: ignore[type-arg]
+    """It says that it is longer than any memory."""
+
+    def __len__(self) -> int:
+        return 2**60
+
+    def __getitem__(self, index: Any) -> Any:
+        return 1
+
+
+class EndlessMapping(Mapping):  # type: ignore[type-arg]
+    """Its items have no end."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, key: str) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        return (str(one) for one in itertools.count())
+
+    def items(self) -> Any:
+        return ((str(one), one) for one in itertools.count())
+
+
+def of_itself() -> dict[str, Any]:
+    mapping: dict[str, Any] = {"name": "lublin"}
+    mapping["estimates"] = mapping
+    return mapping
+
+
+def nested(depth: int) -> list[Any]:
+    inner: list[Any] = []
+    for _ in range(depth):
+        inner = [inner]
+    return inner
 
 
 def study(**keys: Any) -> mw.Study:
@@ -33,6 +80,38 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     ("threads", lambda: study().run(threads=-1), "`threads` is -1, but must be a whole number from 0 to 1024"),
     ("on_failure", lambda: study().run(on_failure="no"), "`on_failure` is 'no', but must be 'raise' or 'keep'"),
     ("a sweep", lambda: study(sweep={"seed": 3}), "`sweep.seed` is 3, but must be a list of at least one value"),
+    ("a mapping that contains itself", lambda: study(workload=of_itself()), "lies too deep: lists and mappings may lie in"),
+    ("a deep list", lambda: study(compare=nested(100_000)), "lies too deep: lists and mappings may lie in one another 64"),
+    ("a deep sweep", lambda: study(sweep={"seed": nested(100_000)}), "lies too deep"),
+    ("a deep setting", lambda: study().set("seed", nested(100_000)), "lies too deep"),
+    ("a deep machine", lambda: mw.Pool(nested(100_000)), "lies too deep"),  # type: ignore[arg-type]
+    ("a machine of itself", lambda: mw.Pool(of_itself()), "lies too deep"),
+    ("an object with every attribute", lambda: study(seed=Anything()), "lies too deep"),
+    ("a machine with every attribute", lambda: mw.Pool(Anything()), "lies too deep"),  # type: ignore[arg-type]
+    ("a list without an end", lambda: study(compare=EndlessList()), "is too much: there may be 1048576 values in all"),
+    ("a range", lambda: study(sweep={"seed": range(10**12)}), "is too much: there may be 1048576 values in all"),
+    ("a mapping without an end", lambda: study(compare=EndlessMapping()), "is too much: there may be 1048576 values"),
+    ("a request without an end", lambda: mw.Pool(MESH).allocate(range(10**12)), "but must be a number of processors"),
+    ("a request of anything", lambda: mw.Pool(MESH).allocate(Anything()), "but must be a number"),  # type: ignore[arg-type]
+    ("nodes without an end", lambda: mw.Pool(MESH).adopt(range(10**12)), "range(0, 1000000000000) is no placement"),
+    ("an endless list of nodes", lambda: mw.Pool(MESH).adopt(EndlessList()), "is no placement"),
+    ("a placement of anything", lambda: mw.Pool(MESH).adopt(Anything()), "is no placement"),  # type: ignore[arg-type]
+    (
+        "a snapshot that contains itself",
+        lambda: mw.Pool(MESH).restore(of_itself()),
+        "this is no snapshot of a pool (Circular reference detected)",
+    ),
+    ("a deep snapshot", lambda: mw.Pool(MESH).restore({"a": nested(100_000)}), "this is no snapshot of a pool"),
+    (
+        "a placement of another machine",
+        lambda: mw.Pool(MESH).adopt(mw.Pool(mw.mesh(8, 2)).allocate(3)),  # type: ignore[arg-type]
+        "0,0:3x1 is a placement on an 8 × 2 mesh, but must be one on this 4 × 4 mesh",
+    ),
+    (
+        "a release of another machine",
+        lambda: mw.Pool(MESH).release(mw.Pool(mw.torus(4, 4)).allocate(3)),  # type: ignore[arg-type]
+        "0,0:3x1 is a placement on a 4 × 4 torus, but must be one on this 4 × 4 mesh",
+    ),
     ("a file", lambda: mw.Study.from_toml("none.toml"), "none.toml: there is no such file"),
     ("a log", lambda: study(workload="none.swf").run(), "none.swf: there is no such file"),
     (

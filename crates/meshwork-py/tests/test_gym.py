@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -13,6 +14,8 @@ from gymnasium.utils.env_checker import check_env
 import meshwork as mw
 from meshwork import gym
 
+from .conftest import SYNTHETIC
+
 LUBLIN = {"name": "lublin", "jobs": 120, "arrival_scale": 0.2}
 
 
@@ -20,8 +23,9 @@ LUBLIN = {"name": "lublin", "jobs": 120, "arrival_scale": 0.2}
 @pytest.mark.parametrize("machine", [mw.mesh(6, 5), mw.torus(4, 3, 2), mw.hypercube(4)])
 def test_gymnasium_has_nothing_against_them(machine: mw.Machine, masks: bool) -> None:
     with warnings.catch_warnings():
-        # It would have every space bounded by small numbers; time is not.
-        warnings.filterwarnings("ignore", message=".*not within the observation space.*")
+        # Other modes need an environment that was made by its name: see below.
+        warnings.filterwarnings("error")
+        warnings.filterwarnings("ignore", message=".*alternative render modes.*")
         check_env(gym.AllocationEnv(machine, LUBLIN, masks=masks, render_mode="ansi"), skip_render_check=False)
         check_env(gym.SchedulingEnv(machine, LUBLIN, masks=masks, window=4, render_mode="ansi"))
 
@@ -61,6 +65,161 @@ def test_an_agent_that_starts_the_oldest_waits_as_first_come_first_served(machin
             _, reward, over, _, _ = env.step(0)
             total += float(reward)
         assert np.isclose(-total, results.jobs(1, replication)["wait"].sum(), rtol=1e-9)
+
+
+@mw.register
+class OneAtATime:
+    """The oldest job, on an empty machine alone."""
+
+    serves_all = True
+
+    def schedule(self, cluster: mw.Cluster) -> None:
+        head = cluster.head
+        if head is not None and not len(cluster.running):
+            cluster.start(head)
+
+
+@mw.register
+class WindowGreedy:
+    """The first job that there is room for, of the oldest eight."""
+
+    serves_all = True
+
+    def schedule(self, cluster: mw.Cluster) -> None:
+        while any(cluster.start(job) for job in cluster.waiting[:8].tolist()):
+            pass
+
+
+@mw.register
+class AtLast:
+    """Nobody before all have arrived, and then one after the other."""
+
+    serves_all = True
+
+    def __init__(self, jobs: int = 120) -> None:
+        self.jobs, self.arrived = jobs, 0
+
+    def schedule(self, cluster: mw.Cluster) -> None:
+        self.arrived += len(cluster.arrivals)
+        head = cluster.head
+        if head is not None and self.arrived == self.jobs and not len(cluster.running):
+            cluster.start(head)
+
+
+Agent = Callable[[dict[str, Any], dict[str, Any], np.random.Generator], int]
+
+
+def greedy(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator) -> int:
+    return int(np.flatnonzero(info["action_mask"])[0])
+
+
+def drawn(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator) -> int:
+    return int(draw.choice(np.flatnonzero(info["action_mask"])))
+
+
+def lazy(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator) -> int:
+    """Whoever starts a job only when nothing runs."""
+    busy = seen["running"][:, 0].any() if "running" in seen else not seen["free"].all()
+    return len(info["action_mask"]) - 1 if busy else greedy(seen, info, draw)
+
+
+def idle(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator) -> int:
+    return len(info["action_mask"]) - 1
+
+
+def mean_wait(env: Any, agent: Agent, seed: int, jobs: int) -> float:
+    """Give minus the return of an episode over its jobs; it has to end."""
+    seen, info = env.reset(seed=seed)
+    draw, total = np.random.default_rng(seed), 0.0
+    for _ in range(3 * jobs):
+        seen, reward, over, truncated, info = env.step(agent(seen, info, draw))
+        assert not truncated
+        total += float(reward)
+        if over:
+            return -total / jobs
+    raise AssertionError("the episode does not end")
+
+
+def test_returns_are_in_the_order_of_mean_waits() -> None:
+    """Whoever does nothing has the worst return, and each agent that of the schedule that it makes."""
+    keys: dict[str, Any] = {"machine": mw.flat(64), "workload": LUBLIN}
+    schedulers = {"greedy": "window_greedy", "lazy": "one_at_a_time", "idle": "at_last"}
+    agents: dict[str, Agent] = {"greedy": greedy, "random": drawn, "lazy": lazy, "idle": idle}
+    env = gym.SchedulingEnv(**keys, window=8, masks=True)
+    for seed in range(3):
+        waits = {name: mean_wait(env, agent, seed, 120) for name, agent in agents.items()}
+        for name, scheduler in schedulers.items():
+            study = mw.Study(**keys, scheduler=scheduler, metrics=["wait"], replications=3)
+            runs = study.run().runs.to_dicts()
+            want = next(row["value"] for row in runs if row["replication"] == seed)
+            assert np.isclose(waits[name], want, rtol=1e-9), (name, seed)
+        assert waits["greedy"] < waits["random"] < waits["lazy"] < waits["idle"], (seed, waits)
+
+
+@pytest.mark.parametrize("workload", [LUBLIN, SYNTHETIC])
+def test_doing_nothing_pays_least_where_jobs_are_placed(workload: dict[str, Any]) -> None:
+    """Also where the workload has no end: an episode is its first jobs."""
+    env = gym.AllocationEnv(mw.mesh(6, 6), workload, jobs=100, masks=True)
+    for seed in range(3):
+        first, anywhere, late, last = (mean_wait(env, agent, seed, 100) for agent in (greedy, drawn, lazy, idle))
+        # Whoever looks for a place at random is at times luckier than first fit.
+        assert max(first, anywhere) < late < last
+
+
+def test_an_episode_that_is_cut_off_is_worth_no_more() -> None:
+    keys: dict[str, Any] = {"machine": mw.flat(64), "workload": LUBLIN, "window": 8, "masks": True}
+    whole = mean_wait(gym.SchedulingEnv(**keys), idle, 1, 120)
+    assert mean_wait(gym.SchedulingEnv(**keys, max_steps=5), idle, 1, 120) == pytest.approx(whole)
+
+
+def test_observations_have_the_running_jobs() -> None:
+    jobs = {"submit": [0.0, 0.0, 1.0], "runtime": [5.0, 9.0, 2.0], "estimate": [8.0, 20.0, 2.0], "nodes": [4, 2, 4]}
+    env = gym.SchedulingEnv(mw.flat(8, speed=2.0), jobs, window=2, running=3)
+    env.reset(seed=0)
+    env.step(0)
+    seen, _, _, _, info = env.step(0)
+    # Jobs of 4 and 2 processors that are expected to take 4 and 10 at twice the speed, one unit of time later.
+    assert info["now"] == 1.0
+    assert seen["running"].tolist() == [[4.0, 3.0, 1.0], [2.0, 9.0, 1.0], [0.0, 0.0, 0.0]]
+    grid = gym.AllocationEnv(mw.mesh(4, 4), {**jobs, "nodes": [4, 4, 16]})
+    grid.reset(seed=0)
+    grid.step(0)
+    seen = grid.step(2)[0]
+    assert seen["remaining"][0, 0] == 7.0
+    assert seen["remaining"][2, 1] == 19.0
+    assert seen["remaining"][0, 2] == 0.0
+    seen = grid.step(16)[0]
+    assert seen["remaining"][0, 0] == 0.0, "it ended before its estimate"
+
+
+@pytest.mark.parametrize("name", ["Allocation", "Scheduling"])
+def test_they_have_names(name: str) -> None:
+    env = gymnasium.make(f"meshwork/{name}-v0", masks=True, render_mode="ansi", max_steps=50)
+    seen, _ = env.reset(seed=3)
+    assert env.observation_space.contains(seen)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error")
+        check_env(gymnasium.make(f"meshwork/{name}-v0", machine=mw.mesh(4, 4), workload=LUBLIN).unwrapped)
+    many = gymnasium.make_vec(f"meshwork/{name}-v0", num_envs=3, threads=1, vectorization_mode="vector_entry_point")
+    seen, _ = many.reset(seed=3)
+    assert many.observation_space.contains(seen)
+
+
+@pytest.mark.parametrize("kind", [gym.AllocationVectorEnv, gym.SchedulingVectorEnv])
+def test_a_vector_is_the_same_for_the_same_seed(kind: Any) -> None:
+    def history(threads: int) -> list[Any]:
+        envs = kind(3, mw.mesh(4, 4), LUBLIN, jobs=10, threads=threads)
+        envs.action_space.seed(5)
+        said: list[Any] = []
+        for seed in (7, None, [4, None, 6], None):
+            seen, info = envs.reset(seed=seed)
+            for _ in range(40):
+                said += [value.tolist() for value in seen.values()]
+                seen, reward, over, _, info = envs.step(envs.action_space.sample())
+                said += [reward.tolist(), over.tolist(), info["now"].tolist()]
+        return said
+
+    assert history(1) == history(2) == history(3)
 
 
 def test_a_vector_is_its_environments_side_by_side() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -117,6 +119,57 @@ def test_time_and_what_is_free() -> None:
         pool.advance(1.0)
     assert pool.largest((2, 1)) == {"free": 32, "nodes": 32, "largest": ((0, 0), (8, 4))}
     assert pool.drawing() == "........\n" * 4
+
+
+@mw.register
+class Slow:
+    """The free nodes with the lowest numbers, after a while in which others may run."""
+
+    asks, finds, stateless = "nodes", "any_nodes", True
+
+    def choose(self, ask: mw.Ask) -> object:
+        time.sleep(0.002)
+        return ask.site.free_numbers[: ask.nodes]
+
+
+@pytest.mark.parametrize("allocator", ["slow", "first_fit"])
+def test_threads_take_turns(allocator: str) -> None:
+    pool = mw.Pool(mw.mesh(16, 16), allocator)
+    held: list[mw.Placement] = []
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(10):
+                first, second = pool.allocate(2), pool.allocate(3)
+                assert first is not None
+                assert second is not None
+                assert pool.free_nodes <= 256 - 5
+                assert pool.can(1) is not None
+                pool.release(first)
+                held.append(second)
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not raised
+    nodes = [node for placement in held for node in placement.nodes.tolist()]
+    assert len(nodes) == len(set(nodes)) == 180
+    assert pool.free_nodes == 256 - 180 == pool.free.sum()
+
+
+def test_the_numbers_of_free_nodes() -> None:
+    for machine in (mw.mesh(5, 3), mw.torus(4, 3, 2), mw.flat(70)):
+        pool = mw.Pool(machine)
+        for _ in range(3):
+            pool.allocate(3)
+            assert pool.site.free_numbers.tolist() == pool.free.ravel(order="F").nonzero()[0].tolist()
+            corner = pool.topology.coordinates(int(pool.site.free_numbers[0]))
+            assert pool.free[corner]
 
 
 def test_a_graph_for_networkx() -> None:

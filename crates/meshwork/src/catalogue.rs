@@ -135,7 +135,8 @@ impl Catalogue {
         Ok(Catalogue { workloads, ..self.clone() })
     }
 
-    /// This catalogue with one more metric. It is measured in every run that names no metrics.
+    /// This catalogue with one more metric. It is measured in every run that names no metrics,
+    /// unless it is a quantile or made anew for each run.
     ///
     /// # Errors
     /// As for [allocators](Catalogue::with_allocator).

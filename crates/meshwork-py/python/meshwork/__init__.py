@@ -14,7 +14,21 @@ Placement("0,0,0:4x4x2")
 
 from __future__ import annotations
 
-from ._meshwork import Placement, Topology, __version__
+from ._meshwork import (
+    Ask,
+    Cluster,
+    Demand,
+    Guard,
+    Job,
+    Offers,
+    Placement,
+    Rng,
+    Run,
+    Site,
+    State,
+    Topology,
+    __version__,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +65,7 @@ if TYPE_CHECKING:
     from ._plot import Figure
     from ._pool import Pool
     from ._progress import Progress
-    from ._strategies import register, registered
+    from ._strategies import Observer, register, registered
     from ._study import Results, Study
     from ._sweep import sweep
     from ._table import Table
@@ -71,7 +85,7 @@ else:
         "_plot": ("Figure",),
         "_pool": ("Pool",),
         "_progress": ("Progress",),
-        "_strategies": ("register", "registered"),
+        "_strategies": ("Observer", "register", "registered"),
         "_study": ("Results", "Study"),
         "_sweep": ("sweep",),
         "_table": ("Table",),
@@ -93,16 +107,27 @@ else:
 
 
 __all__ = [
+    "Ask",
+    "Cluster",
     "Collected",
+    "Demand",
     "Figure",
+    "Guard",
     "InputError",
+    "Job",
     "Machine",
     "MeshworkError",
+    "Observer",
+    "Offers",
     "Placement",
     "Pool",
     "Progress",
     "Results",
+    "Rng",
+    "Run",
     "RunError",
+    "Site",
+    "State",
     "StrategyError",
     "Study",
     "Table",

@@ -89,7 +89,19 @@ def describe(kind: str, name: str) -> dict[str, Any]:
 
 
 def show(path: str | os.PathLike[str], set: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-    """Give the scenarios of a study file with every default filled in; of a `Study`, `Study.scenarios` does."""
+    """Give the scenarios of a study file with every default filled in; of a `Study`, `Study.scenarios` does.
+
+    Examples
+    --------
+    >>> import meshwork as mw, pathlib, tempfile
+    >>> study = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 9})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "a.toml"
+    ...     _ = path.write_text(study.toml)
+    ...     (scenario,) = mw.show(path, set={"scheduler": "easy"})
+    >>> scenario["resolved"]["scheduler"]["name"], scenario["resolved"]["allocator"]["name"]
+    ('easy', 'naive')
+    """
     return _objects("show", str(path), *_settings(set))
 
 
@@ -100,6 +112,15 @@ def check(folder: str | os.PathLike[str], sample: int = 20, threads: int | None 
     -------
     list of dict
         Of each run its `key`, its `replication`, the `verdict` (`same`, `different` or `failed`) and a `message`.
+
+    Examples
+    --------
+    >>> import meshwork as mw, tempfile
+    >>> study = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}, metrics=["wait"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = study.run(out=folder)
+    ...     [run["verdict"] for run in mw.check(folder)]
+    ['same']
     """
     return _objects("check", str(folder), *_options(sample=sample, threads=threads))
 
@@ -116,6 +137,15 @@ def reproduce(
     """Run the studies of a paper, or of all of them, and give each claim with its verdict.
 
     Runs that `out` has already are not run again. The page of all figures is `report.html` in it.
+
+    Examples
+    --------
+    >>> import meshwork as mw, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mw.reproduce("nobody", out=folder)
+    Traceback (most recent call last):
+        ...
+    meshwork.InputError: ...
     """
     words = [word for word in (paper, figure) if word is not None]
     flags = ["--quick"] if quick else []
@@ -123,7 +153,17 @@ def reproduce(
 
 
 def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
-    """Write the page of a folder of results; `report.html` in it where no file is named."""
+    """Write the page of a folder of results; `report.html` in it where no file is named.
+
+    Examples
+    --------
+    >>> import meshwork as mw, tempfile
+    >>> study = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}, metrics=["wait"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = study.run(out=folder)
+    ...     mw.report(folder).name
+    'report.html'
+    """
     ask("report", str(folder), *_options(out=out))
     return Path(folder) / "report.html" if out is None else Path(out)
 
@@ -151,13 +191,31 @@ def submit(
     **options
         The others of the command: `shards`, `max_parallel`, `time`, `mem`, `partition`, `account`, `missing` and
         `dry_run`.
+
+    Examples
+    --------
+    >>> import meshwork as mw, pathlib, tempfile
+    >>> study = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 9})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "a.toml"
+    ...     _ = path.write_text(study.toml)
+    ...     script = mw.submit(path, f"{folder}/out", "slurm", shards=1, dry_run=True)
+    >>> "#SBATCH" in script
+    True
     """
     text, _ = ask("submit", str(path), *_options(out=Path(out), engine=engine, **options), *_settings(set))
     return text
 
 
 class Collected(NamedTuple):
-    """What `collect` has put together."""
+    """What `collect` has put together.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.Collected(total=8, missing=2, failed=0, failures=[], warnings=[]).missing
+    2
+    """
 
     total: int
     """Runs that are wanted."""
@@ -185,6 +243,16 @@ def collect(folder: str | os.PathLike[str], format: str = "jsonl") -> Collected:
     ------
     InputError
         If there is no sweep in the folder, or a run has two different results.
+
+    Examples
+    --------
+    >>> import meshwork as mw, tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> study = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}, metrics=["wait"])
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
+    ...     _ = mw.sweep(study, folder, executor)
+    ...     mw.collect(folder).missing
+    0
     """
     if format not in ("jsonl", "parquet"):
         raise InputError(f"`format` is {format!r}, but must be 'jsonl' or 'parquet'")
@@ -199,6 +267,16 @@ def status(folder: str | os.PathLike[str]) -> dict[str, Any]:
     dict
         `total`, `done`, `running`, `missing` and `failed` runs, `processes` that write, `silent` ones, the `rate` in runs
         per second, `seconds_left`, and what has `not_ended`, scenario by scenario.
+
+    Examples
+    --------
+    >>> import meshwork as mw, tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> study = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}, metrics=["wait"])
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
+    ...     _ = mw.sweep(study, folder, executor)
+    ...     mw.status(folder)["done"]
+    1
     """
     return _objects("status", str(folder))[0]
 
@@ -294,7 +372,17 @@ def traffic(
 
 
 class trace:  # noqa: N801  (a room of functions, as the command has one of commands)
-    """Read and write logs in the Standard Workload Format, and tables of jobs."""
+    """Read and write logs in the Standard Workload Format, and tables of jobs.
+
+    Examples
+    --------
+    >>> import meshwork as mw, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     day, half = pathlib.Path(folder) / "day.swf", pathlib.Path(folder) / "half.swf"
+    ...     _ = mw.trace.generate(day, jobs=200, processors=64)
+    ...     mw.trace.convert(day, half, first_jobs=100)["jobs"], mw.trace.info(day)["jobs"]
+    (100, 200)
+    """
 
     @staticmethod
     def info(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -354,6 +442,12 @@ def main(words: Iterable[str]) -> int:
 
     What was registered in this process can be named: a script that registers a strategy and ends with
     `sys.exit(mw.main(sys.argv[1:]))` is the command with that strategy.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.main(["list", "nothing"])
+    2
     """
     return _native.main(["meshwork", *words])
 

@@ -20,11 +20,26 @@ class MeshworkError(Exception):
     """What every exception of Meshwork is.
 
     Its text is one sentence: what was given, what would have been right, and where.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> issubclass(mw.InputError, mw.MeshworkError), issubclass(mw.RunError, mw.MeshworkError)
+    (True, True)
     """
 
 
 class InputError(MeshworkError, ValueError):
-    """What was given is wrong: a name, a key, a value, a file, or a table."""
+    """What was given is wrong: a name, a key, a value, a file, or a table.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.Pool(mw.mesh(4, 4)).allocate("many")
+    Traceback (most recent call last):
+        ...
+    meshwork.InputError: the request is 'many', but must be a number of processors such as 7, ...
+    """
 
 
 class RunError(MeshworkError, RuntimeError):
@@ -34,6 +49,16 @@ class RunError(MeshworkError, RuntimeError):
     ----------
     results : Results or None
         What came of the runs that did not fail, where some did not.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> jobs = {"submit": [0, 1], "runtime": [1, -1], "nodes": [1, 1]}
+    >>> try:
+    ...     mw.Study(machine=mw.flat(8), workload=jobs, sweep={"seed": [1, 2]}).run()
+    ... except mw.MeshworkError as error:
+    ...     "runtime is -1, but must be" in str(error)
+    True
     """
 
     results: Results | None = None
@@ -44,6 +69,20 @@ class StrategyError(RunError):
 
     What it raised is the cause, with its traceback; the sentence says which strategy it was, what it was asked, and in
     which run.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Raises:
+    ...     "It raises."
+    ...     def choose(self, ask):
+    ...         return 1 // 0
+    >>> try:
+    ...     mw.Pool(mw.mesh(4, 4), "raises").allocate(3)
+    ... except mw.StrategyError as error:
+    ...     type(error.__cause__).__name__
+    'ZeroDivisionError'
     """
 
 

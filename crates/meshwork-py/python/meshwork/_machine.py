@@ -195,7 +195,14 @@ def hypercube(dimension: int, *, speed: float | None = None, allocator: object =
 
 
 def flat(processors: int, *, speed: float | None = None, allocator: object = None) -> Machine:
-    """Make a machine of so many processors behind one switch: any of them will do."""
+    """Make a machine of so many processors behind one switch: any of them will do.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.flat(12).topology.nodes
+    12
+    """
     return _site("flat", {"processors": processors}, speed, allocator)
 
 

@@ -37,7 +37,17 @@ class Buffer:
 
 @final
 class Topology:
-    """How the processors of a machine are wired, and where each of them lies."""
+    """How the processors of a machine are wired, and where each of them lies.
+
+    It never changes, and can be pickled.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> grid = mw.torus(4, 4).topology
+    >>> grid.kind, grid.dims, grid.coordinates(5), grid.distance(0, 3)
+    ('torus', (4, 4), (1, 1), 1)
+    """
 
     @property
     def kind(self) -> str:
@@ -65,7 +75,17 @@ class Topology:
 
 @final
 class Placement:
-    """The processors that are held together: blocks, in rank order."""
+    """The processors that are held together: blocks, in rank order.
+
+    It never changes, and can be pickled.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> block = mw.Pool(mw.mesh(4, 4)).allocate((2, 2))
+    >>> block.blocks, block.nodes.tolist()
+    ([((0, 0), (2, 2))], [0, 1, 4, 5])
+    """
 
     @property
     def blocks(self) -> list[Block]:
@@ -86,6 +106,8 @@ class Placement:
 PlacementLike = Placement | Block | Sequence[Block] | Sequence[int] | NDArray[Any]
 
 class Pool:
+    """An allocator alone."""
+
     def __new__(cls, document: Mapping[str, Any]) -> Self: ...
     def allocate(self, wanted: Request) -> Placement | None:
         """Take processors for a request, or `None` if the allocator finds none now.
@@ -128,11 +150,25 @@ class Pool:
 
 @final
 class Site:
-    """A site as a strategy sees it: arrays that look at memory which is kept up to date, without copies."""
+    """A site as a strategy sees it: arrays that look at memory which is kept up to date, without copies.
+
+    Nodes have the numbers 0, 1, 2, … along dimension 0 first, then along dimension 1, and so on.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> pool = mw.Pool(mw.mesh(4, 2))
+    >>> held = pool.allocate((2, 1))
+    >>> pool.site.free_numbers.tolist(), pool.site.free.shape
+    ([2, 3, 4, 5, 6, 7], (4, 2))
+    """
 
     @property
     def free(self) -> NDArray[numpy.bool_]:
         """Which nodes are free, by coordinates."""
+    @property
+    def free_numbers(self) -> NDArray[numpy.int64]:
+        """The numbers of the free nodes, in ascending order: dimension 0 runs fastest. It takes time for each node."""
     @property
     def holder(self) -> NDArray[numpy.int32]:
         """The number of the claim that holds each node; −1 where it is free."""
@@ -154,7 +190,22 @@ class Site:
 
 @final
 class Rng:
-    """The stream of random numbers of a strategy."""
+    """The stream of random numbers of a strategy or a workload: a function of the seed and the replication.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Anywhere:
+    ...     "Free nodes from one on that is drawn."
+    ...     asks, finds, stateless = "nodes", "any_nodes", True
+    ...     def choose(self, ask: mw.Ask):
+    ...         free = ask.site.free_numbers
+    ...         first = ask.rng.below(len(free) - ask.nodes + 1)
+    ...         return free[first : first + ask.nodes]
+    >>> len(mw.Pool(mw.mesh(4, 4), "anywhere", seed=1).allocate(3))
+    3
+    """
 
     def random(self) -> float:
         """Draw a number, uniform on (0, 1)."""
@@ -163,7 +214,20 @@ class Rng:
 
 @final
 class Ask:
-    """A question for a place."""
+    """A question for a place: what `choose` of an allocator is given.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Lowest:
+    ...     "The free nodes with the lowest numbers."
+    ...     asks, finds, stateless = "nodes", "any_nodes", True
+    ...     def choose(self, ask: mw.Ask):
+    ...         return ask.site.free_numbers[: ask.nodes]
+    >>> mw.Pool(mw.mesh(4, 4), "lowest").allocate(6)
+    Placement("0,0:4x1;0,1:2x1")
+    """
 
     @property
     def request(self) -> int | tuple[int, ...]:
@@ -183,7 +247,22 @@ class Ask:
 
 @final
 class Job:
-    """A job that waits; its run time nobody knows."""
+    """A job, as its workload gives it; its run time nobody knows.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Urgent:
+    ...     "The most urgent first."
+    ...     def schedule(self, cluster: mw.Cluster):
+    ...         waiting = cluster.waiting.tolist()
+    ...         for job in sorted(waiting, key=lambda job: -cluster.job(job).priority):
+    ...             cluster.start(job)
+    >>> jobs = {"submit": [0, 1, 1], "runtime": [5, 5, 5], "nodes": [4, 4, 4], "priority": [0, 0.1, 0.9]}
+    >>> mw.Study(machine=mw.flat(4), workload=jobs, scheduler="urgent").run().jobs()["start"].tolist()
+    [0.0, 10.0, 5.0]
+    """
 
     @property
     def number(self) -> int:
@@ -202,14 +281,57 @@ class Job:
         """How many processors that is."""
     @property
     def user(self) -> str | None:
-        """Whose it is, where the workload knows and something is measured by user."""
+        """Whose it is, where the workload knows and something goes by it: a scheduler in Python, say."""
     @property
     def group(self) -> str | None:
         """The group of its user, likewise."""
+    @property
+    def application(self) -> str | None:
+        """The program that it runs, likewise."""
+    @property
+    def queue(self) -> str | None:
+        """The queue that it was submitted to, likewise."""
+    @property
+    def partition(self) -> str | None:
+        """The partition that it was submitted to, likewise."""
+    @property
+    def priority(self) -> float:
+        """How urgent it is, from 0 to 1; 0 where the workload does not say."""
+    @property
+    def deadline(self) -> float | None:
+        """By when it is to have ended, if that was agreed on."""
+    @property
+    def after(self) -> int | None:
+        """The number of the job after whose end it was submitted, where the workload says."""
+    @property
+    def think(self) -> float | None:
+        """How long after that end, likewise."""
+    @property
+    def constraints(self) -> dict[str, Any]:
+        """What else it wants of its nodes, by the columns of a table of jobs: `segment`, `switches`, `exclude`, …"""
 
 @final
 class Guard:
-    """A promise to a waiting job, which jobs that are started beside it do not delay."""
+    """A promise to a waiting job, which jobs that are started beside it do not delay.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Backfills:
+    ...     "EASY backfilling."
+    ...     plans, serves_all = True, True
+    ...     def schedule(self, cluster: mw.Cluster):
+    ...         for job in cluster.waiting.tolist():
+    ...             if not cluster.start(job):
+    ...                 break
+    ...         if cluster.head is not None and (guard := cluster.reserve(cluster.head)) is not None:
+    ...             for job in cluster.waiting.tolist()[1:]:
+    ...                 cluster.start(job, beside=guard)
+    >>> jobs = {"submit": [0, 1, 2], "runtime": [9, 5, 3], "nodes": [3, 4, 1]}
+    >>> mw.Study(machine=mw.flat(4), workload=jobs, scheduler="backfills").run().jobs()["start"].tolist()
+    [0.0, 9.0, 2.0]
+    """
 
     @property
     def at(self) -> float:
@@ -220,8 +342,25 @@ class Guard:
 
 @final
 class Cluster:
-    """The machine and its queue, which can be asked during a call of `schedule`. Jobs are called by their place in the
-    order of arrival.
+    """The machine and its queue: what `schedule` of a scheduler is given, and can ask while it is called.
+
+    Jobs are called by their place in the order of arrival. A question costs some microseconds, whatever it asks; arrays
+    spare a question for each job.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Shortest:
+    ...     "The shortest first, by estimates."
+    ...     def schedule(self, cluster: mw.Cluster):
+    ...         while cluster.waiting_jobs:
+    ...             shortest = cluster.waiting[cluster.waiting_estimates.argmin()]
+    ...             if not cluster.start(shortest):
+    ...                 break
+    >>> jobs = {"submit": [0, 1, 2], "runtime": [9, 5, 3], "nodes": [4, 4, 4]}
+    >>> mw.Study(machine=mw.flat(4), workload=jobs, scheduler="shortest").run().jobs()["start"].tolist()
+    [0.0, 12.0, 9.0]
     """
 
     @property
@@ -269,7 +408,7 @@ class Cluster:
     def site(self, index: int) -> Site:
         """Give a site as it is now; what happens later it does not show."""
     def job(self, job: int) -> Job:
-        """Give a waiting job."""
+        """Give a job that waits or runs."""
     def start(self, job: int, beside: Guard | None = None) -> bool:
         """Start a waiting job, if selector, sizing and allocator find a place for it, and a guard allows it."""
     def reserve(self, job: int) -> Guard | None:
@@ -281,7 +420,23 @@ class Cluster:
 
 @final
 class Offers:
-    """What the sites offer a job, which can be asked during a call of `select`."""
+    """What the sites offer a job: what `select` of a selector is given, and can ask while it is called.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Roomiest:
+    ...     "The site with most free processors."
+    ...     stateless = True
+    ...     def select(self, job: mw.Job, offers: mw.Offers, rng: mw.Rng):
+    ...         rooms = sorted(offers.rooms(), key=lambda room: -room["free"])
+    ...         return next((room["site"] for room in rooms if offers.at(room["site"])), None)
+    >>> machine = mw.sites([mw.flat(4), mw.flat(8)])
+    >>> jobs = {"submit": [0, 1], "runtime": [9, 9], "nodes": [2, 2]}
+    >>> mw.Study(machine=machine, workload=jobs, selector="roomiest").run().jobs()["site"].tolist()
+    [1, 1]
+    """
 
     @property
     def sites(self) -> int:
@@ -295,7 +450,23 @@ class Offers:
 
 @final
 class Demand:
-    """What a sizing is asked."""
+    """What a sizing is asked: what `sizes` and `fewest` are given.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Halved:
+    ...     "Half of the processors for twice as long, where the whole is not to be had."
+    ...     stateless = True
+    ...     def sizes(self, demand: mw.Demand):
+    ...         return [(demand.wanted, 1.0), ((demand.wanted + 1) // 2, 2.0)]
+    ...     def fewest(self, demand: mw.Demand):
+    ...         return (demand.wanted + 1) // 2
+    >>> jobs = {"submit": [0, 1], "runtime": [9, 9], "nodes": [6, 4]}
+    >>> mw.Study(machine=mw.flat(8), workload=jobs, sizing="halved").run().jobs()["held"].tolist()
+    [6, 2]
+    """
 
     @property
     def request(self) -> int | tuple[int, ...]:
@@ -312,6 +483,119 @@ class Demand:
     @property
     def waiting(self) -> int:
         """How many wait, this one included."""
+
+@final
+class Run:
+    """A job that runs, or has just ended: what observers and metrics are given.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Idle:
+    ...     "Processors that a job held and did not ask for."
+    ...     unit = "processors"
+    ...     def value(self, run: mw.Run, now: float):
+    ...         return run.held - run.asked
+    >>> jobs = {"submit": [0, 1], "runtime": [9, 9], "nodes": [3, 4]}
+    >>> study = mw.Study(machine=mw.hypercube(4), workload=jobs, allocator="buddy", metrics=["idle"])
+    >>> study.run().summary.row(0)["mean"]
+    0.5
+    """
+
+    @property
+    def id(self) -> int:
+        """Its place in the order of arrival, by which a `Cluster` calls it."""
+    @property
+    def job(self) -> Job:
+        """The job."""
+    @property
+    def site(self) -> int:
+        """The index of its site."""
+    @property
+    def placement(self) -> Placement:
+        """The processors that it holds."""
+    @property
+    def asked(self) -> int:
+        """How many processors it asked for."""
+    @property
+    def held(self) -> int:
+        """How many it holds."""
+    @property
+    def start(self) -> float:
+        """When it started."""
+    @property
+    def expected_end(self) -> float:
+        """When it was expected to end, by its estimate."""
+    @property
+    def wait(self) -> float:
+        """For how long it waited, the time of earlier runs left out."""
+    @property
+    def stretch(self) -> float:
+        """How many times longer than it asked for it was to run when it started."""
+    @property
+    def rate(self) -> float:
+        """How fast it works: 1, but for schedulers that resize jobs."""
+    @property
+    def dispersal(self) -> float:
+        """How far its processors are spread."""
+    @property
+    def interruptions(self) -> int:
+        """How often it was interrupted."""
+    @property
+    def lost(self) -> float:
+        """How much of the time of this run was in vain, because it was interrupted."""
+
+@final
+class State:
+    """The machine over a span of time in which nothing happened: what `elapsed` of an observer is given.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class Peak:
+    ...     "The most processors that were held at once."
+    ...     unit, most = "processors", 0
+    ...     def elapsed(self, state: mw.State, begin: float, end: float):
+    ...         self.most = max(self.most, state.held)
+    ...     def result(self):
+    ...         return self.most
+    >>> jobs = {"submit": [0, 1], "runtime": [9, 9], "nodes": [3, 4]}
+    >>> mw.Study(machine=mw.flat(8), workload=jobs, metrics=["peak"]).run().summary.row(0)["mean"]
+    7.0
+    """
+
+    @property
+    def nodes(self) -> int:
+        """Processors of the whole machine."""
+    @property
+    def held(self) -> int:
+        """Processors that jobs held."""
+    @property
+    def asked(self) -> int:
+        """Processors that those jobs had asked for."""
+    @property
+    def surplus(self) -> int:
+        """Processors that jobs held beyond what they had asked for."""
+    @property
+    def down(self) -> int:
+        """Processors that were out of service."""
+    @property
+    def asleep(self) -> int:
+        """Processors that were asleep."""
+    @property
+    def power(self) -> float:
+        """What the machine took, in watts, where a study says what processors take."""
+    @property
+    def waiting(self) -> int:
+        """Jobs that waited."""
+    @property
+    def running(self) -> int:
+        """Jobs that ran."""
+    @property
+    def blocked_by_shape(self) -> bool:
+        """Whether the oldest waiting job asked for no more processors than were free on some site."""
 
 @final
 class Table:
@@ -340,22 +624,38 @@ class Study:
     def toml(self) -> str: ...
     def __len__(self) -> int: ...
     def __copy__(self) -> Study: ...
+    def state(self) -> tuple[str, bool, str, Path, list[str], dict[str, list[Path]]]: ...
+    @staticmethod
+    def of_state(
+        file: str,
+        without_file: bool,
+        source: str,
+        folder: PathLike[str],
+        settings: list[str],
+        found: Mapping[str, Sequence[PathLike[str]]],
+    ) -> Study: ...
+    def named(self) -> list[tuple[str, str]]: ...
     def scenarios(self) -> list[tuple[dict[str, Any], dict[str, Any]]]: ...
     def set(self, key: str, value: object) -> None: ...
     def begin_sweep(
         self, folder: PathLike[str], max_memory: int | None
     ) -> tuple[Path | None, int, list[tuple[str, str]]]: ...
-    def envs(self, count: int, threads: int, jobs: int, window: int | None, masks: bool) -> Envs: ...
+    def envs(self, count: int, threads: int, jobs: int, window: tuple[int, int] | None, masks: bool) -> Envs: ...
     def run(
         self,
         threads: int,
         out: PathLike[str] | None,
         max_memory: int | None,
         tell: Callable[..., None] | None,
+        observer: Callable[[dict[str, Any], int], object] | None,
     ) -> Results: ...
 
 @final
 class Results:
+    def study(self) -> Study: ...
+    def state(self) -> tuple[Any, ...]: ...
+    @staticmethod
+    def of_state(study: Study, *state: Any) -> Results: ...
     @property
     def name(self) -> str: ...
     @property

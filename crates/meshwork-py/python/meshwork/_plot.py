@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """A drawing of the page; a notebook shows it."""
+    """A drawing of the page; a notebook shows it.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> study = mw.Study(
+    ...     machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}, metrics=["wait"], replications=2,
+    ...     sweep={"scheduler": ["fcfs", "easy"]},
+    ... )
+    >>> study.run().figure().svg.startswith("<svg")
+    True
+    """
 
     svg: str
 

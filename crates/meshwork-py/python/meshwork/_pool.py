@@ -21,6 +21,9 @@ class Pool(_native.Pool):
     A pool has no queue, no jobs and no clock of its own. You say what is wanted, it says which processors you hold from
     now on, and you give them back when you are done. The command `meshwork place` is a pool that speaks JSON.
 
+    Threads may ask one pool at the same time: they take turns, and wait for each other. An allocator in Python cannot ask
+    the pool that asks it.
+
     Parameters
     ----------
     machine
@@ -106,7 +109,7 @@ class Pool(_native.Pool):
 
         try:
             text = json.dumps(snapshot)
-        except TypeError as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"this is no snapshot of a pool ({error})") from None
         self.restore_json(text)
 

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 
 class Progress(NamedTuple):
-    """How far a study is."""
+    """How far a study is.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.Progress(done=2, total=8, reused=0, failed=0, begun=2.0, jobs=500).share
+    0.5
+    """
 
     done: int
     """Runs that have ended, those taken from the store included."""

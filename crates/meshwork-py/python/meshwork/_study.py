@@ -6,9 +6,9 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _frame, _plot
+from . import _frame, _plot, _strategies
 from . import _meshwork as _native
 from ._commands import ask
 from ._errors import InputError, RunError
@@ -31,6 +31,9 @@ class Study:
 
     Every key is that of a study in TOML, and means what it means there: `meshwork list` and the reference say which
     there are. A strategy is its name, or a mapping of its `name` and parameters.
+
+    It can be copied and pickled: the tables of jobs that it was given go along, and what was registered in Python, by
+    its module or by value.
 
     Parameters
     ----------
@@ -210,18 +213,29 @@ class Study:
         other._folder = self._folder
         return other
 
+    def __copy__(self) -> Study:
+        return self.copy()
+
+    def __deepcopy__(self, _memo: object) -> Study:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Callable[[_State], Study], tuple[_State]]:
+        return _again, (_state(self._native, self._folder),)
+
     def run(
         self,
         threads: int = 0,
         *,
         out: str | os.PathLike[str] | None = None,
+        observer: Callable[[dict[str, Any], int], object] | None = None,
         progress: bool | Callable[[Progress], object] = False,
         max_memory: int | None = None,
         on_failure: str = "raise",
     ) -> Results:
         """Run it, without the lock of the interpreter.
 
-        Results do not depend on the number of threads. Ctrl-C ends it as soon as every thread is between two events.
+        Results do not depend on the number of threads. Ctrl-C ends it as soon as every thread is between two events; what
+        runs in Python then, for however long, meets a `KeyboardInterrupt`.
 
         Parameters
         ----------
@@ -229,6 +243,10 @@ class Study:
             How many run; 0 is one for each processor. Strategies in Python are asked one at a time.
         out
             The folder for results. Runs that are there already are not run again.
+        observer
+            Makes an object for each run that is told what happens in it, or `None`: a class, or any function of what is
+            swept in its scenario, by dotted keys, and the number of its replication. `Observer` says which methods it may
+            have. Runs that are taken from `out` are not run, and so not observed.
         progress
             Whether to draw a bar, or a function that is told a `Progress` about ten times a second.
         max_memory
@@ -252,7 +270,7 @@ class Study:
             self._put_tables(folder)
         tell, end = teller(progress, self.name)
         try:
-            native = self._native.run(threads, folder, max_memory or installed(), tell)
+            native = self._native.run(threads, folder, max_memory or installed(), tell, observer)
         finally:
             end()
         results = Results(native, folder, self._folder)
@@ -281,6 +299,47 @@ class Study:
         return f"Study({self.name!r}, {len(self)} scenarios)"
 
 
+class _State(NamedTuple):
+    """A study on its way to another process."""
+
+    native: tuple[str, bool, str, Path, list[str], dict[str, list[Path]]]
+    tables: dict[str, bytes]
+    """The tables of jobs that it was given, by the names of their files."""
+    strategies: list[_strategies.Carried]
+
+
+def _state(native: _native.Study, folder: tempfile.TemporaryDirectory[str] | None) -> _State:
+    tables = {} if folder is None else {path.name: path.read_bytes() for path in Path(folder.name).iterdir()}
+    carried = [_strategies.carried(kind, name) for kind, name in native.named()]
+    return _State(native.state(), tables, carried)
+
+
+def _again(state: _State) -> Study:
+    for strategy in state.strategies:
+        strategy.arrive()
+    file, without_file, text, place, settings, found = state.native
+    folder: tempfile.TemporaryDirectory[str] | None = None
+    if state.tables:
+        import tempfile
+
+        folder = tempfile.TemporaryDirectory(prefix="meshwork-")
+        for name, table in state.tables.items():
+            (Path(folder.name) / name).write_bytes(table)
+        here = Path(folder.name)
+        found = {
+            key: [here / path.name if path.name in state.tables else path for path in map(Path, paths)]
+            for key, paths in found.items()
+        }
+    study = Study._of(_native.Study.of_state(file, without_file, text, place, settings, found))
+    study._folder = folder
+    return study
+
+
+def _results_again(study: _State, state: tuple[Any, ...]) -> Results:
+    of = _again(study)
+    return Results(_native.Results.of_state(of._native, *state), None, of._folder)
+
+
 def _put(tables: tempfile.TemporaryDirectory[str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for table in Path(tables.name).iterdir():
@@ -296,7 +355,18 @@ def installed() -> int | None:
 
 
 class Results:
-    """What came of a study."""
+    """What came of a study.
+
+    It never changes, and can be pickled: what came of the runs goes along, and no run is made again but for `jobs`, which
+    needs the log or the table that the study reads.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> results = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}, metrics=["wait"]).run()
+    >>> results.summary.row(0)["metric"], len(results.jobs())
+    ('wait', 20)
+    """
 
     def __init__(
         self, native: _native.Results, folder: Path | None, tables: tempfile.TemporaryDirectory[str] | None
@@ -495,6 +565,16 @@ class Results:
 
     def _repr_html_(self) -> str:
         return self.summary._repr_html_()
+
+    # They never change: a copy is the same.
+    def __copy__(self) -> Results:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Results:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[_State, tuple[Any, ...]], Results], tuple[_State, tuple[Any, ...]]]:
+        return _results_again, (_state(self._native.study(), self._tables), self._native.state())
 
 
 def _maybe(table: _native.Table | None) -> Table | None:

@@ -20,7 +20,7 @@ class Table:
     """A table: named columns of one length.
 
     It goes to whatever reads Arrow without a copy and without a dependency: `pyarrow.table(table)`,
-    `polars.DataFrame(table)`, `duckdb.from_arrow(table)`; and it is shown in a notebook.
+    `polars.DataFrame(table)`, `duckdb.from_arrow(table)`; and it is shown in a notebook. It can be pickled.
 
     Examples
     --------

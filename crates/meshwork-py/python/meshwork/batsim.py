@@ -34,6 +34,14 @@ def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1
     ------
     InputError
         If the machine has several sites, whose processors have no common numbers, or there is no such run.
+
+    Examples
+    --------
+    >>> import meshwork as mw, meshwork.batsim, pathlib, tempfile
+    >>> results = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}).run()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(mw.batsim.write_jobs(results, f"{folder}/jobs.csv").read_text().splitlines())
+    21
     """
     jobs = results.jobs(scenario, replication)
     sites = {int(site) for site in jobs["site"]}
@@ -154,7 +162,17 @@ def _runtime(profile: Any) -> float | None:
 
 
 def write_workload(jobs: Table, path: str | os.PathLike[str], processors: int) -> Path:
-    """Write a table of jobs, such as `Results.jobs` gives, as a workload of Batsim with a delay for each job."""
+    """Write a table of jobs, such as `Results.jobs` gives, as a workload of Batsim with a delay for each job.
+
+    Examples
+    --------
+    >>> import meshwork as mw, meshwork.batsim, pathlib, tempfile
+    >>> results = mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}).run()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = mw.batsim.write_workload(results.jobs(), f"{folder}/workload.json", 8)
+    ...     len(mw.batsim.read_workload(path)["submit"])
+    20
+    """
     profiles: dict[str, dict[str, Any]] = {}
     listed = []
     for job in jobs:

@@ -16,6 +16,13 @@ class RayExecutor(Executor):
     ----------
     **options
         What `ray.remote` takes, such as `num_cpus`.
+
+    Examples
+    --------
+    >>> import meshwork as mw, ray  # doctest: +SKIP
+    >>> from meshwork.ray import RayExecutor
+    >>> _ = ray.init(address="auto")  # doctest: +SKIP
+    >>> results = mw.sweep(study, "spread", RayExecutor(num_cpus=1))  # doctest: +SKIP
     """
 
     def __init__(self, **options: Any) -> None:

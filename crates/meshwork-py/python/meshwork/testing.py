@@ -14,12 +14,34 @@ from ._strategies import kind_of, name_of, register
 
 
 class ContractError(AssertionError):
-    """A strategy broke a rule: which, on which machine, at which step, with a drawing of the machine where there is one."""
+    """A strategy broke a rule: which, on which machine, at which step, with a drawing of the machine where there is one.
+
+    Examples
+    --------
+    >>> import meshwork.testing
+    >>> class Twice:
+    ...     "The first free node, as often as it is asked for."
+    ...     asks, finds, stateless = "nodes", "any_nodes", True
+    ...     def choose(self, ask):
+    ...         return ask.site.free_numbers[:1].repeat(ask.nodes)
+    >>> try:
+    ...     meshwork.testing.check_allocator(Twice)
+    ... except (meshwork.testing.ContractError, meshwork.StrategyError) as error:
+    ...     "twice" in str(error)
+    True
+    """
 
 
 @dataclass(frozen=True)
 class Tried:
-    """How much a strategy was tried with."""
+    """How much a strategy was tried with.
+
+    Examples
+    --------
+    >>> import meshwork.testing
+    >>> meshwork.testing.Tried(machines=3, questions=100, jobs=50).jobs
+    50
+    """
 
     machines: int
     """Machines, each counted once for every choice of the parameters."""
@@ -59,17 +81,56 @@ def check_allocator(cls: type) -> Tried:
 
 
 def check_scheduler(cls: type) -> Tried:
-    """Hold a scheduler to the rules: each job starts once and ends once, and the same seed gives the same run."""
+    """Hold a scheduler to the rules: each job starts once and ends once, and the same seed gives the same run.
+
+    Examples
+    --------
+    >>> import meshwork.testing
+    >>> class InOrder:
+    ...     "First come, first served."
+    ...     serves_all = True
+    ...     def schedule(self, cluster):
+    ...         while cluster.head is not None and cluster.start(cluster.head):
+    ...             pass
+    >>> meshwork.testing.check_scheduler(InOrder).jobs > 100
+    True
+    """
     return _check(cls, "scheduler")
 
 
 def check_sizing(cls: type) -> Tried:
-    """Hold a sizing to the rules: what it gives is never below its `fewest`, and has the form that was asked for."""
+    """Hold a sizing to the rules: what it gives is never below its `fewest`, and has the form that was asked for.
+
+    Examples
+    --------
+    >>> import meshwork.testing
+    >>> class AsAsked:
+    ...     "What was asked for."
+    ...     stateless = True
+    ...     def sizes(self, demand):
+    ...         return [(demand.request, 1.0)]
+    ...     def fewest(self, demand):
+    ...         return demand.wanted
+    >>> meshwork.testing.check_sizing(AsAsked).questions > 100
+    True
+    """
     return _check(cls, "sizing")
 
 
 def check_selector(cls: type) -> Tried:
-    """Hold a selector to the rules: it looks without a trace, and takes what can be claimed."""
+    """Hold a selector to the rules: it looks without a trace, and takes what can be claimed.
+
+    Examples
+    --------
+    >>> import meshwork.testing
+    >>> class FirstRoom:
+    ...     "The first site with room."
+    ...     stateless = True
+    ...     def select(self, job, offers, rng):
+    ...         return next((site for site in range(offers.sites) if offers.at(site) is not None), None)
+    >>> meshwork.testing.check_selector(FirstRoom).jobs > 100
+    True
+    """
     return _check(cls, "selector")
 
 

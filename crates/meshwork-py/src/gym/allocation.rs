@@ -10,8 +10,11 @@ use meshwork::topology::{Topology, Wiring};
 use super::world::World;
 use super::{Env, Script, Step};
 
-/// A machine whose free nodes the agent sees, with the block that the oldest waiting job asks for. An action is the
-/// number of the node at which the block begins; the one after the last node is to wait until something is given back.
+/// A machine whose free nodes the agent sees, and a job to place. It sees too what block the oldest
+/// waiting job asks for, and for how long each node is expected to be held. An action is the number
+/// of the node at which the block begins; the one after the last node is to wait until something is
+/// given back, and where nothing will be, until a job arrives. Where none will, the job is started
+/// at the first node.
 pub(super) struct Allocation {
     world: World,
     site: Site,
@@ -84,9 +87,15 @@ impl Env for Allocation {
         }
         let site = &mut self.site;
         let mut release = |placement: &Placement| site.release(placement);
-        if !placed && self.world.has_running() {
-            self.world.pass(true, fits, &mut release)?;
+        let is_stuck = !placed && !self.world.pass(true, fits, &mut release)?;
+        // Nobody may wait for ever: on an empty machine any base is as good as any other.
+        if is_stuck && let Some(sides) = &self.wanted {
+            let placement = Placement::from(Block { base: 0, sides: sides.clone() });
+            self.site.claim(&placement).map_err(|error| error.to_string())?;
+            self.world.start(0, placement);
         }
+        let site = &mut self.site;
+        let mut release = |placement: &Placement| site.release(placement);
         self.world.go_on(fits, &mut release)?;
         self.look();
         Ok(Step {
@@ -106,6 +115,16 @@ impl Env for Allocation {
             numbers(axis, self.wanted.as_ref().map_or(0.0, |sides| f64::from(sides[axis])));
         }
         numbers(dimensions, self.world.queue.len() as f64);
+        let first = dimensions + 1;
+        (0..self.site.nodes() as usize).for_each(|node| numbers(first + node, 0.0));
+        for running in self.world.running() {
+            let remaining = self.world.remaining(running);
+            running.placement.for_each_run(self.site.grid(), |start, count| {
+                for node in start..start + count {
+                    numbers(first + node as usize, remaining);
+                }
+            });
+        }
     }
 
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool)) {
@@ -124,6 +143,6 @@ impl Env for Allocation {
 
     fn sizes(&self) -> [usize; 3] {
         let nodes = self.site.nodes() as usize;
-        [nodes, self.site.grid().dimensions() + 1, nodes + 1]
+        [nodes, self.site.grid().dimensions() + 1 + nodes, nodes + 1]
     }
 }

@@ -43,19 +43,22 @@ pub(crate) struct Envs {
 const OUTCOME: usize = 4;
 
 impl Envs {
-    /// So many environments; a window makes them those of scheduling.
+    /// So many environments; a window, and how many running jobs are seen, make them those of
+    /// scheduling.
     pub(crate) fn new(
         script: &Script,
         count: usize,
         threads: usize,
-        window: Option<usize>,
+        window: Option<(usize, usize)>,
         masks: bool,
     ) -> PyResult<Envs> {
         let catalogue = catalogue::current();
         let make = || -> Result<Box<dyn Env>, String> {
             Ok(match window {
                 None => Box::new(Allocation::new(script.clone())?),
-                Some(window) => Box::new(Scheduling::new(script.clone(), window, &catalogue)?),
+                Some((window, seen)) => {
+                    Box::new(Scheduling::new(script.clone(), window, seen, &catalogue)?)
+                }
             })
         };
         let mut slots = Vec::with_capacity(count);

@@ -21,7 +21,7 @@ use meshwork_lab::run::inputs::Files;
 pub(crate) struct Script {
     pub(crate) scenario: Scenario,
     pub(crate) files: Arc<Files>,
-    /// How many jobs are started in an episode.
+    /// How many jobs an episode has: the first of the workload.
     pub(crate) jobs: u64,
 }
 

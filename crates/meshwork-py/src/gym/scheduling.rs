@@ -6,16 +6,20 @@ use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use toml::{Table, Value};
 
-use super::world::World;
+use super::world::{Running, World};
 use super::{Env, Script, Step};
 
-/// A machine with an allocator, and a window of the oldest waiting jobs: of each its processors, its estimate and how
-/// long it has waited. An action is a place in the window; the one after the last is to wait for the next arrival or
-/// departure.
+/// A machine with an allocator, and a window of the oldest waiting jobs. Of each the agent sees its
+/// processors, its estimate and how long it has waited, and beside them the running jobs that are
+/// expected to end first, of each its processors, for how long it is expected to go on and how long
+/// it has run. An action is a place in the window; the one after the last is to wait for the next
+/// arrival or departure. Where there will be none, the oldest job is started.
 pub(super) struct Scheduling {
     world: World,
     pool: Pool,
     window: usize,
+    /// How many running jobs the agent sees.
+    seen: usize,
     /// What the pool is made of; each episode has a new one.
     table: Table,
     catalogue: Catalogue,
@@ -27,6 +31,7 @@ impl Scheduling {
     pub(super) fn new(
         script: Script,
         window: usize,
+        seen: usize,
         catalogue: &Catalogue,
     ) -> Result<Scheduling, String> {
         let given = script.scenario.table();
@@ -41,7 +46,7 @@ impl Scheduling {
             given.get("machine").and_then(|machine| machine.get("speed")).and_then(Value::as_float);
         let pool = Pool::read_in(catalogue, &table).map_err(|problem| problem.message)?;
         let world = World::new(script, speed.unwrap_or(1.0));
-        Ok(Scheduling { world, pool, window, table, catalogue: catalogue.clone() })
+        Ok(Scheduling { world, pool, window, seen, table, catalogue: catalogue.clone() })
     }
 }
 
@@ -71,8 +76,12 @@ impl Env for Scheduling {
                 released.push(placement.clone());
             }
         };
-        if !placed {
-            self.world.pass(false, fits, &mut release)?;
+        if !placed && !self.world.pass(false, fits, &mut release)? {
+            // Nobody may wait for ever: the oldest job has the empty machine.
+            let oldest = self.world.queue.front().map(|waiting| waiting.job.request.clone());
+            let placement = oldest.and_then(|request| pool.borrow_mut().allocate(&request));
+            let placement = placement.ok_or("the allocator has no room on an empty machine")?;
+            self.world.start(0, placement);
         }
         self.world.go_on(fits, &mut release)?;
         if let Some(placement) = released.first() {
@@ -100,6 +109,17 @@ impl Env for Scheduling {
         }
         numbers(self.window * 3, f64::from(self.pool.site().free_nodes()));
         numbers(self.window * 3 + 1, self.world.queue.len() as f64);
+        let mut running: Vec<&Running> = self.world.running().collect();
+        running.sort_by_key(|one| (one.expected_end, one.start));
+        for place in 0..self.seen {
+            let seen = running.get(place).map_or([0.0; 3], |one| {
+                let remaining = self.world.remaining(one);
+                [f64::from(one.placement.len()), remaining, self.world.now - one.start]
+            });
+            for (column, value) in seen.into_iter().enumerate() {
+                numbers(self.window * 3 + 2 + place * 3 + column, value);
+            }
+        }
     }
 
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool)) {
@@ -118,6 +138,6 @@ impl Env for Scheduling {
     }
 
     fn sizes(&self) -> [usize; 3] {
-        [0, self.window * 3 + 2, self.window + 1]
+        [0, self.window * 3 + 2 + self.seen * 3, self.window + 1]
     }
 }

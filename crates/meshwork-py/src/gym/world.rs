@@ -12,10 +12,13 @@ use super::Script;
 /// A job that runs: when it ends, and its place in the order of arrival, by which those that end together are told
 /// apart.
 #[derive(PartialEq, Eq)]
-struct Running {
+pub(super) struct Running {
     end: Time,
     arrival: u64,
-    placement: Placement,
+    pub(super) start: Time,
+    /// When it would end by its estimate.
+    pub(super) expected_end: Time,
+    pub(super) placement: Placement,
 }
 
 impl Ord for Running {
@@ -45,7 +48,8 @@ pub(super) struct World {
     running: BinaryHeap<Reverse<Running>>,
     pub(super) now: Time,
     arrived: u64,
-    started: u64,
+    /// How many jobs of the episode have been taken from its workload.
+    taken: u64,
     speed: f64,
     waited: f64,
 }
@@ -61,7 +65,7 @@ impl World {
             running: BinaryHeap::new(),
             now: Time::ZERO,
             arrived: 0,
-            started: 0,
+            taken: 0,
             speed,
             waited: 0.0,
         }
@@ -82,6 +86,11 @@ impl World {
 
     /// The next job of the workload.
     fn pull(&mut self) -> Result<(), String> {
+        if self.taken >= self.script.jobs {
+            self.next = None;
+            return Ok(());
+        }
+        self.taken += 1;
         self.next = loop {
             match self.jobs.next().transpose().map_err(|error| error.to_string())? {
                 Some(Submission::Job(job)) => break Some(job),
@@ -95,38 +104,44 @@ impl World {
         Ok(())
     }
 
-    /// Whether no decision is left.
+    /// Whether no decision is left: all jobs of the episode have started.
     pub(super) fn is_over(&self) -> bool {
-        self.started >= self.script.jobs || (self.queue.is_empty() && self.next.is_none())
+        self.queue.is_empty() && self.next.is_none()
     }
 
-    /// Whether a job runs.
-    pub(super) fn has_running(&self) -> bool {
-        !self.running.is_empty()
+    /// The jobs that run, in no particular order.
+    pub(super) fn running(&self) -> impl Iterator<Item = &Running> {
+        self.running.iter().map(|Reverse(running)| running)
+    }
+
+    /// How long a running job goes on by its estimate; 0 where that is over.
+    pub(super) fn remaining(&self, running: &Running) -> f64 {
+        (running.expected_end - self.now).max(0.0)
     }
 
     /// Starts the waiting job at this place of the queue.
     pub(super) fn start(&mut self, at: usize, placement: Placement) {
         let Some(Waiting { job, arrival }) = self.queue.remove(at) else { return };
-        let end = self.now + job.runtime / self.speed;
-        self.running.push(Reverse(Running { end, arrival, placement }));
-        self.started += 1;
+        let (start, after) = (self.now, |time: f64| self.now + time / self.speed);
+        let (end, expected_end) = (after(job.runtime), after(job.estimate));
+        self.running.push(Reverse(Running { end, arrival, start, expected_end, placement }));
     }
 
-    /// Lets time pass to the next departure or, unless only those count, arrival.
+    /// Lets time pass to the next departure or arrival. If only departures count and there will be
+    /// one, it is to that. Gives whether it did: if not, nothing will ever happen but what the
+    /// agent does.
     pub(super) fn pass(
         &mut self,
         only_departures: bool,
         fits: impl FnMut(&Job) -> bool,
         release: &mut dyn FnMut(&Placement),
-    ) -> Result<(), String> {
+    ) -> Result<bool, String> {
         let departure = self.running.peek().map(|Reverse(running)| running.end);
         let arrival = self.next.as_ref().map(|job| job.arrival);
-        let to =
-            if only_departures { departure } else { departure.into_iter().chain(arrival).min() };
-        match to {
-            Some(to) => self.pass_to(to, fits, release),
-            None => Ok(()),
+        let arrival = arrival.filter(|_| !only_departures || departure.is_none());
+        match departure.into_iter().chain(arrival).min() {
+            Some(to) => self.pass_to(to, fits, release).map(|()| true),
+            None => Ok(false),
         }
     }
 

@@ -10,11 +10,24 @@ use pyo3::prelude::*;
 use super::site::Site;
 use crate::place::request_for;
 
-/// A question for a place.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+/// A question for a place: what `choose` of an allocator is given.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> @mw.register
+/// ... class Lowest:
+/// ...     "The free nodes with the lowest numbers."
+/// ...     asks, finds, stateless = "nodes", "any_nodes", True
+/// ...     def choose(self, ask: mw.Ask):
+/// ...         return ask.site.free_numbers[: ask.nodes]
+/// >>> mw.Pool(mw.mesh(4, 4), "lowest").allocate(6)
+/// Placement("0,0:4x1;0,1:2x1")
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Ask {
     pub(super) request: Request,
     pub(super) site: Py<Site>,
+    /// The present instant.
     #[pyo3(get)]
     pub(super) now: f64,
     pub(super) rng: Py<Rng>,
@@ -22,21 +35,26 @@ pub(crate) struct Ask {
 
 #[pymethods]
 impl Ask {
+    /// What is asked for, in the form that the allocator asks for; a subcube is the number of its
+    /// nodes.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         request_for(py, &self.request)
     }
 
+    /// How many nodes are asked for.
     #[getter]
     fn nodes(&self) -> u64 {
         self.request.nodes()
     }
 
+    /// The site.
     #[getter]
     fn site(&self, py: Python<'_>) -> Py<Site> {
         self.site.clone_ref(py)
     }
 
+    /// The allocator's own stream of random numbers.
     #[getter]
     fn rng(&self, py: Python<'_>) -> Py<Rng> {
         self.rng.clone_ref(py)
@@ -47,9 +65,23 @@ impl Ask {
     }
 }
 
-/// The stream of random numbers of a strategy: a function of the seed, the replication and the strategy's place, so that
-/// whoever draws from it alone gives the same answers again.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+/// The stream of random numbers of a strategy or a workload: a function of the seed and the
+/// replication.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> @mw.register
+/// ... class Anywhere:
+/// ...     "Free nodes from one on that is drawn."
+/// ...     asks, finds, stateless = "nodes", "any_nodes", True
+/// ...     def choose(self, ask: mw.Ask):
+/// ...         free = ask.site.free_numbers
+/// ...         first = ask.rng.below(len(free) - ask.nodes + 1)
+/// ...         return free[first : first + ask.nodes]
+/// >>> len(mw.Pool(mw.mesh(4, 4), "anywhere", seed=1).allocate(3))
+/// 3
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Rng(Mutex<Stream>);
 
 impl Rng {
@@ -64,10 +96,12 @@ impl Rng {
 
 #[pymethods]
 impl Rng {
+    /// Draw a number, uniform on (0, 1).
     fn random(&self) -> f64 {
         self.stream().unit()
     }
 
+    /// Draw a whole number, uniform from 0 to below the bound.
     fn below(&self, bound: u64) -> PyResult<u64> {
         if bound == 0 {
             return Err(PyValueError::new_err("nothing is below 0"));

@@ -15,8 +15,27 @@ use super::site::Site;
 use crate::buffer::{Buffer, Memory};
 use crate::error::wrong;
 
-/// A cluster, which can be asked during a call of `schedule` and not after it.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+/// The machine and its queue: what `schedule` of a scheduler is given, and can ask while it is
+/// called.
+///
+/// Jobs are called by their place in the order of arrival. A question costs some microseconds,
+/// whatever it asks; arrays spare a question for each job.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> @mw.register
+/// ... class Shortest:
+/// ...     "The shortest first, by estimates."
+/// ...     def schedule(self, cluster: mw.Cluster):
+/// ...         while cluster.waiting_jobs:
+/// ...             shortest = cluster.waiting[cluster.waiting_estimates.argmin()]
+/// ...             if not cluster.start(shortest):
+/// ...                 break
+/// >>> jobs = {"submit": [0, 1, 2], "runtime": [9, 5, 3], "nodes": [4, 4, 4]}
+/// >>> mw.Study(machine=mw.flat(4), workload=jobs, scheduler="shortest").run().jobs()["start"].tolist()
+/// [0.0, 12.0, 9.0]
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Cluster {
     pub(super) lent: Lent<Model<'static>>,
     topologies: Vec<Arc<Wired>>,
@@ -70,16 +89,19 @@ fn of_waiting<T>(cluster: &Model<'_>, of: impl Fn(&Asked) -> T) -> Vec<T> {
 
 #[pymethods]
 impl Cluster {
+    /// The present instant.
     #[getter]
     fn now(&self) -> PyResult<f64> {
         self.ask(|cluster| cluster.now().units())
     }
 
+    /// The jobs that joined the queue at this instant.
     #[getter]
     fn arrivals(&self) -> PyResult<Vec<u64>> {
         self.ask(|cluster| cluster.arrivals().iter().map(|ticket| ticket.id.0).collect())
     }
 
+    /// The jobs that ended at this instant.
     #[getter]
     fn departures(&self) -> PyResult<Vec<u64>> {
         self.ask(|cluster| {
@@ -87,31 +109,37 @@ impl Cluster {
         })
     }
 
+    /// The waiting jobs, in order of arrival.
     #[getter]
     fn waiting(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| cluster.waiting().map(|ticket| ticket.id.0 as i64).collect())
     }
 
+    /// How many processors each of them asks for.
     #[getter]
     fn waiting_nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| of_waiting(cluster, |job| job.request.nodes() as i64))
     }
 
+    /// How long each of them is said to run.
     #[getter]
     fn waiting_estimates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.numbers(py, |cluster| of_waiting(cluster, |job| job.estimate))
     }
 
+    /// When each of them arrived.
     #[getter]
     fn waiting_submits(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.numbers(py, |cluster| of_waiting(cluster, |job| job.arrival.units()))
     }
 
+    /// The running jobs, in the order of their expected ends.
     #[getter]
     fn running(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| cluster.running().map(|(key, _)| key.id.0 as i64).collect())
     }
 
+    /// How many processors each of them holds.
     #[getter]
     fn running_nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| {
@@ -119,6 +147,7 @@ impl Cluster {
         })
     }
 
+    /// When each of them is expected to end.
     #[getter]
     fn running_ends(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.numbers(py, |cluster| {
@@ -126,28 +155,32 @@ impl Cluster {
         })
     }
 
+    /// How many jobs wait.
     #[getter]
     fn waiting_jobs(&self) -> PyResult<usize> {
         self.ask(|cluster| cluster.waiting_jobs())
     }
 
+    /// The job that has waited longest.
     #[getter]
     fn head(&self) -> PyResult<Option<u64>> {
         self.ask(|cluster| cluster.head().map(|ticket| ticket.id.0))
     }
 
+    /// How many processors are free, on all sites.
     #[getter]
     fn free_nodes(&self) -> PyResult<u64> {
         let sites = self.topologies.len();
         self.ask(|cluster| (0..sites).map(|at| u64::from(cluster.site(at).free_nodes())).sum())
     }
 
+    /// How many sites there are.
     #[getter]
     fn sites(&self) -> usize {
         self.topologies.len()
     }
 
-    /// A site as it is now; what happens later it does not show.
+    /// Give a site as it is now; what happens later it does not show.
     fn site(&self, index: usize) -> PyResult<Site> {
         let topology = self.topologies.get(index).ok_or_else(|| {
             PyIndexError::new_err(format!(
@@ -165,11 +198,21 @@ impl Cluster {
         Ok(site)
     }
 
+    /// Give a job that waits or runs.
     fn job(&self, job: u64) -> PyResult<Job> {
-        let ticket = self.ticket(job)?;
-        self.ask(|cluster| Job::of(cluster.job(ticket)))
+        let unknown = match self.ticket(job) {
+            Ok(ticket) => return self.ask(|cluster| Job::of(cluster.job(ticket))),
+            Err(unknown) => unknown,
+        };
+        let running = self.ask(|cluster| {
+            let found = cluster.running().find(|(key, _)| key.id.0 == job);
+            found.map(|(_, running)| Job::of(&running.job))
+        })?;
+        running.ok_or(unknown)
     }
 
+    /// Start a waiting job, if selector, sizing and allocator find a place for it, and a guard
+    /// allows it.
     #[pyo3(signature = (job, beside = None))]
     fn start(&self, job: u64, beside: Option<&Bound<'_, Guard>>) -> PyResult<bool> {
         let ticket = self.ticket(job)?;
@@ -186,6 +229,8 @@ impl Cluster {
         Ok(started)
     }
 
+    /// Promise a waiting job the earliest start that there would be if all running jobs ended at
+    /// their estimates.
     fn reserve(&self, job: u64) -> PyResult<Option<Guard>> {
         let ticket = self.ticket(job)?;
         self.ask(|cluster| {
@@ -194,6 +239,7 @@ impl Cluster {
         })
     }
 
+    /// Tell whoever observes that a job was promised a start by this instant.
     fn promise(&self, job: u64, by: f64) -> PyResult<()> {
         let ticket = self.ticket(job)?;
         if by.is_nan() {
@@ -202,6 +248,7 @@ impl Cluster {
         self.ask(|cluster| cluster.promise(ticket, Time::new(by)))
     }
 
+    /// Take a waiting job out of the queue unserved.
     fn turn_away(&self, job: u64) -> PyResult<()> {
         let ticket = self.ticket(job)?;
         self.ask(|cluster| cluster.turn_away(ticket))?;
@@ -211,16 +258,36 @@ impl Cluster {
 }
 
 /// A promise to a waiting job, which jobs that are started beside it do not delay.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> @mw.register
+/// ... class Backfills:
+/// ...     "EASY backfilling."
+/// ...     plans, serves_all = True, True
+/// ...     def schedule(self, cluster: mw.Cluster):
+/// ...         for job in cluster.waiting.tolist():
+/// ...             if not cluster.start(job):
+/// ...                 break
+/// ...         if cluster.head is not None and (guard := cluster.reserve(cluster.head)) is not None:
+/// ...             for job in cluster.waiting.tolist()[1:]:
+/// ...                 cluster.start(job, beside=guard)
+/// >>> jobs = {"submit": [0, 1, 2], "runtime": [9, 5, 3], "nodes": [3, 4, 1]}
+/// >>> mw.Study(machine=mw.flat(4), workload=jobs, scheduler="backfills").run().jobs()["start"].tolist()
+/// [0.0, 9.0, 2.0]
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Guard(Mutex<Promise>);
 
 #[pymethods]
 impl Guard {
+    /// When the job is promised to start.
     #[getter]
     fn at(&self) -> f64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).reservation.at.units()
     }
 
+    /// On which site.
     #[getter]
     fn site(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).reservation.site

@@ -9,11 +9,14 @@ pub(crate) mod ask;
 pub(crate) mod cluster;
 pub(crate) mod job;
 mod lent;
+pub(crate) mod metric;
+pub(crate) mod observer;
 pub(crate) mod offers;
 pub(crate) mod scheduler;
 pub(crate) mod selector;
 pub(crate) mod site;
 pub(crate) mod sizing;
+pub(crate) mod workload;
 
 use std::sync::Arc;
 
@@ -25,52 +28,49 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::catalogue;
 use crate::error::failed;
 use crate::place::Topology;
-use crate::running::give_up;
+use crate::running::{give_up, note_asker};
 use crate::values::from_toml;
 
 /// An instance of the class behind the name, with its parameters; and whether copies may share it.
 fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance {
+    made(kind, params.name(), machine, |py| {
+        let given = PyDict::new(py);
+        for (key, value) in params.table().iter().filter(|(key, _)| *key != "name") {
+            given.set_item(key, from_toml(py, value)?)?;
+        }
+        Ok(given)
+    })
+}
+
+/// An instance of the class behind the name, with these parameters.
+fn made(
+    kind: &'static str,
+    name: &str,
+    machine: &[Wired],
+    given: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyDict>>,
+) -> Instance {
     Python::attach(|py| {
         let made = || -> PyResult<Instance> {
-            let class = catalogue::class(py, kind, params.name()).ok_or_else(|| {
-                failed(format!("the {kind} `{}` is not registered in this process", params.name()))
+            let class = catalogue::class(py, kind, name).ok_or_else(|| {
+                failed(format!("the {kind} `{name}` is not registered in this process"))
             })?;
             let machine = machine.iter().map(|one| Topology(Arc::new(one.clone())));
             let machine = PyTuple::new(
                 py,
                 machine.map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?,
             )?;
-            let given = PyDict::new(py);
-            for (key, value) in params.table().iter().filter(|(key, _)| *key != "name") {
-                given.set_item(key, from_toml(py, value)?)?;
-            }
             let maker = py.import("meshwork._strategies")?.getattr("instance")?;
-            let object = maker.call1((class.bind(py), kind, machine, given))?;
-            let flag = |name: &str| {
-                object.getattr(name).and_then(|flag| flag.is_truthy()).unwrap_or(false)
-            };
-            let has = |name: &str| object.hasattr(name).unwrap_or(false);
-            Ok(Instance {
-                kind,
-                name: params.name().into(),
-                is_stateless: flag("stateless"),
-                goes_by_free_nodes: flag("goes_by_free_nodes"),
-                has_claimed: has("claimed"),
-                has_released: has("released"),
-                has_memory: has("memory") && has("recall"),
-                has_arrived: has("arrived"),
-                has_fork: has("fork"),
-                object: object.unbind(),
-            })
+            let object = maker.call1((class.bind(py), kind, machine, given(py)?))?;
+            Instance::of(kind, name, &object)
         };
         made().unwrap_or_else(|error| {
-            give_up(&format!("the {kind} `{}` could not be made", params.name()), Some(error))
+            give_up(&format!("the {kind} `{name}` could not be made"), Some(error))
         })
     })
 }
 
-/// A strategy in Python.
-struct Instance {
+/// A strategy in Python, or something else that is asked there during a run.
+pub(crate) struct Instance {
     kind: &'static str,
     name: Arc<str>,
     object: Py<PyAny>,
@@ -84,6 +84,26 @@ struct Instance {
 }
 
 impl Instance {
+    /// What is asked of an object of this thread's run.
+    pub(crate) fn of(kind: &'static str, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        note_asker(object.py())?;
+        let flag =
+            |name: &str| object.getattr(name).and_then(|flag| flag.is_truthy()).unwrap_or(false);
+        let has = |name: &str| object.hasattr(name).unwrap_or(false);
+        Ok(Instance {
+            kind,
+            name: name.into(),
+            is_stateless: flag("stateless"),
+            goes_by_free_nodes: flag("goes_by_free_nodes"),
+            has_claimed: has("claimed"),
+            has_released: has("released"),
+            has_memory: has("memory") && has("recall"),
+            has_arrived: has("arrived"),
+            has_fork: has("fork"),
+            object: object.clone().unbind(),
+        })
+    }
+
     /// Ends the run: it cannot go on.
     fn give_up(&self, doing: &str, cause: PyErr) -> ! {
         give_up(&format!("the {} `{}` raised {doing}", self.kind, self.name), Some(cause))

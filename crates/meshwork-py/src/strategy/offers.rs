@@ -11,8 +11,24 @@ use super::lent::Lent;
 use crate::error::wrong;
 use crate::place::Placement;
 
-/// The offers of one attempt, which can be asked during a call of `select` and not after it.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+/// What the sites offer a job: what `select` of a selector is given, and can ask while it is
+/// called.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> @mw.register
+/// ... class Roomiest:
+/// ...     "The site with most free processors."
+/// ...     stateless = True
+/// ...     def select(self, job: mw.Job, offers: mw.Offers, rng: mw.Rng):
+/// ...         rooms = sorted(offers.rooms(), key=lambda room: -room["free"])
+/// ...         return next((room["site"] for room in rooms if offers.at(room["site"])), None)
+/// >>> machine = mw.sites([mw.flat(4), mw.flat(8)])
+/// >>> jobs = {"submit": [0, 1], "runtime": [9, 9], "nodes": [2, 2]}
+/// >>> mw.Study(machine=machine, workload=jobs, selector="roomiest").run().jobs()["site"].tolist()
+/// [1, 1]
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Offers {
     pub(super) lent: Lent<Model<'static>>,
     /// What was proposed in this attempt: asked again, an allocator that draws would propose something else.
@@ -40,11 +56,14 @@ impl Offers {
 
 #[pymethods]
 impl Offers {
+    /// How many sites there are.
     #[getter]
     fn sites(&self) -> PyResult<usize> {
         self.lent.with("offers", |offers| offers.sites())
     }
 
+    /// Say where the job would go on a site, and how many times longer than asked for it would run
+    /// there.
     fn at(&self, site: usize) -> PyResult<Option<(Placement, f64)>> {
         let Some(proposal) = self.proposal(site)? else { return Ok(None) };
         let topology = self.lent.with("offers", |offers| offers.site(site).topology().clone())?;
@@ -54,6 +73,8 @@ impl Offers {
         )))
     }
 
+    /// Give every site with room: `site`, `nodes`, `free`, `held` and `speed`. Nothing is drawn for
+    /// it.
     fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rooms = self.lent.with("offers", |offers| offers.rooms())?;
         let list = PyList::empty(py);
@@ -69,7 +90,7 @@ impl Offers {
         Ok(list)
     }
 
-    /// What the other waiting jobs ask for, in order of arrival: processors and estimate.
+    /// Give what the other waiting jobs ask for: processors and estimate.
     fn others(&self) -> PyResult<Vec<(u64, f64)>> {
         self.lent.with("offers", |offers| {
             offers.queue().others().map(|job| (job.request.nodes(), job.estimate)).collect()

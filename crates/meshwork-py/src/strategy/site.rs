@@ -15,8 +15,19 @@ use crate::buffer::{Buffer, Memory};
 use crate::place::Topology;
 use crate::values::tuple;
 
-/// Which nodes are free, who holds the others, and since when.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+/// A site as a strategy sees it: arrays that look at memory which is kept up to date, without
+/// copies.
+///
+/// Nodes have the numbers 0, 1, 2, … along dimension 0 first, then along dimension 1, and so on.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> pool = mw.Pool(mw.mesh(4, 2))
+/// >>> held = pool.allocate((2, 1))
+/// >>> pool.site.free_numbers.tolist(), pool.site.free.shape
+/// ([2, 3, 4, 5, 6, 7], (4, 2))
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Site {
     topology: Arc<Wired>,
     free: Arc<[AtomicU8]>,
@@ -153,36 +164,60 @@ impl Site {
 
 #[pymethods]
 impl Site {
+    /// Which nodes are free, by coordinates.
     #[getter]
     fn free(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 0, || Memory::Flags(Arc::clone(&self.free)))
     }
 
+    /// The numbers of the free nodes, in ascending order: dimension 0 runs fastest. It takes time
+    /// for each node.
+    #[getter]
+    fn free_numbers(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let state = self.state();
+        let mut numbers = Vec::new();
+        for (at, &word) in state.words.iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                numbers.push(at as i64 * 64 + i64::from(rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+        drop(state);
+        Buffer::list(Memory::FixedWholes(numbers.into())).array(py)
+    }
+
+    /// The number of the claim that holds each node; −1 where it is free.
     #[getter]
     fn holder(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 1, || Memory::Wholes(Arc::clone(&self.holder)))
     }
 
+    /// When each node was claimed; NaN where it is free.
     #[getter]
     fn since(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 2, || Memory::Numbers(Arc::clone(&self.since)))
     }
 
+    /// Where its nodes lie.
     #[getter(topology)]
     fn its_topology(&self) -> Topology {
         Topology(Arc::clone(&self.topology))
     }
 
+    /// Its sides, dimension 0 first.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.topology.grid().sides())
     }
 
+    /// How many nodes there are.
     #[getter]
     fn nodes(&self) -> u32 {
         self.topology.grid().nodes()
     }
 
+    /// How many of them are free.
     #[getter]
     fn free_nodes(&self) -> u32 {
         self.state().words.iter().map(|word| word.count_ones()).sum()

@@ -20,25 +20,45 @@ struct InPython {
     instance: Instance,
 }
 
-/// What a sizing is asked.
-#[pyclass(frozen, module = "meshwork._meshwork")]
+/// What a sizing is asked: what `sizes` and `fewest` are given.
+///
+/// Examples
+/// --------
+/// >>> import meshwork as mw
+/// >>> @mw.register
+/// ... class Halved:
+/// ...     "Half of the processors for twice as long, where the whole is not to be had."
+/// ...     stateless = True
+/// ...     def sizes(self, demand: mw.Demand):
+/// ...         return [(demand.wanted, 1.0), ((demand.wanted + 1) // 2, 2.0)]
+/// ...     def fewest(self, demand: mw.Demand):
+/// ...         return (demand.wanted + 1) // 2
+/// >>> jobs = {"submit": [0, 1], "runtime": [9, 9], "nodes": [6, 4]}
+/// >>> mw.Study(machine=mw.flat(8), workload=jobs, sizing="halved").run().jobs()["held"].tolist()
+/// [6, 2]
+#[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Demand {
     request: Request,
+    /// How many the site has.
     #[pyo3(get)]
     nodes: u32,
+    /// How many jobs run.
     #[pyo3(get)]
     running: u64,
+    /// How many wait, this one included.
     #[pyo3(get)]
     waiting: u64,
 }
 
 #[pymethods]
 impl Demand {
+    /// The request, in the form of the site's allocator.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         request_for(py, &self.request)
     }
 
+    /// How many processors it is.
     #[getter]
     fn wanted(&self) -> u64 {
         self.request.nodes()

@@ -3,12 +3,15 @@
 mod areas;
 mod batches;
 mod evenness;
+mod gauges;
 pub mod ledger;
 mod measured;
 pub mod metrics;
 mod quantiles;
 mod reading;
 pub mod recorder;
+
+pub(crate) use gauges::Gauges;
 
 use crate::job::{Cause, Job, Time};
 use crate::machine::Placement;

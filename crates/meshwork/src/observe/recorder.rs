@@ -8,12 +8,13 @@ use super::areas;
 use super::batches::{Batches, Ratio, Sums};
 use super::evenness::Evenness;
 pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses};
-use super::metrics::{self, Integrand, Measure, MetricEntry, Quantity, Rules, Totals};
+use super::metrics::{self, Integrand, JobValue, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::reading::Reading;
 use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::Params;
+use crate::topology::Topology;
 
 /// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
@@ -79,6 +80,8 @@ pub struct Recorder {
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
     /// Which of them are ratios of two sums over those jobs.
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
+    /// Which of them are such means of what a function of this run says.
+    mean_by: Vec<(usize, JobValue)>,
     /// Which of them are means of the time for which the jobs that finish have waited for something.
     per_wait: Vec<(usize, Cause)>,
     /// For how long each job in the system has waited for what: kept up where that is measured.
@@ -121,9 +124,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Measures these metrics, each with its own parameters.
+    /// Measures these metrics, each with its own parameters, in a run on a machine of these sites.
     #[must_use]
-    pub fn new(window: Window, metrics: Vec<(&'static MetricEntry, Params)>) -> Recorder {
+    pub fn new(
+        window: Window,
+        metrics: Vec<(&'static MetricEntry, Params)>,
+        machine: &[Topology],
+    ) -> Recorder {
         let (metrics, params): (Vec<&'static MetricEntry>, Vec<Params>) =
             metrics.into_iter().unzip();
         let mut rules = params.into_iter().map(|params| Rules { params, ..window.rules.clone() });
@@ -133,7 +140,7 @@ impl Recorder {
         let mut means = Vec::new();
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
-        let mut power = Vec::new();
+        let (mut power, mut mean_by) = (Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
         let by_owner = window.by_owner.iter().map(|&by| (by, Classes::new())).collect();
@@ -146,6 +153,7 @@ impl Recorder {
                 Measure::Mean(quantity) => means.push((i, quantity)),
                 Measure::PerJob(value) => per_job.extend(own.map(|rules| (i, value, rules))),
                 Measure::Ratio(sums) => per_ratio.extend(own.map(|rules| (i, sums, rules))),
+                Measure::MeanBy(make) => mean_by.push((i, make(&metric.about, machine))),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerWait(cause) => per_wait.push((i, cause)),
                 Measure::PerStart(value) => per_start.push((i, value)),
@@ -159,7 +167,10 @@ impl Recorder {
                 }
                 Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
                 Measure::PerLateness(value) => per_lateness.push((i, value)),
-                Measure::OverTime(..) | Measure::Total(_) | Measure::Energy(_) => {}
+                Measure::OverTime(..)
+                | Measure::Watched(_)
+                | Measure::Total(_)
+                | Measure::Energy(_) => {}
             }
         }
         let is_of_energy =
@@ -184,6 +195,7 @@ impl Recorder {
             means,
             per_job,
             per_ratio,
+            mean_by,
             per_wait,
             waits: BTreeMap::new(),
             per_message,
@@ -230,9 +242,12 @@ impl Recorder {
                     }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
+                    // Whoever has the gauges reads them.
+                    Measure::Watched(_) => (None, Vec::new()),
                     Measure::Mean(_)
                     | Measure::PerJob(_)
                     | Measure::Ratio(_)
+                    | Measure::MeanBy(_)
                     | Measure::PerMessage(_)
                     | Measure::PerWait(_)
                     | Measure::PerStart(_)
@@ -346,6 +361,7 @@ impl Recorder {
                 Measure::Mean(_)
                 | Measure::PerJob(_)
                 | Measure::Ratio(_)
+                | Measure::MeanBy(_)
                 | Measure::PerMessage(_)
                 | Measure::PerWait(_) => ratio.value(),
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
@@ -358,6 +374,7 @@ impl Recorder {
                 | Measure::Power
                 | Measure::Net(..)
                 | Measure::Rate(..)
+                | Measure::Watched(_)
                 | Measure::Total(_)
                 | Measure::Energy(_) => return None,
             };
@@ -388,6 +405,12 @@ impl Recorder {
         }
         for (i, value, rules) in &self.per_job {
             let value = value(job, now, rules);
+            if !value.is_nan() {
+                sums[*i].add(value, 1.0);
+            }
+        }
+        for (i, value) in &mut self.mean_by {
+            let value = value(job, now, &self.window.rules);
             if !value.is_nan() {
                 sums[*i].add(value, 1.0);
             }
@@ -476,6 +499,12 @@ impl Recorder {
             let (over, under) = sums(job, now, rules);
             if !over.is_nan() && !under.is_nan() {
                 add(*i, over, under);
+            }
+        }
+        for (i, value) in &mut self.mean_by {
+            let value = value(job, now, &self.window.rules);
+            if !value.is_nan() {
+                add(*i, value, 1.0);
             }
         }
         for &(i, cause) in &self.per_wait {

@@ -20,7 +20,7 @@ use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Features, Measure, MetricEntry, Rules};
 use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
-use crate::observe::{Event, JobId, Observer, State};
+use crate::observe::{Event, Gauges, JobId, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Named, Param, Params, Problem, entry, join, name_of, resolve_in};
 use crate::rng::Stream;
@@ -409,14 +409,20 @@ impl Scenario {
     ) -> Result<Seen, RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
+        let machine = self.topologies();
+        let metrics: Vec<_> = self.parts.metrics.iter().map(|(found, _)| found.0).collect();
+        let mut gauges = Gauges::of(&metrics, &machine);
         let metrics =
             self.parts.metrics.iter().map(|(found, own)| (found.0, own.clone())).collect();
-        let mut recorder = recorder(&self.params.nested("measure"), metrics);
+        let mut recorder = recorder(&self.params.nested("measure"), metrics, &machine);
         let mut ledger = Ledger::default();
-        let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
+        let is_alone = gauges.is_empty();
+        let mut others = (&mut gauges, observer);
+        let other: &mut dyn Observer = if is_alone { &mut *others.1 } else { &mut others };
+        let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other };
         let end = simulate(setup, jobs, &mut all)?;
         ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
-        Ok(Seen { recorder, end, speeds })
+        Ok(Seen { recorder, gauges, end, speeds })
     }
 
     /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
@@ -539,7 +545,11 @@ fn in_order(mut table: Table) -> Table {
     ordered
 }
 
-fn recorder(measure: &Params, metrics: Vec<(&'static MetricEntry, Params)>) -> Recorder {
+fn recorder(
+    measure: &Params,
+    metrics: Vec<(&'static MetricEntry, Params)>,
+    machine: &[Topology],
+) -> Recorder {
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
@@ -551,22 +561,25 @@ fn recorder(measure: &Params, metrics: Vec<(&'static MetricEntry, Params)>) -> R
         by_size: measure.meaning("by_size", &BY_SIZE),
         by_owner: By::ALL.into_iter().filter(|by| measure.flag(by.key())).collect(),
     };
-    Recorder::new(window, metrics)
+    Recorder::new(window, metrics, machine)
 }
 
 /// A run that was watched to its end.
 struct Seen {
     recorder: Recorder,
+    gauges: Gauges,
     end: Time,
     speeds: Vec<f64>,
 }
 
 impl Seen {
     fn outcome(self) -> Outcome {
-        let Seen { recorder, end, speeds } = self;
+        let Seen { recorder, gauges, end, speeds } = self;
         let totals = *recorder.totals();
+        let mut metrics = recorder.measured();
+        gauges.read(&mut metrics);
         Outcome {
-            metrics: recorder.measured(),
+            metrics,
             by_size: recorder.by_size(),
             by_owner: recorder.by_owner(),
             finished: totals.finished,

@@ -220,7 +220,7 @@ pub(crate) fn allocators_for(
     let common = scenario.get("allocator").and_then(Value::as_table).cloned();
     let mut specs = Vec::new();
     for site in sites {
-        let topology = (entry(TOPOLOGIES, site.name()).build)(site)?;
+        let topology = Topology::read(entry(TOPOLOGIES, site.name()), site)?;
         let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
             (Some(own), _) => own,
             (None, Some(common)) => {

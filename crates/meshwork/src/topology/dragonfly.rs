@@ -204,6 +204,7 @@ impl Topology {
             tiers: Some(Tiers { leaf: p, group: p * a }),
             wires: Some(Arc::new(Dragonfly { p, a, h, groups })),
             grid,
+            table: None,
         })
     }
 }

@@ -260,6 +260,7 @@ impl Topology {
             tiers: Some(Tiers { leaf: arity[0], group }),
             wires: Some(Arc::new(tree)),
             grid,
+            table: None,
         })
     }
 }

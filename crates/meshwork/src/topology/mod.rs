@@ -9,6 +9,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toml::Table;
+
 use crate::registry::{About, DefaultValue, Kind, Named, Param, Params, Problem, join};
 
 mod dragonfly;
@@ -192,6 +194,8 @@ pub struct Topology {
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
+    /// The site of a study that it was read from, if it was.
+    table: Option<Arc<Table>>,
 }
 
 /// The words of a topology say all that it was made of.
@@ -256,7 +260,7 @@ impl Topology {
     pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         let grid = Grid::new(&[processors], false)?;
         let text = format!("flat machine of {processors} processors");
-        Ok(Topology { wiring: Wiring::Flat, grid, text, tiers: None, wires: None })
+        Ok(Topology { wiring: Wiring::Flat, grid, text, tiers: None, wires: None, table: None })
     }
 
     /// A grid with links, described in these words or else by its sides.
@@ -277,7 +281,7 @@ impl Topology {
             }
         });
         let wires: Arc<dyn Wires> = Arc::new(GridWires::new(&grid, 1));
-        Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires) })
+        Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires), table: None })
     }
 
     /// The same grid with so many processors at each of its nodes: processors become what it has, and those of
@@ -307,7 +311,35 @@ impl Topology {
             text: format!("{} of nodes with {each} processors", self.text),
             tiers: Some(Tiers { leaf: each, group: each }),
             wires: Some(Arc::new(GridWires::new(&self.grid, each))),
+            table: None,
         })
+    }
+
+    /// The topology that the site of a study describes; its table then says what it was made of.
+    pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
+        let is_own = |key: &str| {
+            key == "topology" || entry.about.params.iter().any(|param| param.name == key)
+        };
+        let own = site.table().iter().filter(|(key, _)| is_own(key));
+        let table = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
+    }
+
+    /// The table of a study that describes it, where it was read from one.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { topology = "torus", dims = [8, 8], speed = 2.0 }
+    ///     workload = { name = "lublin", jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// let topology = &scenario.topologies()[0];
+    /// assert_eq!(topology.table().unwrap()["dims"].to_string(), "[8, 8]");
+    /// ```
+    #[must_use]
+    pub fn table(&self) -> Option<&Table> {
+        self.table.as_deref()
     }
 
     /// How it is wired.

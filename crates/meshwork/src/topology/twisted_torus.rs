@@ -182,6 +182,7 @@ impl Topology {
             tiers: None,
             wires: Some(Arc::new(TwistedTorus { grid: grid.clone(), k })),
             grid,
+            table: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use meshwork::registry::did_you_mean;
 use meshwork::workload::table::{COLUMNS, Column, Holds, Row, Slot, places};
 use meshwork::workload::{Rows, WorkloadError};
 
@@ -123,14 +124,44 @@ impl Passed {
     }
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Cell<'a> {
+/// A cell of a table of jobs.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'a> {
+    /// A text.
     Text(&'a str),
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV is text"))]
+    /// A number.
     Number(f64),
     /// Seconds since the beginning of 1970.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV is text"))]
     Date(f64),
+}
+
+/// The row that these columns make, of a job that stands in no file.
+///
+/// ```
+/// use meshwork_lab::run::inputs::{Cell, row};
+/// let cells = [("submit", Cell::Number(2.0)), ("nodes", Cell::Number(3.0))];
+/// assert_eq!(row(1, cells)?.nodes, Some(3.0));
+/// let unknown = row(1, [("node", Cell::Number(3.0))]).unwrap_err();
+/// assert!(unknown.starts_with("there is no column `node` (did you mean `nodes`?"));
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// If there is no such column, or a cell is none of it: one sentence, without the line.
+pub fn row<'a>(
+    line: u64,
+    cells: impl IntoIterator<Item = (&'a str, Cell<'a>)>,
+) -> Result<Row, String> {
+    let mut row = Row { line, ..Row::default() };
+    for (name, cell) in cells {
+        let Some(column) = COLUMNS.iter().find(|column| column.name == name) else {
+            let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+            return Err(format!("there is no column `{name}` ({})", did_you_mean(name, &known)));
+        };
+        put(&mut row, column, cell)
+            .map_err(|cell| format!("`{name}` is `{cell}`, but must be {}", kind(column)))?;
+    }
+    Ok(row)
 }
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.

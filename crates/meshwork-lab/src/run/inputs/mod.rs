@@ -17,6 +17,8 @@ use meshwork::workload::{Inputs, Rows, WorkloadError};
 use crate::run::file::{FileError, MAX_TEXT, bounded};
 use crate::study::Study;
 
+pub use columns::{Cell, row};
+
 /// How much is read from the disk at a time.
 const BUFFER: usize = 1 << 16;
 

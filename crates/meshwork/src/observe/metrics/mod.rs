@@ -16,9 +16,10 @@ mod totals;
 mod waits;
 
 pub use super::areas::Integrand;
-use super::{Messages, Running, State};
+use super::{Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::{About, DefaultValue, Family, Named, Params, abouts};
+use crate::topology::Topology;
 use deadlines::{MISSED_DEADLINES, TARDINESS};
 use energy::{ASLEEP, ENERGY, ENERGY_DELAY, MEAN_POWER, WAKE_UPS};
 use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
@@ -94,6 +95,12 @@ pub enum Measure {
     /// The mean over the jobs that finished of this of the time by which each started later than it would have if nobody
     /// had arrived after it.
     PerLateness(fn(f64) -> f64),
+    /// The mean over the jobs that finished of the value that a function gives each. It is made for
+    /// the run and its machine; jobs of which it is not a number have none.
+    MeanBy(fn(&'static About, &[Topology]) -> JobValue),
+    /// The number that a gauge shows in the end. It is made for the run and its machine, and sees
+    /// all of it, its warm-up too.
+    Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
     /// The same, of what the machine took.
@@ -120,10 +127,69 @@ impl Measure {
             | Measure::PerMessage(_)
             | Measure::Evenness(_)
             | Measure::PerLateness(_)
+            | Measure::MeanBy(_)
+            | Measure::Watched(_)
             | Measure::Total(_)
             | Measure::Energy(_) => false,
         }
     }
+}
+
+/// Gives each job that finishes a value; made anew for each run.
+pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
+
+/// Watches one run, and shows a number at its end.
+///
+/// ```
+/// use meshwork::catalogue::Catalogue;
+/// use meshwork::job::Time;
+/// use meshwork::observe::metrics::{Gauge, Measure, MetricEntry};
+/// use meshwork::observe::{Event, Observer};
+/// use meshwork::registry::About;
+/// use meshwork::scenario::Scenario;
+/// use meshwork::workload::NoInputs;
+///
+/// /// The longest queue.
+/// #[derive(Default)]
+/// struct Longest { waiting: u64, most: u64 }
+///
+/// impl Observer for Longest {
+///     fn observe(&mut self, _now: Time, event: &Event<'_>) {
+///         match event {
+///             Event::Arrived(..) => self.waiting += 1,
+///             Event::Started(_) => self.waiting -= 1,
+///             _ => {}
+///         }
+///         self.most = self.most.max(self.waiting);
+///     }
+/// }
+///
+/// impl Gauge for Longest {
+///     fn value(&self) -> Option<f64> { Some(self.most as f64) }
+/// }
+///
+/// static LONGEST: MetricEntry = MetricEntry {
+///     about: About {
+///         name: "longest_queue", aliases: &[], summary: "the longest queue",
+///         definition: "The most jobs that waited at once.", complexity: "O(1) for each event.",
+///         source: "general", params: &[],
+///     },
+///     unit: "jobs",
+///     measure: Measure::Watched(|_, _| Box::new(Longest::default())),
+/// };
+///
+/// let catalogue = Catalogue::standard().with_metric(&LONGEST)?;
+/// let scenario = Scenario::read_in(&catalogue, &toml::toml! {
+///     machine = { topology = "flat", processors = 16 }
+///     workload = { name = "lublin", jobs = 50 }
+///     measure = { metrics = ["longest_queue"] }
+/// })?;
+/// assert!(scenario.run(0, &NoInputs, &mut ())?.metrics[0].value > Some(0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Gauge: Observer + Send {
+    /// The number; nothing where there was nothing to measure.
+    fn value(&self) -> Option<f64>;
 }
 
 /// What means and quantiles are taken of.
@@ -273,8 +339,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Measured only where a study asks for it, besides all quantiles, which keep a number for each job: what jobs wait for
-/// costs questions, fair starts cost runs, and most jobs have neither deadlines nor users.
+/// Measured only where a study asks for it, besides all quantiles, which keep a number for each
+/// job, and whatever is made anew for each run, which may cost anything: what jobs wait for costs
+/// questions, fair starts cost runs, and most jobs have neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -340,7 +407,7 @@ pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static st
         list.iter().any(|other| other.about.name == metric.about.name)
     };
     let is_usual = |metric: &&&MetricEntry| {
-        !matches!(metric.measure, Measure::Quantile(..))
+        !matches!(metric.measure, Measure::Quantile(..) | Measure::MeanBy(_) | Measure::Watched(_))
             && !metric.must_be_named()
             && !is_in(ON_REQUEST, metric)
             && (run.sends || !is_in(OF_MESSAGES, metric))

@@ -1,0 +1,76 @@
+//! Metrics in Python: the mean of a value of each job, or what an observer has seen in the end.
+
+use meshwork::job::Time;
+use meshwork::observe::metrics::{Gauge, JobValue, Rules};
+use meshwork::observe::{Event, JobId, Observer, Running, State};
+use meshwork::registry::About;
+use meshwork::topology::Topology as Wired;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::observer::{InPython, Run, sites};
+use super::{Instance, made};
+
+fn metric(about: &'static About, machine: &[Wired]) -> Instance {
+    made("metric", about.name, machine, |py| Ok(PyDict::new(py)))
+}
+
+/// Makes the value of each job that finishes by the metric that was registered under this name.
+pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
+    let (instance, sites) = (metric(about, machine), sites(machine));
+    Box::new(move |running: &Running, now: Time, _: &Rules| {
+        let value = Python::attach(|py| -> PyResult<Option<f64>> {
+            let told = (Run::of(running, &sites), now.units());
+            instance.object.bind(py).call_method1(intern!(py, "value"), told)?.extract()
+        });
+        let value = value.unwrap_or_else(|error| {
+            let id = running.id.0;
+            instance.give_up(&format!("when it was asked for the value of job {id}"), error)
+        });
+        value.unwrap_or(f64::NAN)
+    })
+}
+
+/// Makes the gauge of the metric that was registered under this name.
+pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
+    Box::new(Watching(InPython::new(metric(about, machine), machine)))
+}
+
+struct Watching(InPython);
+
+impl Gauge for Watching {
+    fn value(&self) -> Option<f64> {
+        let instance = self.0.instance();
+        let value = Python::attach(|py| -> PyResult<Option<f64>> {
+            instance.object.bind(py).call_method0(intern!(py, "result"))?.extract()
+        });
+        value.unwrap_or_else(|error| instance.give_up("when it was asked for its result", error))
+    }
+}
+
+impl Observer for Watching {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.0.elapsed(from, to, state);
+    }
+
+    fn asks_why_jobs_wait(&self) -> bool {
+        self.0.asks_why_jobs_wait()
+    }
+
+    fn asks_where_jobs_run(&self) -> bool {
+        self.0.asks_where_jobs_run()
+    }
+
+    fn asks_what_blocks(&self) -> bool {
+        self.0.asks_what_blocks()
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: meshwork::job::Cause) {
+        self.0.waited(from, to, id, cause);
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.0.observe(now, event);
+    }
+}

@@ -1,0 +1,185 @@
+//! Workloads in Python: whatever gives jobs one after the other.
+
+use meshwork::job::{Job, Time};
+use meshwork::registry::Params;
+use meshwork::rng::Stream;
+use meshwork::topology::Topology as Wired;
+use meshwork::workload::table::{Listed, Row};
+use meshwork::workload::{BuildError, Submission, Submissions, WorkloadContext, WorkloadError};
+use meshwork_lab::run::inputs::{Cell, row};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyMapping, PySequence, PyString};
+
+use super::ask::Rng;
+use super::{Instance, instance};
+use crate::values::repr;
+
+/// Builds the jobs of the workload that was registered under this name.
+pub(crate) fn build(
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+) -> Result<Submissions, BuildError> {
+    let machine: Vec<Wired> = setting.sites.iter().map(|(site, _)| site.clone()).collect();
+    let instance = instance("workload", params, &machine);
+    let jobs = Python::attach(|py| -> PyResult<_> {
+        let rng = Rng::new(&Stream::new(setting.seed, setting.replication, "workload"));
+        let jobs = instance.object.bind(py).call_method1(intern!(py, "jobs"), (rng,))?;
+        Ok(jobs.try_iter()?.unbind().into_any())
+    });
+    let jobs = jobs.unwrap_or_else(|error| instance.give_up("when it was asked for jobs", error));
+    let owners = setting.owners;
+    Ok(Box::new(Jobs { instance, jobs, owners, given: 0, last: Time::ZERO, is_over: false }))
+}
+
+struct Jobs {
+    instance: Instance,
+    jobs: Py<PyAny>,
+    /// Whether jobs are to say whose they are.
+    owners: bool,
+    given: u64,
+    last: Time,
+    is_over: bool,
+}
+
+impl Jobs {
+    /// The row of the next job, or what is wrong with it.
+    fn row(&self, py: Python<'_>) -> PyResult<Option<Result<Row, String>>> {
+        let Some(given) = self.jobs.bind(py).try_iter()?.next().transpose()? else {
+            return Ok(None);
+        };
+        columns(&given).map(|cells| Some(self.read(cells)))
+    }
+
+    fn read(&self, cells: Result<Vec<(String, Owned)>, String>) -> Result<Row, String> {
+        let cells = cells?;
+        let cells = cells.iter().map(|(column, cell)| (column.as_str(), cell.lent()));
+        row(self.given + 1, cells)
+    }
+
+    fn job(&mut self, row: Row) -> Result<Job, String> {
+        let number = row.job;
+        let name = self.instance.name.to_string();
+        // A table of one row: what may stand in it is said there.
+        let listed = Listed::read(Box::new(std::iter::once(Ok(row))), &name);
+        let place = format!("{name}:{}: ", self.given + 1);
+        let listed =
+            listed.map_err(|error| error.0.strip_prefix(&place).unwrap_or(&error.0).to_owned())?;
+        let Some((mut job, _)) = listed.jobs.into_iter().next() else {
+            return Err("it is no job".to_owned());
+        };
+        if job.arrival < self.last {
+            return Err(format!(
+                "submit is {}, but the job before it has {}: jobs come in the order of submission",
+                job.arrival, self.last
+            ));
+        }
+        self.last = job.arrival;
+        self.given += 1;
+        if number.is_none() {
+            job.number = self.given;
+        }
+        if !self.owners {
+            job.owner = None;
+        }
+        Ok(job)
+    }
+}
+
+impl Iterator for Jobs {
+    type Item = Result<Submission, WorkloadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let row = Python::attach(|py| self.row(py)).unwrap_or_else(|error| {
+            let next = self.given + 1;
+            self.instance.give_up(&format!("when it was asked for its job {next}"), error)
+        });
+        let Some(row) = row else {
+            self.is_over = true;
+            return None;
+        };
+        let job = row.and_then(|row| self.job(row));
+        self.is_over = job.is_err();
+        Some(job.map(Submission::Job).map_err(|what| {
+            let (name, next) = (&self.instance.name, self.given + 1);
+            WorkloadError(format!("the workload `{name}`, job {next}: {what}"))
+        }))
+    }
+}
+
+/// A cell that no longer needs the interpreter.
+enum Owned {
+    Text(String),
+    Number(f64),
+}
+
+impl Owned {
+    fn lent(&self) -> Cell<'_> {
+        match self {
+            Owned::Text(text) => Cell::Text(text),
+            Owned::Number(number) => Cell::Number(*number),
+        }
+    }
+}
+
+/// Columns of a job: items of a mapping, or attributes of whatever else has some; or why not.
+fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Owned)>, String>> {
+    let no_job = || {
+        format!(
+            "it is {}, but must be a mapping of the columns of a table of jobs, or have them as attributes",
+            repr(given)
+        )
+    };
+    let mapping = if given.is_instance_of::<PyMapping>() {
+        given.clone()
+    } else if given.hasattr(intern!(given.py(), "_asdict"))? {
+        given.call_method0(intern!(given.py(), "_asdict"))?
+    } else {
+        match given.getattr(intern!(given.py(), "__dict__")) {
+            Ok(attributes) => attributes,
+            Err(_) => return Ok(Err(no_job())),
+        }
+    };
+    let Ok(mapping) = mapping.cast::<PyMapping>() else { return Ok(Err(no_job())) };
+    let mut cells = Vec::new();
+    for item in mapping.items()?.iter() {
+        let (column, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let column: String = column.str()?.to_string();
+        if value.is_none() {
+            continue;
+        }
+        let Some(cell) = cell(&value)? else {
+            let given = repr(&value);
+            return Ok(Err(format!(
+                "`{column}` is {given}, but must be a number, a text or a truth value"
+            )));
+        };
+        cells.push((column, cell));
+    }
+    Ok(Ok(cells))
+}
+
+fn cell(value: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(Some(Owned::Text(value.extract::<bool>()?.to_string())));
+    }
+    if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
+        return Ok(Some(Owned::Number(value.extract()?)));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(Owned::Text(text.to_string())));
+    }
+    if value.hasattr(intern!(value.py(), "item"))? {
+        // A number of NumPy.
+        return Ok(value.extract::<f64>().ok().map(Owned::Number));
+    }
+    if value.is_instance_of::<PySequence>()
+        && let Some(sides) = crate::values::numbers::<u32>(value)
+    {
+        return Ok(Some(Owned::Text(meshwork::job::sides_text(&sides))));
+    }
+    Ok(None)
+}
