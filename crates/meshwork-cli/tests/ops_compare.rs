@@ -13,6 +13,7 @@ use meshwork_lab::operator::folder::{Folder, Machine, asked};
 use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast, forecast_with_waits};
 use meshwork_lab::operator::history::{By, History, Stay};
 use meshwork_lab::operator::plan::{Plan, Request};
+use meshwork_lab::operator::unmodelled::Beyond;
 use meshwork_lab::slurm::desk::{Desk, Told};
 use serde_json::{Value as Json, json};
 
@@ -65,7 +66,8 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
 }
 
 fn compared(folder: &Path, more: &[&str]) -> Json {
-    let said: Said = meshwork(folder, &[&["ops", "compare", "site", "--json"], more].concat());
+    let said: Said =
+        meshwork(folder, &[&["ops", "compare", "site", "--anyway", "--json"], more].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     serde_json::from_str(&said.out).unwrap()
 }
@@ -115,7 +117,10 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     assert_eq!(json["baseline"], json!("fine.yaml"));
     assert_eq!(json["topologies"][1]["differences"]["wait"]["mean"], json!(4.0));
     // In words.
-    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml", "--cleanup", "0"]);
+    let said = meshwork(
+        folder.path(),
+        &["ops", "compare", "site", "fine.yaml", "--cleanup", "0", "--anyway"],
+    );
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     assert!(said.out.contains("from the site's own topology"), "{}", said.out);
     let line = said.out.lines().find(|line| line.starts_with("wait, s")).unwrap();
@@ -154,8 +159,17 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     small(folder.path(), |_| {});
     let fine = row(&[(1, 1), (2, 2), (4, 1)]);
     fs::write(folder.path().join("<fine>.yaml"), &fine).unwrap();
-    let arguments =
-        ["ops", "compare", "site", "<fine>.yaml", "--cleanup", "0", "--report", "a.html"];
+    let arguments = [
+        "ops",
+        "compare",
+        "site",
+        "<fine>.yaml",
+        "--cleanup",
+        "0",
+        "--report",
+        "a.html",
+        "--anyway",
+    ];
     let said = meshwork(folder.path(), &arguments);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
@@ -172,6 +186,73 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     let data = page.split_once(r#"type="application/json">"#).unwrap().1;
     let json: Json = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
     assert_eq!(json["topologies"][1]["values"]["wait"], json!(4.0));
+}
+
+#[test]
+fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
+    // All of its jobs are written down on one node.
+    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
+    let says = "error: site: the site is not modelled well enough to go on: 0.0 % of the decisions are those of the rule";
+    assert!(said.err.starts_with(says) && said.err.contains("--anyway"), "{}", said.err);
+    let words = ["ops", "compare", "site", "fine.yaml", "--anyway", "--report", "a.html"];
+    let said = meshwork(folder.path(), &words);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let says = "The site is not modelled well enough to go on: 0.0 % of the decisions";
+    assert!(said.out.starts_with(says), "{}", said.out);
+    assert!(fs::read_to_string(folder.path().join("a.html")).unwrap().contains(says));
+    let json = compared(folder.path(), &["fine.yaml"]);
+    assert!(!json["doubts"].as_array().unwrap().is_empty(), "{json:#}");
+    // One that is needs no word.
+    small(folder.path(), |history| {
+        let lists = ["n[0-1]", "n2", "n3", "n[4-5]", "n[0-3]", ""];
+        for (stay, list) in history.stays.iter_mut().zip(lists) {
+            list.clone_into(&mut stay.nodelist);
+        }
+    });
+    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(said.out.starts_with("5 jobs happen again"), "{}", said.out);
+}
+
+#[test]
+fn nodes_that_jobs_share_are_used_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // Eight jobs of one processor each, of a node's eight, and two with nodes of their own.
+    small(folder.path(), |history| {
+        let stay = history.stays[0].clone();
+        let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| Stay {
+            id: number.to_string(),
+            submit: Some(start),
+            eligible: Some(start),
+            start: Some(start),
+            end: Some(end),
+            nodes,
+            processors: 1,
+            exclusive,
+            beyond: if number == 3 { vec![Beyond::Gres] } else { Vec::new() },
+            ..stay.clone()
+        };
+        history.stays = (0..8).map(|number| own(number, 0, 50 + number as i64, 1, false)).collect();
+        history.stays.extend([own(8, 10, 60, 2, true), own(9, 100, 150, 1, true)]);
+    });
+    let conf = CONF.replace("OverSubscribe=EXCLUSIVE", "OverSubscribe=NO");
+    fs::write(folder.path().join("site/slurm.conf"), conf).unwrap();
+    fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
+    let json = compared(folder.path(), &["same.yaml", "--cleanup", "0", "--baseline", "site"]);
+    let used = json["topologies"][0]["values"]["utilization"].as_f64().unwrap();
+    // From second 0 to second 100: one node for 57 s by all eight together, and two for 50 s.
+    assert!((used - (57.0 + 100.0) / 800.0).abs() < 1e-12, "{json:#}");
+    let found = json["not_modelled"].as_array().unwrap();
+    let keys: Vec<&str> = found.iter().map(|own| own["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["shared_nodes", "gres"], "{json:#}");
+    assert_eq!((&found[0]["stays"], &found[1]["stays"]), (&json!(8), &json!(1)));
+    // 50 to 57 s of one node each, beside 100 and 50 s.
+    let share = found[0]["node_seconds_share"].as_f64().unwrap();
+    assert!((share - 428.0 / 578.0).abs() < 1e-12, "{json:#}");
 }
 
 #[test]
@@ -363,13 +444,23 @@ fn what_is_left_out_would_have_changed_nothing() {
         "PriorityType=priority/multifactor\nPriorityWeightAge=5000\nPriorityMaxAge=0-01:00:00\n",
         "SchedulerType=sched/builtin\n",
     ];
+    let mut tree = "- topology: t\n  tree:\n    switches:\n".to_owned();
+    for leaf in 0..8 {
+        tree.push_str(&format!(
+            "      - {{switch: l{leaf}, nodes: 'n[{:02}-{:02}]'}}\n",
+            8 * leaf,
+            8 * leaf + 7
+        ));
+    }
+    tree.push_str("      - {switch: top, children: 'l[0-7]'}\n");
     let mut causes = [0; 4];
-    for (seed, own) in (1..).zip(confs) {
+    let cases = confs.iter().map(|own| (own, TORUS)).chain(confs.iter().map(|own| (own, &*tree)));
+    for (seed, (own, topology)) in (1..).zip(cases) {
         let folder = tempfile::tempdir().unwrap();
         let conf = format!(
             "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n"
         );
-        fs::write(folder.path().join("topology.yaml"), TORUS).unwrap();
+        fs::write(folder.path().join("topology.yaml"), topology).unwrap();
         fs::write(folder.path().join("slurm.conf"), conf).unwrap();
         let file = |name: &str| folder.path().join(name);
         let machine = Machine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();

@@ -248,6 +248,95 @@ fn what_is_wrong_with_a_history_is_said_in_one_sentence_with_its_line() {
 }
 
 #[test]
+fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
+    let header = "JobIDRaw|JobID|JobName|User|Submit|Start|End|State|NNodes|NodeList|SubmitLine";
+    let record = |id: u32, name: &str, line: &str| {
+        format!("{id}|{id}|{name}|ada|1000|1001|1010|COMPLETED|2|n[0-1]|{line}\n")
+    };
+    let whole: String = (1..20).map(|id| record(id, "a", "sbatch -N2 a.sh")).collect();
+    // In the one text, in the other, in both, and twice: the times between them say which.
+    let barred = [("x|y", "b"), ("x", "b|c"), ("x|y", "-J x|y b"), ("||x||", "-J ||x|| b|c")];
+    let barred: String =
+        (20..).zip(barred).map(|(id, (name, line))| record(id, name, line)).collect();
+    let own = folder(&format!("{header}\n{whole}{barred}"));
+    let json = quality(own.path(), &[]);
+    assert_eq!(
+        [&json["jobs"], &json["repaired"], &json["skipped"]],
+        [23, 3, 0].map(Json::from).each_ref(),
+        "{json:#}"
+    );
+    let jobs = fs::read_to_string(own.path().join("site/jobs.csv")).unwrap();
+    assert_eq!(jobs.lines().filter(|line| line.contains(",1,ada,,")).count(), 23, "{jobs}");
+    // Where no text may have a bar, or the record is torn, it is left out, and the first five are named.
+    let few = "JobID|Submit|Start|End|NNodes|NodeList";
+    let torn: String = (2..9).map(|id| format!("{id}|1|x|2|3|1|n0|n1\n")).collect();
+    let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
+    let said = import(own.path(), &["--json"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let json: Json = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&json["jobs"], &json["skipped"]), (&json!(1), &json!(8)), "{json:#}");
+    let named: Vec<&str> =
+        said.err.lines().filter(|line| line.contains("this record has 8 fields")).collect();
+    assert_eq!(named.len(), 5, "{}", said.err);
+    assert!(
+        named[0].starts_with("warning: sacct.txt, line 3: ")
+            && named[0].ends_with("it is left out")
+    );
+    assert!(named[4].ends_with("it is left out, and 3 more like these"), "{}", named[4]);
+}
+
+#[test]
+fn what_a_site_has_that_is_not_modelled_is_listed() {
+    let header = "JobID|User|Partition|QOS|Submit|Start|End|State|NNodes|NodeList|Reason|Constraints|AllocTRES|SubmitLine";
+    let text = format!(
+        "{header}\n\
+         1|ada|main|normal|1000|1000|1010|COMPLETED|1|n0|None||cpu=2,node=1|sbatch --exclusive a.sh\n\
+         2|ada|main|high|1000|1000|1010|COMPLETED|1|n1|None||cpu=2,gres/gpu=1,node=1|sbatch --exclusive --gres=gpu:1 a.sh\n\
+         3|ada|main|normal|1000|1000|1020|COMPLETED|1|n2|None|ib|cpu=1,node=1|sbatch -C ib -L matlab a.sh\n\
+         4+0|ada|main,other|normal|1000|1000|1010|PREEMPTED|2|n[4-5]|None||cpu=4,node=2|sbatch --exclusive --reservation=r a.sh\n\
+         5|ada|main|normal|1000|Unknown|Unknown|PENDING|1|None assigned|AssocGrpNodeLimit||cpu=2|sbatch --exclusive a.sh\n"
+    );
+    let own = folder(&text);
+    let conf = format!(
+        "PreemptType=preempt/qos\nPriorityWeightFairshare=1000\nSelectTypeParameters=CR_Core_Memory\n{CONF}"
+    );
+    fs::write(own.path().join("slurm.conf"), conf).unwrap();
+    let json = quality(own.path(), &[]);
+    let found: Vec<(&str, Option<u64>)> = json["not_modelled"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| (own["key"].as_str().unwrap(), own["stays"].as_u64()))
+        .collect();
+    let expected = [
+        ("shared_nodes", Some(1)),
+        ("gres", Some(1)),
+        ("features", Some(1)),
+        ("licences", Some(1)),
+        ("partitions", Some(1)),
+        ("reservation", Some(1)),
+        ("heterogeneous", Some(1)),
+        ("qos", Some(1)),
+        ("limits_hit", Some(1)),
+        ("preempted", Some(1)),
+        ("preemption", None),
+        ("fair_share", None),
+        ("memory", None),
+    ];
+    assert_eq!(found, expected, "{json:#}");
+    // 20 of 60 node-seconds.
+    let share = json["not_modelled"][0]["node_seconds_share"].as_f64().unwrap();
+    assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
+    let said = import(own.path(), &[]);
+    let line = "unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n";
+    assert!(said.out.contains(line), "{}", said.out);
+    // It is kept with the site.
+    let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
+    let kept: Json = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["not_modelled"], json["not_modelled"]);
+}
+
+#[test]
 fn a_site_is_not_written_over_something_else() {
     let folder = folder(SACCT);
     fs::create_dir(folder.path().join("site")).unwrap();

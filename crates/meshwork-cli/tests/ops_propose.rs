@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{Numbers, Said, examples, meshwork};
 use meshwork_lab::operator::folder::{Folder, Machine};
-use meshwork_lab::operator::forecast::{Conditions, forecast};
+use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast};
 use meshwork_lab::operator::history::{By, History, Stay};
 use serde_json::{Value as Json, json};
 
@@ -73,7 +73,7 @@ fn site(folder: &Path, topology: &str, stays: Vec<Stay>) {
 }
 
 fn proposed(folder: &Path, more: &[&str]) -> (Said, Json) {
-    let fixed = ["ops", "propose", "site", "--cleanup", "0", "--json"];
+    let fixed = ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway"];
     let said = meshwork(folder, &[&fixed[..], more].concat());
     let json =
         serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
@@ -93,7 +93,17 @@ fn a_better_list_that_was_planted_is_found() {
     // On all jobs it gains most of what the planted one does, or more.
     let said = meshwork(
         path,
-        &["ops", "compare", "site", "planted.yaml", "proposed.yaml", "--cleanup", "0", "--json"],
+        &[
+            "ops",
+            "compare",
+            "site",
+            "planted.yaml",
+            "proposed.yaml",
+            "--cleanup",
+            "0",
+            "--json",
+            "--anyway",
+        ],
     );
     let compared: Json = serde_json::from_str(&said.out).unwrap();
     let wait = |number: usize| compared["topologies"][number]["values"]["wait"].as_f64().unwrap();
@@ -107,14 +117,44 @@ fn a_better_list_that_was_planted_is_found() {
     // All that is no list stays as it is written.
     assert!(text.starts_with(&torus(&[])), "{text}");
     // In words it is a change of the file.
-    let said = meshwork(path, &["ops", "propose", "site", "--cleanup", "0", "--lists", "192"]);
+    let words = ["ops", "propose", "site", "--cleanup", "0", "--lists", "192"];
+    let said = meshwork(path, &words);
+    assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.contains("the site is not modelled well enough to go on: "), "{}", said.err);
+    let said = meshwork(path, &[&words[..], &["--anyway"]].concat());
     assert_eq!(said.status, Some(0));
+    assert!(
+        said.out.starts_with("The site is not modelled well enough to go on: "),
+        "{}",
+        said.out
+    );
     assert!(
         said.out.contains("--- site/topology.yaml\n+++ proposed topology.yaml\n@@ "),
         "{}",
         said.out
     );
     assert!(said.out.contains("\n-          - dims: {x: 4, y: 2, z: 1}\n"), "{}", said.out);
+}
+
+#[test]
+fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    // More work than the machine can do: the queue is long at the cut.
+    site(folder.path(), &torus(&ACROSS), jobs(400, 3, &SIZES, 60.0));
+    let (_, json) = proposed(folder.path(), &["--lists", "64"]);
+    let Folder { machine, history, .. } = Folder::read(&folder.path().join("site")).unwrap();
+    let mut stays = history.stays;
+    stays.sort_by_key(Stay::queued);
+    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 0));
+    let waits = |stays: &[Stay], outcomes: &[Outcome]| {
+        let wait = |(stay, own): (&Stay, &Outcome)| own.start.unwrap() - stay.queued().unwrap();
+        stays.iter().zip(outcomes).map(wait).sum::<i64>() as f64 / stays.len() as f64
+    };
+    // Under the site's own list nothing is cut: the second half waits as it does when all happen.
+    let whole = waits(&stays[200..], &outcomes[200..]);
+    assert_eq!(json["wait"].as_f64(), Some(whole), "{json:#}");
+    let alone = forecast(&machine, &stays[200..], &Conditions::of(&machine, 0));
+    assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
 /// What is proposed for sites whose boxes nest, so that chance alone makes others look better.

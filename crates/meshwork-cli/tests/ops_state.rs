@@ -15,6 +15,7 @@ use meshwork_lab::operator::explain::{Reason, explain};
 use meshwork_lab::operator::folder::{Folder, Machine, asked};
 use meshwork_lab::operator::history::{History, Stay};
 use meshwork_lab::operator::places::places;
+use meshwork_lab::operator::sacct::Clock;
 use meshwork_lab::operator::state::{Holder, State};
 use meshwork_lab::slurm::desk::{Desk, Told};
 use serde_json::{Value as Json, json};
@@ -73,7 +74,8 @@ fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> 
         until: Some(100 + 10 * job as i64),
     });
     let running = running.collect();
-    State { machine: machine.clone(), now: 50, running, waiting: vec![stay(&"w", size)] }
+    let waiting = vec![stay(&"w", size)];
+    State { machine: machine.clone(), now: 50, running, waiting, clock: Clock::utc() }
 }
 
 /// Whether a job starts if none but these run.
@@ -288,15 +290,16 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
     let topology = ["--topology", "topology.yaml"];
     for (words, says) in [
         (
-            &["explain", "site", "w"][..],
-            "site: of a site the instant is needed: --at SECOND, since 1970",
+            &["defrag", "site", "--shape", "8"][..],
+            "site: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59",
         ),
+        (&["explain", "site", "z"], "site: there is no job z in this history"),
         (
             &["explain", "site", "w", "--at", "5"],
-            "site: the history says nothing of second 5: it goes from 900 to 2000",
+            "site: the history says nothing of 1970-01-01 00:00:05 UTC: it goes from 1970-01-01 00:15:00 to 1970-01-01 00:33:20",
         ),
         (&["explain", "site", "a", "--at", "1200"], "job a runs, and does not wait"),
-        (&["explain", "site", "z", "--at", "1200"], "no job z waits at second 1200"),
+        (&["explain", "site", "z", "--at", "1200"], "no job z waits at 1970-01-01 00:20:00 UTC"),
         (
             &["defrag", "site", "--at", "1200", "--shape", "3x1x1"],
             "site/topology.yaml: no place of 3x1x1 is listed (listed: 1x1x1, 2x1x1, 2x2x1, 4x2x1)",
@@ -333,8 +336,29 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         let said = meshwork(folder.path(), &[&["ops"], words].concat());
         assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words:?}");
     }
-    let said = meshwork(folder.path(), &["ops", "explain", "site", "w", "--at", "1200", "--json"]);
+    let explain = |more: &[&str]| {
+        let words = ["ops", "explain", "site", "w", "--json"];
+        meshwork(folder.path(), &[&words[..], more].concat())
+    };
+    let said = explain(&["--at", "1200"]);
     let json: Json = serde_json::from_str(&said.out).unwrap();
+    // A date is as good, in any zone, and without one the job is looked at when it began to wait.
+    for same in [
+        &["--at", "1970-01-01T00:20:00"][..],
+        &["--at", "1970-01-01T01:20:00+01:00"],
+        &["--at", "1970-01-01 01:20:00", "--time-zone", "Europe/Berlin"],
+    ] {
+        let own: Json = serde_json::from_str(&explain(same).out).unwrap();
+        assert_eq!((&own["now"], &own["starts"]), (&json["now"], &json["starts"]), "{same:?}");
+    }
+    let own: Json = serde_json::from_str(&explain(&[]).out).unwrap();
+    assert_eq!(own["now"], json!(1100));
+    let said = explain(&["--at", "yesterday"]);
+    assert!(
+        said.err.contains("must be a number from 0 to 1e15, or a date, as 2026"),
+        "{}",
+        said.err
+    );
     assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(7)), "{json:#}");
     assert_eq!(json["starts"]["at"], json!(2200));
     let said = meshwork(
@@ -381,5 +405,110 @@ fn planned_starts_are_those_of_a_real_slurm() {
         let json: Json =
             serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
         assert_eq!(json["starts"], json!({ "at": at, "nodes": nodes }), "{job}");
+    }
+}
+
+/// What explain says of a job of these records, with these nodes.
+fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, Json) {
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    fs::write(folder.path().join("jobs.txt"), records).unwrap();
+    fs::write(folder.path().join("nodes.txt"), nodes).unwrap();
+    let files = ["--topology", "topology.yaml", "--nodes", "nodes.txt"];
+    let words = [&["ops", "explain", "jobs.txt", job][..], &files, more].concat();
+    let said = meshwork(folder.path(), &words);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let json = meshwork(folder.path(), &[&words[..], &["--json"]].concat());
+    (said.out, serde_json::from_str(&json.out).unwrap())
+}
+
+/// One that runs, on one node, and those that wait: id, priority, nodes, and what else is said of it.
+fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
+    let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
+                    TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"
+        .to_owned();
+    for (id, priority, nodes, more) in waiting {
+        text.push_str(&format!(
+            "JobId={id} JobName=x Priority={priority} JobState=PENDING {more} TimeLimit=02:00:00 NumNodes={nodes}-{nodes} \
+             SubmitTime=2026-07-01T11:30:00 LastSchedEval=2026-07-01T12:10:00\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn times_of_a_running_machine_are_those_of_its_own_clock() {
+    let jobs = records(&[(2, 9, 8, "Reason=Resources EligibleTime=2026-07-01T11:30:00")]);
+    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &[]);
+    assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 local time: "), "{text}");
+    assert!(!text.contains("UTC"), "{text}");
+    assert_eq!(json["time"], json!("2026-07-01 12:10:00 local time"));
+    // In a zone that is named they are instants.
+    let zone = ["--time-zone", "Europe/Berlin"];
+    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &zone);
+    assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 +02:00: "), "{text}");
+    assert_eq!(json["now"], json!(1_782_900_600));
+    // Seconds since 1970 need none.
+    let epoch = "JobId=1 JobState=RUNNING StartTime=1782900000 TimeLimit=01:00:00 NumNodes=1 NodeList=n00\n\
+                 JobId=2 JobState=PENDING Reason=Resources SubmitTime=1782900600 TimeLimit=01:00:00 NumNodes=12\n";
+    let (text, _) = explained(epoch, "", "2", &[]);
+    assert!(text.contains("job 2 waits at 2026-07-01 10:10:00 UTC: "), "{text}");
+}
+
+#[test]
+fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
+    for (more, kind, says) in [
+        ("Reason=JobHeldUser Dependency=(null)", "held", "it is held, until somebody releases it"),
+        ("Reason=JobHeldAdmin", "held", "it is held, until somebody releases it (JobHeldAdmin)"),
+        ("Reason=job_requeued_in_held_state", "held", "it is held"),
+        ("Reason=Dependency Dependency=afterok:1(unfulfilled)", "dependency", "follows other jobs"),
+        ("Reason=None Dependency=afterok:1(unfulfilled)", "dependency", "follows other jobs"),
+        ("Reason=DependencyNeverSatisfied", "dependency", "(DependencyNeverSatisfied)"),
+        ("Reason=QOSMaxJobsPerUserLimit", "limit", "a limit (QOSMaxJobsPerUserLimit)"),
+        ("Reason=AssocGrpNodeLimit", "limit", "a limit (AssocGrpNodeLimit)"),
+        ("Reason=MaxNodePerAccount", "limit", "a limit (MaxNodePerAccount)"),
+        ("Reason=JobArrayTaskLimit", "limit", "a limit (JobArrayTaskLimit)"),
+        ("Reason=BeginTime EligibleTime=2026-07-01T15:00:00", "begin_time", "may not start yet"),
+        ("Reason=Priority EligibleTime=2026-07-01T15:00:00", "begin_time", "(BeginTime)"),
+        ("Reason=Reservation", "other", "(Reservation)"),
+        ("Reason=Licenses", "other", "(Licenses)"),
+    ] {
+        // The first in the queue needs all that is free; the other could start at once.
+        let jobs = records(&[(2, 9, 8, more), (3, 5, 8, "Reason=Priority")]);
+        let (text, json) = explained(&jobs, "", "2", &[]);
+        assert_eq!(json["reason"], json!(kind), "{more}: {text}");
+        assert!(text.contains(says) && !text.contains("nodes are kept"), "{more}: {text}");
+        assert!(!text.contains("starts by limits"), "{text}");
+        // Nothing is kept for it.
+        let (_, json) = explained(&jobs, "", "3", &[]);
+        assert_eq!(json["reason"], json!("turn"), "{more}: {json:#}");
+    }
+    // Others wait for nodes or for their turn, whatever Slurm said last.
+    for reason in ["None", "Priority", "Resources", "No_suitable_topology_unit_found"] {
+        let jobs = records(&[(2, 9, 8, &format!("Reason={reason}")), (3, 5, 8, "Reason=Priority")]);
+        let (_, json) = explained(&jobs, "", "3", &[]);
+        assert_eq!(json["reason"], json!("priority"), "{reason}: {json:#}");
+    }
+}
+
+#[test]
+fn nodes_of_reservations_and_of_the_future_are_not_free() {
+    let jobs = records(&[(2, 9, 4, "Reason=Resources")]);
+    for (state, free) in [
+        ("IDLE", 11),
+        ("IDLE+PLANNED", 11),
+        ("IDLE+RESERVED", 9),
+        ("FUTURE", 9),
+        ("IDLE+MAINTENANCE+RESERVED", 9),
+        ("DOWN*", 9),
+        ("IDLE*", 9),
+    ] {
+        let (_, json) = explained(
+            &jobs,
+            &format!("NodeName=n10 State={state}\nNodeName=n11 State={state}\n"),
+            "2",
+            &[],
+        );
+        assert_eq!(json["free"], json!(free), "{state}: {json:#}");
     }
 }

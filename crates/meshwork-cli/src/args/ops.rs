@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use meshwork_lab::date::unix_seconds;
 use meshwork_lab::operator::instant::RunName;
+use meshwork_lab::operator::sacct::Clock;
 
 use super::sweep::duration;
 use crate::memory::Memory;
@@ -40,7 +42,8 @@ pub(crate) enum Ops {
     #[command(
         after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences are \
         taken job by job from the site's own topology, with 95 % intervals of batches of jobs that followed one \
-        another.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
+        another. The exit status is 1 if `ops fidelity` says that the site is not modelled well enough, and --anyway is \
+        not given.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
         fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
     )]
     Compare(Compare),
@@ -48,7 +51,8 @@ pub(crate) enum Ops {
     #[command(
         after_help = "Of a torus, shapes of the listed sizes, their spacing, where the first stands and their order are \
         tried; of blocks, which sizes are listed. What is proposed is a change of the site's topology.yaml, with the gain \
-        on jobs for which it was not chosen. The exit status is 1 if nothing better is found.\n\nExample:\n  meshwork \
+        on jobs for which it was not chosen. The exit status is 1 if nothing better is found, or if `ops fidelity` says that \
+        the site is not modelled well enough and --anyway is not given.\n\nExample:\n  meshwork \
         ops propose site --budget 10m -o proposed.yaml"
     )]
     Propose(Propose),
@@ -57,7 +61,7 @@ pub(crate) enum Ops {
         after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
         machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
         saved. A pool has no queue: there --shape says of what the question is.\n\nExamples:\n  meshwork ops explain site \
-        1109 --at 1795272884\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
+        1109 --at 2026-11-21T14:54:44\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
         slurm.conf\n  meshwork ops explain results 17 --run 3 --at 86400\n  meshwork ops explain state.json --shape 8x8x4"
     )]
     Explain(Explain),
@@ -65,10 +69,27 @@ pub(crate) enum Ops {
     #[command(
         after_help = "Every listed place of the shape is looked at, or every block of it where an allocator gives blocks. \
         Jobs move one after the other, the largest first, to where the rule or the allocator puts them on what is free by \
-        then. The exit status is 1 if no moves make room.\n\nExamples:\n  meshwork ops defrag site --at 1795272884 \
+        then. The exit status is 1 if no moves make room.\n\nExamples:\n  meshwork ops defrag site --at 2026-11-21T14:54:44 \
         --shape 4x2x2 --exempt 1100\n  meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
     )]
     Defrag(Defrag),
+}
+
+/// An instant, as it is written on the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum At {
+    /// A number of a clock that is known from elsewhere.
+    Number(f64),
+    /// A date.
+    Date(String),
+}
+
+fn at(text: &str) -> Result<At, String> {
+    if unix_seconds(text).is_some() {
+        return Ok(At::Date(text.to_owned()));
+    }
+    let wrong = |says| format!("{says}, or a date, as 2026-01-31T23:59:59");
+    super::not_negative(text).map(At::Number).map_err(wrong)
 }
 
 /// A machine at one instant.
@@ -77,9 +98,14 @@ pub(crate) struct State {
     /// A site, a folder of results, what `scontrol show job -o` prints, or what `meshwork place` saves or, with --slurm,
     /// answers to `show`
     pub(crate) state: PathBuf,
-    /// The instant: of a site's history in seconds since 1970, of a run by its own clock
-    #[arg(long, value_name = "TIME", value_parser = super::not_negative)]
-    pub(crate) at: Option<f64>,
+    /// The instant: of a site's history as 2026-01-31T23:59:59 or in seconds since 1970, of a run by its own clock [default
+    /// of a job in a site's history: when it began to wait]
+    #[arg(long, value_name = "TIME", value_parser = at)]
+    pub(crate) at: Option<At>,
+    /// The time zone of dates that name none, as Europe/Berlin or +01:00, and of those that are shown [default: UTC of a
+    /// site's history; of what scontrol prints, its own, whatever that is]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = Clock::read)]
+    pub(crate) time_zone: Option<Clock>,
     /// The run of a folder of results: the number of a scenario, or that and of a replication, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,
@@ -149,6 +175,9 @@ pub(crate) struct Terms {
     /// Whether a job of a size that is not listed asks for the next larger one, or is refused
     #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
     pub(crate) unlisted: String,
+    /// Go on though `ops fidelity` says that the site is not modelled well enough, and say so above the result
+    #[arg(long)]
+    pub(crate) anyway: bool,
 }
 
 /// `meshwork ops compare`.
@@ -232,7 +261,7 @@ pub(crate) struct Import {
     /// The folder for the site
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,
-    /// How far dates without a time zone are ahead of UTC, as +01:00 [default: UTC, with a warning]
+    /// The time zone of dates that name none, as Europe/Berlin or +01:00 [default: UTC, with a warning]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(crate) time_zone: Option<String>,
     /// Print one object of JSON

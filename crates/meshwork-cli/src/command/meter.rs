@@ -22,6 +22,8 @@ pub(super) struct Meter {
     began: Instant,
     /// The bar; none where there is no terminal.
     bar: Option<ProgressBar>,
+    /// What is counted.
+    noun: &'static str,
     is_silent: bool,
     /// When something is to be said next.
     due: Mutex<Duration>,
@@ -30,14 +32,25 @@ pub(super) struct Meter {
 impl Meter {
     /// One that says nothing.
     pub(super) fn silent() -> Meter {
-        Meter { began: Instant::now(), bar: None, is_silent: true, due: Mutex::default() }
+        Meter {
+            began: Instant::now(),
+            bar: None,
+            noun: "run",
+            is_silent: true,
+            due: Mutex::default(),
+        }
     }
 
-    /// A bar, if standard error is a terminal; lines, if it is not.
-    pub(super) fn new() -> Meter {
-        let bar = std::io::stderr().is_terminal().then(bar);
+    /// A bar that counts something, if standard error is a terminal; lines, if it is not.
+    pub(super) fn new(noun: &'static str) -> Meter {
+        let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
-        Meter { began: Instant::now(), bar, is_silent: false, due: Mutex::new(due) }
+        Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
+    }
+
+    /// So many of all have been seen to.
+    pub(super) fn count(&self, done: usize, all: usize) {
+        self.show(Progress { done: done as u64, total: all as u64, ..Progress::default() });
     }
 
     /// The study is this far.
@@ -65,7 +78,7 @@ impl Meter {
                 tell(&format!(
                     "progress: {} of {}{} · {} elapsed{}",
                     count(done),
-                    plural(total, "run"),
+                    plural(total, self.noun),
                     more(&progress),
                     words(elapsed),
                     left(&progress, elapsed)
@@ -83,9 +96,9 @@ impl Meter {
 }
 
 /// A bar on standard error. It is drawn at most ten times a second.
-fn bar() -> ProgressBar {
-    let template = "{bar:32} {pos} of {len} runs{msg} · {elapsed} elapsed";
-    let style = ProgressStyle::with_template(template)
+fn bar(noun: &str) -> ProgressBar {
+    let template = format!("{{bar:32}} {{pos}} of {{len}} {noun}s{{msg}} · {{elapsed}} elapsed");
+    let style = ProgressStyle::with_template(&template)
         .expect("the template is right")
         .progress_chars("█▉▊▋▌▍▎▏ ");
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10))

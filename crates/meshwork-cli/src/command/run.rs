@@ -125,7 +125,7 @@ pub(super) fn one(
     watched: Option<&Watched>,
     stopper: Option<&Stopper>,
 ) -> Result<Finished, Refused> {
-    let meter = if quiet { Meter::silent() } else { Meter::new() };
+    let meter = if quiet { Meter::silent() } else { Meter::new("run") };
     let show = |progress: Progress| {
         if let Some(watched) = watched {
             watched.progress(progress);

@@ -34,7 +34,7 @@ pub(super) fn run(
         )));
     };
     let study = Study::read_in(catalogue, file, &arguments.settings)?;
-    let meter = if arguments.quiet { Meter::silent() } else { Meter::new() };
+    let meter = if arguments.quiet { Meter::silent() } else { Meter::new("run") };
     let show = |progress: Progress| meter.show(progress);
     let ended = run_shard(
         &study,

@@ -1,6 +1,7 @@
 //! The real binary, run as a user runs it.
 #![allow(dead_code, reason = "every test uses a part of it")]
 
+pub(crate) mod backlog;
 pub(crate) mod serving;
 pub(crate) mod slurm;
 

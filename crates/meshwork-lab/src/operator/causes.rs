@@ -3,9 +3,9 @@
 //! A job that could start waits for its turn from when room was made last until backfill has looked at it; since backfill has
 //! then left it behind, nodes are reserved for others.
 
-use super::folder::asked;
-use super::history::{Second, Stay};
-use crate::slurm::desk::{Asked, Told};
+use super::history::Second;
+use super::plan::{Request, kinds};
+use crate::slurm::desk::Told;
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
 
@@ -52,21 +52,12 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    pub(super) fn new(stays: &[Stay]) -> Causes {
-        let mut kinds: Vec<(&str, Asked)> = Vec::new();
-        let mut kind = Vec::with_capacity(stays.len());
-        for stay in stays {
-            let own = (stay.partition.as_str(), asked(stay));
-            let place = kinds.iter().position(|other| *other == own);
-            kind.push(place.unwrap_or_else(|| {
-                kinds.push(own);
-                kinds.len() - 1
-            }));
-        }
+    pub(super) fn new(requests: &[Request]) -> Causes {
+        let (kind, kinds) = kinds(requests);
         Causes {
-            waited: vec![Waited::default(); stays.len()],
+            waited: vec![Waited::default(); requests.len()],
             kind,
-            answers: vec![None; kinds.len()],
+            answers: vec![None; kinds],
             changes: 0,
             now: Vec::new(),
             since: 0,

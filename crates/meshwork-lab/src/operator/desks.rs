@@ -31,6 +31,11 @@ impl<'a> Desks<'a> {
         &self.of[stay.partition.as_str()]
     }
 
+    /// The partitions that the history names.
+    pub(super) fn partitions(&self) -> impl Iterator<Item = &'a str> {
+        self.of.keys().copied()
+    }
+
     /// Gives a stay these nodes.
     pub(super) fn hold(&mut self, place: usize, asked: &Asked, nodes: &NodeSet) {
         self.of.values_mut().for_each(|desk| desk.hold(&place, asked, nodes.clone()));

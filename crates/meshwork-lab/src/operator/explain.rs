@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::folder::asked;
 use super::history::{Second, Stay};
 use super::places::places;
-use super::state::State;
+use super::state::{HeldBack, State};
 use crate::slurm::desk::Told;
 use crate::slurm::topology::{Structure, by};
 
@@ -25,6 +25,8 @@ pub enum Reason {
     Nodes(String),
     /// Enough nodes are free, but not as they would have to lie.
     Shape(String),
+    /// Neither the machine nor other jobs hold it back: Slurm does not consider it.
+    HeldBack(HeldBack),
     /// It could start, but nodes are kept for jobs that come before it.
     Reserved,
     /// It could start, and delays nobody: it has not been looked at yet.
@@ -39,6 +41,7 @@ impl Reason {
             Reason::Never(_) => "never",
             Reason::Nodes(_) => "nodes",
             Reason::Shape(_) => "shape",
+            Reason::HeldBack(own) => own.kind,
             Reason::Reserved => "priority",
             Reason::Turn => "turn",
         }
@@ -93,24 +96,28 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
         let runs = state.running.iter().any(|holder| holder.stay.id == job);
         return Err(match runs {
             true => format!("job {job} runs, and does not wait"),
-            false => format!("no job {job} waits at second {}", state.now),
+            false => format!("no job {job} waits at {}", state.clock.shown(state.now)),
         });
     };
     let stay = &state.waiting[place];
     let site = state.machine.site(&stay.partition);
     let asked = asked(stay);
     let mut desk = state.desk(&stay.partition);
-    let [alone, planned] = state.starts(place);
+    let [alone, planned] = match state.held_back(stay) {
+        Some(_) => [None, None],
+        None => state.starts(place),
+    };
     let told = desk.ask(&asked);
     let free = desk.idle();
-    let reason = match told {
-        Told::Never(says) => Reason::Never(says),
-        Told::Wait(Wait::Nodes, message) => Reason::Nodes(message.to_string()),
-        Told::Wait(Wait::Shape, message) => Reason::Shape(message.to_string()),
-        Told::Nodes(_) if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) => {
+    let reason = match (told, state.held_back(stay)) {
+        (Told::Never(says), _) => Reason::Never(says),
+        (_, Some(held_back)) => Reason::HeldBack(held_back),
+        (Told::Wait(Wait::Nodes, message), _) => Reason::Nodes(message.to_string()),
+        (Told::Wait(Wait::Shape, message), _) => Reason::Shape(message.to_string()),
+        (Told::Nodes(_), _) if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) => {
             Reason::Turn
         }
-        Told::Nodes(_) => Reason::Reserved,
+        (Told::Nodes(_), _) => Reason::Reserved,
     };
     let mut explained = Explained {
         stay: stay.clone(),
@@ -269,10 +276,11 @@ impl Explained {
             .collect();
         let says = match &self.reason {
             Reason::Never(says) | Reason::Nodes(says) | Reason::Shape(says) => Some(says.clone()),
+            Reason::HeldBack(own) => Some(own.says.clone()),
             Reason::Reserved | Reason::Turn => None,
         };
         json!({
-            "job": self.stay.id, "now": state.now, "nodes": self.stay.nodes, "free": self.free,
+            "job": self.stay.id, "now": state.now, "time": state.clock.shown(state.now), "nodes": self.stay.nodes, "free": self.free,
             "reason": self.reason.word(), "slurm": says,
             "slurm_reason": Some(&self.stay.reason).filter(|reason| !reason.is_empty()), "nearest": nearest,
             "starts_alone": start(&self.alone), "starts": start(&self.planned),

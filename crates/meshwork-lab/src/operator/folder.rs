@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 use super::history::{History, Stay};
 use super::read_text;
 use crate::run::file::write_whole;
+use crate::slurm::conf;
 use crate::slurm::desk::Asked;
 use crate::slurm::finding::Findings;
 use crate::slurm::hostlist;
@@ -127,6 +128,20 @@ impl Machine {
     #[must_use]
     pub fn conf_text(&self) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
+    }
+
+    /// The value that its `slurm.conf` gives a key at last.
+    #[must_use]
+    pub fn setting(&self, key: &str) -> Option<String> {
+        let lines = conf::lines(self.conf_text()?);
+        lines.iter().rev().find_map(|line| line.get(key)).map(str::to_owned)
+    }
+
+    /// Whether a stay leaves some processors of its nodes to other jobs.
+    #[must_use]
+    pub fn shares_nodes(&self, stay: &Stay) -> bool {
+        let shares = !stay.whole_blocks && asked(stay).share.is_some();
+        shares && !self.site(&stay.partition).is_exclusive
     }
 
     /// The same machine with another topology of a name that it has, if Slurm would take it.

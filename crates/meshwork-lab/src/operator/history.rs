@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::Trouble;
+use super::unmodelled::Beyond;
 use crate::cell::{plain, written};
 
 /// Seconds since the beginning of 1970 in UTC.
@@ -65,6 +66,8 @@ pub struct Stay {
     pub by: By,
     /// Why it waited, as the scheduler keeps it.
     pub reason: String,
+    /// What it asked for that is not modelled, in the order of the list.
+    pub beyond: Vec<Beyond>,
     /// Where it stands in the file that it was read from.
     pub line: usize,
 }
@@ -127,7 +130,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 28] = [
     "id",
     "attempt",
     "user",
@@ -155,6 +158,7 @@ const COLUMNS: [&str; 27] = [
     "by",
     "reason",
     "line",
+    "not_modelled",
 ];
 
 impl History {
@@ -211,7 +215,8 @@ impl History {
             cell(&mut text, &number(stay.priority).unwrap_or_default());
             cell(&mut text, stay.by.word());
             cell(&mut text, &stay.reason);
-            let _ = writeln!(text, "{}", stay.line);
+            let beyond: Vec<&str> = stay.beyond.iter().map(|own| own.word()).collect();
+            let _ = writeln!(text, "{},{}", stay.line, beyond.join(" "));
         }
         text
     }
@@ -287,6 +292,10 @@ impl History {
                     _ => By::Unknown,
                 },
                 reason: text("reason"),
+                beyond: Beyond::ALL
+                    .into_iter()
+                    .filter(|own| cell("not_modelled").split(' ').any(|word| word == own.word()))
+                    .collect(),
                 line: count("line")?.unwrap_or(0) as usize,
             });
         }
@@ -329,6 +338,7 @@ mod tests {
             user: "=HYPERLINK(\"x\")".to_owned(),
             account: "-7".to_owned(),
             qos: "'@high".to_owned(),
+            beyond: vec![Beyond::Gres, Beyond::Reservation],
             line: 9,
             ..Stay::default()
         };

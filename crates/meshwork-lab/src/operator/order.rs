@@ -1,8 +1,9 @@
 //! In which order waiting jobs come: by their priorities, as far as a history tells them.
 
+use std::cmp::Ordering;
+
 use super::folder::Machine;
 use super::history::{Second, Stay};
-use crate::slurm::conf;
 
 /// How priorities grow while jobs wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,15 +18,13 @@ impl Order {
     /// earlier is that without what it has gained since; other factors are taken to stay.
     #[must_use]
     pub fn of(machine: &Machine) -> Order {
-        let Some(text) = machine.conf_text() else { return Order::default() };
-        let lines = conf::lines(text);
-        let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
+        let value = |key: &str| machine.setting(key);
         let is_multifactor =
             value("PriorityType").is_some_and(|kind| kind.ends_with("multifactor"));
         let weight = value("PriorityWeightAge").and_then(|weight| weight.parse::<f64>().ok());
-        let longest = value("PriorityMaxAge").unwrap_or("7-0");
+        let longest = value("PriorityMaxAge").unwrap_or_else(|| "7-0".to_owned());
         let longest =
-            super::sacct::span(longest).ok().flatten().unwrap_or(7 * 86_400).max(1) as f64;
+            super::sacct::span(&longest).ok().flatten().unwrap_or(7 * 86_400).max(1) as f64;
         match weight.filter(|_| is_multifactor) {
             Some(weight) => Order { per_second: weight / longest, longest },
             None => Order::default(),
@@ -50,18 +49,36 @@ impl Order {
 
     /// The stays of some places in their order at a time, the first first: by priority, then by when they could have
     /// started, then by the order of the history.
+    ///
+    /// # Complexity
+    /// **O(n)** for *n* places that are in order, else **O(n log n)**.
     pub fn sort(&self, stays: &[Stay], places: &mut [usize], now: Second) {
-        places.sort_by(|&a, &b| {
-            let (first, second) = (&stays[a], &stays[b]);
-            let (own, other) = (self.priority(first, now), self.priority(second, now));
-            // What age gives is rounded in a priority: within a point the older job comes first.
-            let own = own.round();
-            other
-                .round()
-                .total_cmp(&own)
-                .then(first.queued().cmp(&second.queued()))
-                .then(first.submit.cmp(&second.submit))
-                .then(a.cmp(&b))
-        });
+        let mut keyed = self.keyed(stays, places, now);
+        if !keyed.is_sorted_by(|a, b| before(a, b).is_le()) {
+            keyed.sort_by(before);
+            places.iter_mut().zip(keyed).for_each(|(place, key)| *place = key.3);
+        }
     }
+
+    /// Whether the stays of some places are in their order at a time.
+    #[must_use]
+    pub fn is_sorted(&self, stays: &[Stay], places: &[usize], now: Second) -> bool {
+        self.keyed(stays, places, now).is_sorted_by(|a, b| before(a, b).is_le())
+    }
+
+    fn keyed(&self, stays: &[Stay], places: &[usize], now: Second) -> Vec<Key> {
+        let key = |&place: &usize| {
+            let stay = &stays[place];
+            // What age gives is rounded in a priority: within a point the older job comes first.
+            (self.priority(stay, now).round(), stay.queued(), stay.submit, place)
+        };
+        places.iter().map(key).collect()
+    }
+}
+
+/// What decides between stays: priority, since when they wait, when they were submitted, and their places.
+type Key = (f64, Option<Second>, Option<Second>, usize);
+
+fn before(a: &Key, b: &Key) -> Ordering {
+    b.0.total_cmp(&a.0).then_with(|| (a.1, a.2, a.3).cmp(&(b.1, b.2, b.3)))
 }

@@ -1,6 +1,9 @@
 //! What a backfill scheduler plans: for every waiting job, in the order of priority, the first time at which the rule
 //! finds it a place that is free over its whole limit.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use meshwork::alloc::listed::{Wanted, find};
 use meshwork::geometry::NodeSet;
 
@@ -19,10 +22,16 @@ const HORIZON: Second = 86_400;
 /// What a job asks for, looked up on its machine.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// As a desk is asked.
-    pub asked: Asked,
+    /// As a desk is asked. Requests that share it, in one partition, are alike but for their limits.
+    pub asked: Arc<Asked>,
     /// How long it may run.
     pub limit: Second,
+    found: Arc<Found>,
+}
+
+/// What is looked up once for all requests that are alike.
+#[derive(Debug)]
+struct Found {
     wanted: Wanted,
     /// The nodes on which it might run, were all of them free.
     may: NodeSet,
@@ -35,7 +44,6 @@ impl Request {
     #[must_use]
     pub fn of(machine: &Machine, site: &Site, stay: &Stay) -> Request {
         let asked = asked(stay);
-        let limit = stay.limit.unwrap_or(NO_LIMIT);
         let list =
             |list: &Option<String>| list.as_ref().map(|list| machine.nodes(list)).transpose();
         let (required, excluded) = (list(&asked.require), list(&asked.exclude));
@@ -54,42 +62,86 @@ impl Request {
             || wanted.nodes == 0
             || wanted.nodes > site.whole.count()
             || find(site.structure.rule(), &site.nodes, &patient, &whole).is_none();
-        Request { asked, limit, wanted, may, is_hopeless }
+        let found = Arc::new(Found { wanted, may, is_hopeless });
+        Request { asked: Arc::new(asked), limit: limit(stay), found }
     }
 
-    /// The same for another stay, which asks for the same and may have another limit.
+    /// What each stay asks for; what is asked for alike is looked up once and shared.
+    ///
+    /// # Complexity
+    /// **O(n k)** for *n* stays and *k* different requests for one number of nodes.
     #[must_use]
-    pub fn for_another(&self, stay: &Stay) -> Request {
-        Request { limit: stay.limit.unwrap_or(NO_LIMIT), ..self.clone() }
+    pub fn all(machine: &Machine, stays: &[Stay]) -> Vec<Request> {
+        let mut known: BTreeMap<(&str, u32), Vec<Request>> = BTreeMap::new();
+        let mut requests = Vec::with_capacity(stays.len());
+        for stay in stays {
+            let known = known.entry((&stay.partition, stay.nodes)).or_default();
+            let own = asked(stay);
+            let request = match known.iter().find(|request| *request.asked == own) {
+                Some(alike) => Request { limit: limit(stay), ..alike.clone() },
+                None => {
+                    let request = Request::of(machine, machine.site(&stay.partition), stay);
+                    known.push(request.clone());
+                    request
+                }
+            };
+            requests.push(request);
+        }
+        requests
     }
 
     /// Whether not even the empty machine has nodes for it.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
-        self.is_hopeless
+        self.found.is_hopeless
     }
 
-    /// Whether another job asks for the same, so that it cannot start where this one could not.
-    fn asks_alike(&self, other: &Request) -> bool {
-        self.limit == other.limit
-            && self.wanted == other.wanted
-            && self.asked.whole_blocks == other.asked.whole_blocks
-            && self.may == other.may
+    /// Whether another request is this one but for its limit.
+    pub(super) fn is_alike(&self, other: &Request) -> bool {
+        Arc::ptr_eq(&self.asked, &other.asked)
     }
+}
+
+/// The kind of each request, and how many kinds there are: requests that are alike are of one kind.
+pub(super) fn kinds(requests: &[Request]) -> (Vec<usize>, usize) {
+    let mut known: BTreeMap<*const Asked, usize> = BTreeMap::new();
+    let mut kind = Vec::with_capacity(requests.len());
+    for request in requests {
+        let next = known.len();
+        kind.push(*known.entry(Arc::as_ptr(&request.asked)).or_insert(next));
+    }
+    (kind, known.len())
+}
+
+/// How long a stay may run; a limit of nothing counts as a second.
+fn limit(stay: &Stay) -> Second {
+    stay.limit.unwrap_or(NO_LIMIT).max(1)
+}
+
+/// Which nodes are free from one time to the next.
+struct Step {
+    from: Second,
+    /// Nodes that neither running jobs have, as far as limits say, nor are kept for others.
+    free: NodeSet,
+    /// How many those are.
+    count: u32,
+    /// Whether something ends here, so that a job might start.
+    is_end: bool,
 }
 
 /// What is planned at one instant.
 pub struct Plan<'a> {
     site: &'a Site,
     now: Second,
-    /// The nodes that are free of running jobs from each time on, ascending, the first from now on.
-    free: Vec<(Second, NodeSet)>,
-    /// What is kept, from when, until when.
-    kept: Vec<(Second, Second, NodeSet)>,
+    /// What is free from now on, step by step; the last one lasts for ever.
+    steps: Vec<Step>,
+    /// What is kept, from when.
+    kept: Vec<(Second, NodeSet)>,
     /// Until when the same jobs would be planned in the same way, if nothing happens and nobody starts.
     settled_until: Second,
-    /// Of requests that were planned, before when they found nothing.
-    before: Vec<(Request, Second)>,
+    /// Of requests that were planned, before when they found nothing for which limits, both ascending: a longer limit
+    /// finds nothing before either.
+    before: Vec<(Request, Vec<(Second, Second)>)>,
 }
 
 /// A job that runs: until when it may, on which nodes, and whether its blocks are its own.
@@ -110,17 +162,18 @@ impl<'a> Plan<'a> {
             .map(|(end, nodes, whole)| (end.max(now + 1), blocks_around(site, nodes, whole)))
             .collect();
         running.sort_by_key(|(end, _)| std::cmp::Reverse(*end));
-        let mut free = Vec::new();
+        let mut steps = Vec::new();
         let mut left = site.up.clone();
+        let step = |from, free: NodeSet| Step { from, count: free.count(), free, is_end: true };
         for group in running.chunk_by(|a, b| a.0 == b.0) {
-            free.push((group[0].0, left.clone()));
+            steps.push(step(group[0].0, left.clone()));
             group.iter().for_each(|(_, nodes)| left.subtract(nodes));
         }
         // Whoever is over the limit may end at any second, so what is planned moves with the clock.
         let settled_until = running.last().map_or(Second::MAX, |(end, _)| *end);
-        free.push((now, left));
-        free.reverse();
-        Plan { site, now, free, kept: Vec::new(), settled_until, before: Vec::new() }
+        steps.push(step(now, left));
+        steps.reverse();
+        Plan { site, now, steps, kept: Vec::new(), settled_until, before: Vec::new() }
     }
 
     /// The first second at which a plan of the same jobs, behind the same running ones, might be another.
@@ -129,94 +182,124 @@ impl<'a> Plan<'a> {
         self.settled_until
     }
 
-    /// The nodes that are free from one time to another, as far as limits say.
-    fn available(&self, from: Second, until: Second) -> NodeSet {
-        let place = self.free.partition_point(|(time, _)| *time <= from);
-        let mut available = self.free[place.saturating_sub(1)].1.clone();
-        for (start, end, nodes) in &self.kept {
-            if *start < until && from < *end {
-                available.subtract(nodes);
-            }
-        }
-        available
-    }
-
     /// The nodes that are kept for others over the whole limit of a job that would start now.
     #[must_use]
-    pub fn kept_over(&mut self, limit: Second) -> NodeSet {
+    pub fn kept_over(&self, limit: Second) -> NodeSet {
         let mut all = NodeSet::empty(self.site.hosts.count());
-        for (start, _, nodes) in &self.kept {
-            if *start < self.now.saturating_add(limit) {
-                all.unite(nodes);
-            } else {
-                self.settled_until = self.settled_until.min(start.saturating_sub(limit) + 1);
-            }
-        }
+        let until = self.now.saturating_add(limit);
+        let within = self.kept.iter().filter(|(start, _)| *start < until);
+        within.for_each(|(_, nodes)| all.unite(nodes));
         all
     }
 
     /// Keeps nodes for a job that starts now.
     pub fn keep(&mut self, now: Second, request: &Request, nodes: &NodeSet) {
-        let kept = blocks_around(self.site, nodes, request.asked.whole_blocks);
-        self.kept.push((now, now.saturating_add(request.limit), kept));
+        self.take(now, request, nodes);
+    }
+
+    fn take(&mut self, start: Second, request: &Request, nodes: &NodeSet) {
+        let nodes = blocks_around(self.site, nodes, request.asked.whole_blocks);
+        let first = self.cut(start, false);
+        let end = self.cut(start.saturating_add(request.limit), true);
+        for step in &mut self.steps[first..end] {
+            step.free.subtract(&nodes);
+            step.count = step.free.count();
+        }
+        self.kept.push((start, nodes));
+    }
+
+    /// The place of the step that begins at a time, which is made if there is none.
+    fn cut(&mut self, time: Second, is_end: bool) -> usize {
+        let place = self.steps.partition_point(|step| step.from < time);
+        if self.steps.get(place).is_none_or(|step| step.from > time) {
+            let Step { free, count, .. } = &self.steps[place - 1];
+            let step = Step { from: time, free: free.clone(), count: *count, is_end };
+            self.steps.insert(place, step);
+        }
+        self.steps[place].is_end |= is_end;
+        place
     }
 
     /// Plans a job, behind all that were planned before: when it may start at the earliest, and where. `None` if that
     /// is further away than Slurm looks, or never.
     ///
     /// # Complexity
-    /// That of [`find`] for each end of a job that runs or is planned, at worst.
+    /// That of [`find`] for each end of a job that runs or is planned, at worst; where too few nodes are free at some
+    /// time, no start is looked at from which a job would run then.
     pub fn book(&mut self, request: &Request) -> Option<(Second, NodeSet)> {
-        if request.is_hopeless {
+        if request.is_hopeless() {
             return None;
         }
-        let ends =
-            self.free.iter().map(|(time, _)| *time).chain(self.kept.iter().map(|(_, end, _)| *end));
-        let (mut times, later): (Vec<Second>, Vec<Second>) =
-            ends.partition(|&time| time <= self.now + HORIZON);
-        times.sort_unstable();
-        times.dedup();
-        // What found nothing before some time, with less kept, finds nothing before it now.
-        let alike = self.before.iter().position(|(own, _)| own.asks_alike(request));
-        let known = alike.map_or(self.now, |place| self.before[place].1);
-        for start in times.into_iter().filter(|&time| time >= known) {
-            let end = start.saturating_add(request.limit);
-            let mut available = self.available(start, end);
-            available.intersect(&request.may);
-            if request.asked.whole_blocks
-                && let Structure::Block(blocks, ..) = &self.site.structure
-            {
-                let busy = blocks.base_blocks().iter().filter(|block| !block.is_within(&available));
-                let busy: Vec<NodeSet> = busy.cloned().collect();
-                busy.iter().for_each(|block| available.subtract(block));
-            }
-            if available.count() < request.wanted.nodes {
+        let alike = self.before.iter().position(|(own, _)| own.is_alike(request));
+        let known = alike.map_or(self.now, |place| self.nothing_before(place, request.limit));
+        let mut at = self.steps.partition_point(|step| step.from < known);
+        while let Some(step) = self.steps.get(at).filter(|step| step.from <= self.now + HORIZON) {
+            let start = step.from;
+            if !step.is_end {
+                at += 1;
                 continue;
             }
-            let rule = self.site.structure.rule();
-            if let Some(nodes) = find(rule, &self.site.nodes, &request.wanted, &available) {
-                let kept = blocks_around(self.site, &nodes, request.asked.whole_blocks);
-                self.kept.push((start, end, kept));
-                self.remember(alike, request, start);
-                if start == self.now {
-                    self.settled_until = self.now;
+            match self.place_at(at, request) {
+                Ok(nodes) => {
+                    self.take(start, request, &nodes);
+                    self.remember(alike, request, start);
+                    if start == self.now {
+                        self.settled_until = self.now;
+                    }
+                    return Some((start, nodes));
                 }
-                return Some((start, nodes));
+                Err(next) => at = next,
             }
         }
         // An end that is too far away now is looked at when it has come nearer.
-        if let Some(nearest) = later.into_iter().min() {
-            self.settled_until = self.settled_until.min(nearest - HORIZON);
+        let far = self.steps.partition_point(|step| step.from <= self.now + HORIZON);
+        if let Some(nearest) = self.steps[far..].iter().find(|step| step.is_end) {
+            self.settled_until = self.settled_until.min(nearest.from - HORIZON);
         }
         self.remember(alike, request, self.now.saturating_add(HORIZON).saturating_add(1));
         None
     }
 
-    fn remember(&mut self, alike: Option<usize>, request: &Request, time: Second) {
-        match alike {
-            Some(place) => self.before[place].1 = time,
-            None => self.before.push((request.clone(), time)),
+    /// The nodes of a job that would start with a step; else the first step with which it might.
+    fn place_at(&self, at: usize, request: &Request) -> Result<NodeSet, usize> {
+        let Found { wanted, may, .. } = &*request.found;
+        let end = self.steps[at].from.saturating_add(request.limit);
+        let during = &self.steps[at..self.steps.partition_point(|step| step.from < end)];
+        if let Some(full) = during.iter().rposition(|step| step.count < wanted.nodes) {
+            return Err(at + full + 1);
         }
+        let mut available = may.clone();
+        during.iter().for_each(|step| available.intersect(&step.free));
+        if request.asked.whole_blocks
+            && let Structure::Block(blocks, ..) = &self.site.structure
+        {
+            let busy = blocks.base_blocks().iter().filter(|block| !block.is_within(&available));
+            let busy: Vec<NodeSet> = busy.cloned().collect();
+            busy.iter().for_each(|block| available.subtract(block));
+        }
+        if available.count() < wanted.nodes {
+            return Err(at + 1);
+        }
+        let rule = self.site.structure.rule();
+        find(rule, &self.site.nodes, wanted, &available).ok_or(at + 1)
+    }
+
+    /// Before when a request finds nothing, as one that is alike has shown with no longer a limit.
+    fn nothing_before(&self, place: usize, limit: Second) -> Second {
+        let times = &self.before[place].1;
+        let known = times.partition_point(|(own, _)| *own <= limit);
+        known.checked_sub(1).map_or(self.now, |last| times[last].1)
+    }
+
+    fn remember(&mut self, alike: Option<usize>, request: &Request, time: Second) {
+        let place = alike.unwrap_or_else(|| {
+            self.before.push((request.clone(), Vec::new()));
+            self.before.len() - 1
+        });
+        let times = &mut self.before[place].1;
+        let first = times.partition_point(|(limit, _)| *limit < request.limit);
+        let beyond = times[first..].iter().take_while(|(_, own)| *own <= time).count();
+        times.splice(first..first + beyond, [(request.limit, time)]);
     }
 }
 

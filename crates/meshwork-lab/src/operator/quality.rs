@@ -12,6 +12,7 @@ use super::folder::{Machine, asked};
 use super::history::{History, Second, Stay};
 use super::places::{Place, place_of};
 use super::sacct::Tally;
+use super::unmodelled::{self, Unmodelled};
 use crate::slurm::desk::Told;
 
 /// The most waits that are looked at for what they were for.
@@ -52,6 +53,8 @@ pub struct Quality {
     pub shape: (usize, usize),
     /// The first and the last second.
     pub span: Option<(Second, Second)>,
+    /// What of the site is not modelled.
+    pub unmodelled: Vec<Unmodelled>,
     /// What is to be said, one sentence each.
     pub warnings: Vec<Trouble>,
 }
@@ -79,7 +82,7 @@ impl Quality {
             .map(|trouble| json!({ "file": trouble.file, "line": trouble.line, "says": trouble.says }))
             .collect();
         json!({
-            "rows": tally.rows, "steps": tally.steps, "jobs": self.jobs, "stays": self.stays,
+            "rows": tally.rows, "skipped": tally.skipped, "repaired": tally.repaired, "steps": tally.steps, "jobs": self.jobs, "stays": self.stays,
             "requeued": tally.requeued, "arrays": tally.arrays, "array_tasks": tally.array_tasks,
             "states": self.states, "rejected": self.rejected, "cancelled_waiting": self.cancelled_waiting,
             "backwards": tally.backwards,
@@ -90,6 +93,7 @@ impl Quality {
             "first": self.span.map(|(first, _)| first), "last": self.span.map(|(_, last)| last),
             "waited": self.waited, "waits_looked_at": self.shape.0, "waited_for_shape": self.shape.1,
             "waited_for_shape_share": share(self.shape.1, self.shape.0),
+            "not_modelled": self.unmodelled.iter().map(Unmodelled::json).collect::<Vec<Json>>(),
             "warnings": warnings,
         })
     }
@@ -111,6 +115,7 @@ pub fn of(
     let mut quality = Quality {
         tally,
         warnings,
+        unmodelled: unmodelled::of(machine, history),
         jobs: history.jobs(),
         stays: history.stays.len(),
         span: history.span(),

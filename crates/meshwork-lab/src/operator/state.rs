@@ -1,14 +1,16 @@
 //! A machine at one instant: who holds what until when, and who waits.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use meshwork::geometry::NodeSet;
 use serde_json::Value as Json;
 
 use super::folder::{Folder, Machine, asked};
-use super::history::{Second, Stay};
+use super::history::{History, Second, Stay};
 use super::order::Order;
 use super::plan::{Plan, Request};
+use super::sacct::{Clock, Form};
 use super::{Trouble, read_text, sacct};
 use crate::slurm::desk::Desk;
 use crate::slurm::hostlist;
@@ -35,6 +37,8 @@ pub struct State {
     pub running: Vec<Holder>,
     /// Who waits, the first first.
     pub waiting: Vec<Stay>,
+    /// The clock by which times are shown.
+    pub clock: Clock,
 }
 
 impl State {
@@ -46,11 +50,14 @@ impl State {
         let Folder { path, machine, history } = folder;
         let span = history.span();
         if !span.is_some_and(|(first, last)| (first..=last).contains(&now)) {
-            let span =
-                span.map_or("nothing".to_owned(), |(first, last)| format!("{first} to {last}"));
+            let utc = Clock::utc();
+            let span = span.map_or("nothing".to_owned(), |(first, last)| {
+                format!("{} to {}", utc.date(first), utc.date(last))
+            });
             return Err(format!(
-                "{}: the history says nothing of second {now}: it goes from {span}",
-                path.display()
+                "{}: the history says nothing of {}: it goes from {span}",
+                path.display(),
+                utc.shown(now)
             ));
         }
         let is_running = |stay: &&Stay| {
@@ -65,10 +72,17 @@ impl State {
         };
         let running: Vec<Stay> = history.stays.iter().filter(is_running).cloned().collect();
         let waiting: Vec<Stay> = history.stays.iter().filter(is_waiting).cloned().collect();
-        State::of(machine, now, running, waiting)
+        State::of(machine, now, running, waiting, Clock::utc())
     }
 
-    /// What `scontrol show job -o` and `scontrol show nodes -o` print.
+    /// Since when a job of a history waited, the last time that it did.
+    #[must_use]
+    pub fn waited_since(history: &History, job: &str) -> Option<Second> {
+        history.stays.iter().rev().find(|stay| stay.id == job).and_then(Stay::queued)
+    }
+
+    /// What `scontrol show job -o` and `scontrol show nodes -o` print. Where they print dates, these are of a clock that
+    /// is not named in them.
     ///
     /// # Errors
     /// One sentence with the line: a record that is none of a job, a time that is none, or a node that the machine
@@ -77,10 +91,12 @@ impl State {
         mut machine: Machine,
         jobs: &Path,
         nodes: Option<&Path>,
+        mut clock: Clock,
     ) -> Result<State, String> {
         let file = jobs.display().to_string();
         let text = read_text(jobs).map_err(|trouble| trouble.to_string())?;
         let (mut now, mut running, mut waiting) = (Second::MIN, Vec::new(), Vec::new());
+        let is_local = Cell::new(false);
         for (line, record) in
             (1..).zip(text.lines()).filter(|(_, record)| !record.trim().is_empty())
         {
@@ -97,9 +113,10 @@ impl State {
                 ));
             }
             let time = |key: &str| {
-                let time = sacct::Clock::default().time(get(key));
+                let time = clock.time(get(key));
                 let time =
                     time.map_err(|()| wrong(format!("{key} is `{}`, which is no time", get(key))))?;
+                is_local.set(is_local.get() || time.is_some_and(|(_, form)| form == Form::Local));
                 Ok::<_, String>(time.map(|(second, _)| second))
             };
             let limit = sacct::span(get("TimeLimit"))
@@ -134,7 +151,11 @@ impl State {
                 require: text("ReqNodeList"),
                 exclude: text("ExcNodeList"),
                 priority: get("Priority").parse().ok(),
-                reason: text("Reason").replace('_', " "),
+                reason: match text("Reason").as_str() {
+                    // Slurm says so when it has looked at the job for the first time.
+                    "None" if !text("Dependency").is_empty() => "Dependency".to_owned(),
+                    reason => reason.replace('_', " "),
+                },
                 line,
                 ..Stay::default()
             };
@@ -142,7 +163,7 @@ impl State {
                 [time("LastSchedEval")?, stay.submit, start.filter(|_| state == "RUNNING")];
             now = now.max(instants.into_iter().flatten().max().unwrap_or(now));
             match state {
-                "RUNNING" | "COMPLETING" | "SUSPENDED" | "STOPPED" => {
+                "RUNNING" | "CONFIGURING" | "COMPLETING" | "SUSPENDED" | "STOPPED" => {
                     (stay.start, stay.end) = (start, None);
                     stay.nodelist = text("NodeList");
                     running.push(stay);
@@ -168,7 +189,10 @@ impl State {
             }
             machine.take_down(&set);
         }
-        State::of(machine, now, running, waiting).map_err(|says| format!("{file}, {says}"))
+        if !clock.is_known() && !is_local.get() {
+            clock = Clock::utc();
+        }
+        State::of(machine, now, running, waiting, clock).map_err(|says| format!("{file}, {says}"))
     }
 
     /// What `meshwork place --slurm` answers to `show`: who holds which nodes, and nobody waits. Of several answers
@@ -210,7 +234,8 @@ impl State {
             let says = "somebody in `held` has no `id` or no `nodes`";
             Trouble::at(&file, line, says).to_string()
         })?;
-        State::of(machine, 0, running, Vec::new()).map_err(|says| format!("{file}, {says}"))
+        State::of(machine, 0, running, Vec::new(), Clock::utc())
+            .map_err(|says| format!("{file}, {says}"))
     }
 
     fn of(
@@ -218,6 +243,7 @@ impl State {
         now: Second,
         running: Vec<Stay>,
         mut waiting: Vec<Stay>,
+        clock: Clock,
     ) -> Result<State, String> {
         let holder = |stay: Stay| {
             let nodes = machine.nodes(&stay.nodelist);
@@ -234,7 +260,7 @@ impl State {
         let mut places: Vec<usize> = (0..waiting.len()).collect();
         Order::of(&machine).sort(&waiting, &mut places, now);
         waiting = places.into_iter().map(|place| waiting[place].clone()).collect();
-        Ok(State { machine, now, running, waiting })
+        Ok(State { machine, now, running, waiting, clock })
     }
 
     /// A desk of a partition at which the running jobs hold their nodes, by their places among them.
@@ -247,7 +273,19 @@ impl State {
         desk
     }
 
-    /// When a waiting job starts by limits: were it the first, and behind those that come before it.
+    /// What holds a waiting job back that is neither the machine nor other jobs, in Slurm's word for it. The reason that a
+    /// history keeps of a job that has started is none of any instant.
+    #[must_use]
+    pub fn held_back(&self, stay: &Stay) -> Option<HeldBack> {
+        let reason = stay.reason.as_str();
+        let told = Some(reason).filter(|_| stay.start.is_none()).and_then(HeldBack::of);
+        told.or_else(|| {
+            let is_later = stay.eligible.is_some_and(|eligible| eligible > self.now);
+            is_later.then(|| HeldBack { kind: "begin_time", says: "BeginTime".to_owned() })
+        })
+    }
+
+    /// When a waiting job starts by limits: were it the first, and behind those that come before it and may start.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let own = &self.waiting[place];
@@ -260,10 +298,47 @@ impl State {
         let request = |stay: &Stay| Request::of(&self.machine, site, stay);
         let alone = Plan::new(site, self.now, running()).book(&request(own));
         let mut plan = Plan::new(site, self.now, running());
-        for before in self.waiting[..place].iter().filter(|stay| stay.partition == own.partition) {
+        let is_planned =
+            |stay: &&Stay| stay.partition == own.partition && self.held_back(stay).is_none();
+        for before in self.waiting[..place].iter().filter(is_planned) {
             plan.book(&request(before));
         }
         [alone, plan.book(&request(own))]
+    }
+}
+
+/// What holds a job back that is neither the machine nor other jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldBack {
+    /// Of which kind it is: `held`, `dependency`, `begin_time`, `limit` or `other`.
+    pub kind: &'static str,
+    /// Slurm's reason.
+    pub says: String,
+}
+
+impl HeldBack {
+    /// What a reason of Slurm says; `None` of one by which a job waits for nodes or for its turn. Those of the machine are
+    /// sentences, but for these few.
+    fn of(reason: &str) -> Option<HeldBack> {
+        const OF_THE_MACHINE: [&str; 7] =
+            ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
+        let has = |word: &str| reason.contains(word);
+        let begins = |word: &str| reason.starts_with(word);
+        let is_one_word = !reason.is_empty() && !reason.contains([' ', ',']);
+        let kind = if has("Held") || has("in held state") || begins("JobHoldMaxRequeue") {
+            "held"
+        } else if begins("Dependency") {
+            "dependency"
+        } else if begins("BeginTime") {
+            "begin_time"
+        } else if !is_one_word || OF_THE_MACHINE.iter().any(|own| begins(own)) {
+            return None;
+        } else if has("Limit") || begins("QOS") || begins("Assoc") || begins("Max") {
+            "limit"
+        } else {
+            "other"
+        };
+        Some(HeldBack { kind, says: reason.to_owned() })
     }
 }
 
@@ -299,7 +374,8 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
         };
         let state = get("State");
-        if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING"]
+        // Nodes of a reservation are for its own jobs, those of the future are not there, and a star does not respond.
+        if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "RESERVED", "FUTURE", "*"]
             .iter()
             .any(|word| state.contains(word))
         {

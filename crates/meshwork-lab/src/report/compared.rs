@@ -8,6 +8,7 @@ use super::markup::{embedded, sentence};
 use crate::findings::number::{Rounded, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::operator::compare::{Comparison, Measure};
+use crate::operator::unmodelled::caveats;
 use crate::visible::visible_text;
 
 /// The width of a plot.
@@ -33,6 +34,7 @@ pub fn compared(comparison: &Comparison, names: &[String]) -> String {
             body {
                 header {
                     h1 { (title) }
+                    @for says in caveats(&comparison.doubts, &comparison.unmodelled) { p.lead { (says) } }
                     p.lead { (sentence(&about(comparison, names))) }
                 }
                 main #results {

@@ -2,14 +2,18 @@
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
-use meshwork_lab::operator::compare::{Comparison, Contender, Measure, Terms, compare};
-use meshwork_lab::operator::fidelity;
+use meshwork_lab::operator::compare::{
+    Comparison, Contender, Measure, Terms, compare, jobs_that_ran,
+};
+use meshwork_lab::operator::fidelity::{self, Fidelity};
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::unlisted::Unlisted;
+use meshwork_lab::operator::unmodelled::{self, Unmodelled};
 use meshwork_lab::report;
 use meshwork_lab::run::file::write_whole;
 
 use crate::args::ops;
+use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print, wrapped};
 
@@ -35,17 +39,43 @@ impl Cleanup {
     }
 }
 
+/// Holds the rule against the history first: a site that is not modelled well enough is refused, unless that is wanted.
+pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
+    let meter = Meter::new("job");
+    let found = fidelity::decisions(folder, &|done, all| meter.count(done, all));
+    meter.end();
+    let doubts = found.doubts();
+    if doubts.is_empty() || asked.anyway {
+        return Ok(found);
+    }
+    let site = folder.path.display();
+    Err(Stop::Failed(format!(
+        "{site}: the site is not modelled well enough to go on: {}; `meshwork ops fidelity {site}` says where, and \
+         --anyway goes on all the same",
+        doubts.join("; ")
+    )))
+}
+
 /// How jobs happen again, as the command line says it or the history shows it.
-pub(super) fn terms(asked: &ops::Terms, folder: &Folder) -> (Terms, Cleanup) {
-    let (cleanup, source) = match asked.cleanup {
-        Some(seconds) => (i64::from(seconds), Cleanup::Given),
-        None => match fidelity::cleanup_of(folder) {
-            Some(seconds) => (seconds.round() as i64, Cleanup::Fitted),
-            None => (0, Cleanup::Unknown),
-        },
+pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (Terms, Cleanup) {
+    let (cleanup, source) = match (asked.cleanup, found.cleanup) {
+        (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
+        (None, Some(seconds)) => (seconds.round() as i64, Cleanup::Fitted),
+        (None, None) => (0, Cleanup::Unknown),
     };
     let unlisted = if asked.unlisted == "refuse" { Unlisted::Refuse } else { Unlisted::RoundUp };
     (Terms { cleanup, unlisted }, source)
+}
+
+/// What a reader of results must know of the site, above them.
+pub(super) fn caveats(
+    out: &mut Output,
+    doubts: &[String],
+    unmodelled: &[Unmodelled],
+) -> Result<(), Stop> {
+    let caveats = unmodelled::caveats(doubts, unmodelled);
+    caveats.iter().try_for_each(|says| paragraph(out, says))?;
+    if caveats.is_empty() { Ok(()) } else { out.line("") }
 }
 
 /// Compares topologies.
@@ -63,8 +93,14 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     for file in &arguments.topologies {
         contenders.push(Contender::read(&folder, file).map_err(Stop::Wrong)?);
     }
-    let (terms, source) = terms(&arguments.terms, &folder);
-    let compared = compare(&folder, &contenders, terms).map_err(Stop::Wrong)?;
+    jobs_that_ran(&folder).map_err(Stop::Wrong)?;
+    let found = judge(&arguments.terms, &folder)?;
+    let (terms, source) = terms(&arguments.terms, &found);
+    let meter = Meter::new("job");
+    let report = |done, all| meter.count(done, all);
+    let mut compared = compare(&folder, &contenders, terms, &report).map_err(Stop::Wrong)?;
+    meter.end();
+    compared.doubts = found.doubts();
     let mut titles = compared.names.clone();
     if !is_first {
         "site".clone_into(&mut titles[0]);
@@ -77,6 +113,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         out.json(&compared.json())?;
         return Ok(Verdict::Done);
     }
+    caveats(out, &compared.doubts, &compared.unmodelled)?;
     let cleanup = plural(terms.cleanup as u64, "second");
     let jobs = plural(compared.jobs as u64, "job");
     let text = format!(

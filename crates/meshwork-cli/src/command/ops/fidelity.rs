@@ -5,6 +5,7 @@ use meshwork_lab::operator::fidelity::{self, Fidelity};
 use meshwork_lab::operator::folder::Folder;
 
 use crate::args::ops;
+use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
@@ -14,7 +15,9 @@ const MOST_NAMED: usize = 20;
 /// Replays the history of a site.
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
-    let found = fidelity::of(&folder);
+    let meter = Meter::new("job");
+    let found = fidelity::of(&folder, &|done, all| meter.count(done, all));
+    meter.end();
     let doubts = found.doubts();
     let verdict = if doubts.is_empty() { Verdict::Done } else { Verdict::RunFailed };
     if arguments.json {

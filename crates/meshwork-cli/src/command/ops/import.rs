@@ -31,7 +31,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
         let file = from.display().to_string();
         let read = match &arguments.swf {
             Some(_) => swf::read(&file, &text, &machine),
-            None => sacct::read(&file, &text, clock),
+            None => sacct::read(&file, &text, clock.clone()),
         };
         (file, machine, read.map_err(wrong)?)
     } else {
@@ -144,5 +144,8 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
         percent(shape, looked)
     );
     line("waits", waits)?;
+    for (place, own) in quality.unmodelled.iter().enumerate() {
+        line(if place == 0 { "unmodelled" } else { "" }, own.to_string())?;
+    }
     Ok(())
 }

@@ -7,17 +7,24 @@ use meshwork_lab::operator::instant::explain::{Explained, Reason, Start};
 use meshwork_lab::operator::instant::{Instant, request};
 
 use super::state::cost;
-use crate::args::ops;
+use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
 /// The run that the command line names, at its instant.
 pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let path = &asked.state;
-    let (Some(run), Some(at)) = (asked.run, asked.at) else {
+    let (Some(run), Some(at)) = (asked.run, &asked.at) else {
         let says = "of a folder of results the run and the instant are needed: --run 3 --at 86400";
         return Err(Stop::Wrong(format!("{}: {says}", path.display())));
     };
-    Instant::of_run(catalogue, path, run, Time::new(at)).map_err(Stop::Wrong)
+    let at = match at {
+        At::Number(at) => Time::new(*at),
+        At::Date(text) => {
+            let says = "of a run it is a number by its own clock, as 86400";
+            return Err(Stop::Wrong(format!("--at {text}: {says}")));
+        }
+    };
+    Instant::of_run(catalogue, path, run, at).map_err(Stop::Wrong)
 }
 
 /// What `meshwork place` has saved in a file.

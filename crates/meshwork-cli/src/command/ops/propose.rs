@@ -3,18 +3,22 @@
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::propose::{
-    CONFIDENCE, Effort, Lists, Progress, Proposal, propose, text,
+    CONFIDENCE, Effort, Lists, Progress, Proposal, propose, searched, text,
 };
+use meshwork_lab::operator::unmodelled::{self, Unmodelled};
 use meshwork_lab::run::file::write_whole;
 
-use super::compare::{paragraph, terms};
+use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Searches, and says what was found.
 pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
-    let (terms, source) = terms(&arguments.terms, &folder);
+    searched(&folder).map_err(Stop::Wrong)?;
+    let judged = judge(&arguments.terms, &folder)?;
+    let (terms, source) = terms(&arguments.terms, &judged);
+    let (doubts, unmodelled) = (judged.doubts(), unmodelled::of(&folder.machine, &folder.history));
     let most = arguments.lists.map_or(usize::MAX, |most| most as usize);
     let effort = Effort {
         budget: Some(arguments.budget).filter(|_| arguments.lists.is_none()),
@@ -44,9 +48,12 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
         let mut json = found.json();
         json["cleanup_seconds"] = terms.cleanup.into();
         json["topology_yaml"] = new.into();
+        json["doubts"] = doubts.into();
+        json["not_modelled"] = unmodelled.iter().map(Unmodelled::json).collect();
         out.json(&json)?;
         return Ok(verdict);
     }
+    caveats(out, &doubts, &unmodelled)?;
     describe(out, &found, &format!("{} s of clean-up, {}", terms.cleanup, source.says()))?;
     let Some(lists) = better else { return Ok(verdict) };
     out.line("")?;

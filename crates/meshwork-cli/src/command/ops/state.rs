@@ -1,17 +1,17 @@
 //! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::date;
 use meshwork_lab::operator::defrag::{self, Cost, Target, defrag};
 use meshwork_lab::operator::explain::{self, Explained, Reason};
 use meshwork_lab::operator::folder::{Folder, Machine};
 use meshwork_lab::operator::instant::{Instant, is_saved};
 use meshwork_lab::operator::read_text;
-use meshwork_lab::operator::state::State;
+use meshwork_lab::operator::sacct::Clock;
+use meshwork_lab::operator::state::{HeldBack, State};
 use meshwork_lab::study::asked::EXPERIMENT;
 
 use super::instant;
-use crate::args::ops;
+use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
 /// What the command line names.
@@ -22,8 +22,9 @@ enum Named {
     Other(Instant),
 }
 
-/// The state that the command line names: a site at an instant, what scontrol prints, a run, or what a pool has saved.
-fn read(catalogue: &Catalogue, asked: &ops::State) -> Result<Named, Stop> {
+/// The state that the command line names: a site at an instant, what scontrol prints, a run, or what a pool has saved. Of
+/// a site the instant is that since which a `job` has waited, if none is named.
+fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
         return instant::of_run(catalogue, asked).map(Named::Other);
@@ -31,28 +32,49 @@ fn read(catalogue: &Catalogue, asked: &ops::State) -> Result<Named, Stop> {
     if asked.topology.is_none() && read_text(path).is_ok_and(|text| is_saved(&text)) {
         return instant::of_pool(catalogue, asked).map(Named::Other);
     }
-    read_slurm(asked).map(|state| Named::Slurm(Box::new(state)))
+    read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
+}
+
+/// The second of a site's history that is meant.
+fn second(
+    asked: &ops::State,
+    clock: &Clock,
+    folder: &Folder,
+    job: Option<&str>,
+) -> Result<i64, Stop> {
+    let shown = asked.state.display();
+    let wrong = |says: String| Err(Stop::Wrong(says));
+    match (&asked.at, job) {
+        (Some(At::Number(at)), _) if at.fract() != 0.0 => {
+            wrong(format!("--at {at}: of a site it is a whole second, since 1970"))
+        }
+        (Some(At::Number(at)), _) => Ok(*at as i64),
+        (Some(At::Date(text)), _) => match clock.time(text) {
+            Ok(Some((second, _))) => Ok(second),
+            _ => wrong(format!("--at {text}: this is no date, as 2026-01-31T23:59:59")),
+        },
+        (None, Some(job)) => match State::waited_since(&folder.history, job) {
+            Some(since) => Ok(since),
+            None => wrong(format!("{shown}: there is no job {job} in this history")),
+        },
+        (None, None) => wrong(format!(
+            "{shown}: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59"
+        )),
+    }
 }
 
 /// A machine that Slurm manages.
-fn read_slurm(asked: &ops::State) -> Result<State, Stop> {
+fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
     let path = &asked.state;
+    let clock = asked.time_zone.clone().unwrap_or_default();
     if path.is_dir() {
-        let Some(at) = asked.at else {
-            let says = format!(
-                "{}: of a site the instant is needed: --at SECOND, since 1970",
-                path.display()
-            );
-            return Err(Stop::Wrong(says));
-        };
-        if at.fract() != 0.0 {
-            return Err(Stop::Wrong(format!(
-                "--at {at}: of a site it is a whole second, since 1970"
-            )));
-        }
-        let at = at as i64;
         let folder = Folder::read(path).map_err(Stop::Wrong)?;
-        return State::of_history(folder, at).map_err(Stop::Wrong);
+        let at = second(asked, &clock, &folder, job)?;
+        let mut state = State::of_history(folder, at).map_err(Stop::Wrong)?;
+        if clock.is_known() {
+            state.clock = clock;
+        }
+        return Ok(state);
     }
     let Some(topology) = &asked.topology else {
         let says = format!(
@@ -70,14 +92,14 @@ fn read_slurm(asked: &ops::State) -> Result<State, Stop> {
             return Err(Stop::Wrong(says.to_owned()));
         }
         true => State::of_place(machine, path),
-        false => State::of_scontrol(machine, path, asked.nodes.as_deref()),
+        false => State::of_scontrol(machine, path, asked.nodes.as_deref(), clock),
     };
     state.map_err(Stop::Wrong)
 }
 
 /// Says why a job waits.
 pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
-    let state = match read(catalogue, &asked.state)? {
+    let state = match read(catalogue, &asked.state, asked.job.as_deref())? {
         Named::Other(instant) => return instant::run_explain(out, &instant, asked),
         Named::Slurm(state) => state,
     };
@@ -109,17 +131,19 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
                 own.free
             )
         }
+        Reason::HeldBack(own) => held_back(own),
         Reason::Reserved => {
             "it could start, but nodes are kept for jobs that come before it".to_owned()
         }
         Reason::Turn => "it can start now, and delays nobody".to_owned(),
     };
     out.headline(&format!(
-        "job {} waits at {} UTC: {headline}",
+        "job {} waits at {}: {headline}",
         own.stay.id,
-        date::written(state.now)
+        state.clock.shown(state.now)
     ))?;
-    if !own.stay.reason.is_empty() && own.stay.start.is_none() && own.stay.reason != "None" {
+    let is_said = matches!(own.reason, Reason::HeldBack(_)) || own.stay.reason == "None";
+    if !own.stay.reason.is_empty() && own.stay.start.is_none() && !is_said {
         out.line(&format!("  Slurm said when it last looked: {}", own.stay.reason))?;
     }
     for near in &own.nearest {
@@ -127,14 +151,14 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
             .jobs
             .iter()
             .map(|place| match state.running[*place].until {
-                Some(until) => format!("job {} until {}", id(place), date::written(until)),
+                Some(until) => format!("job {} until {}", id(place), state.clock.date(until)),
                 None => format!("job {}, which has no limit", id(place)),
             })
             .collect();
         let mut way = jobs.join(", ");
         if near.down > 0 {
             way.push_str(&format!(
-                "{}{} nodes that are down",
+                "{}{} nodes that are down or reserved",
                 if way.is_empty() { "" } else { ", " },
                 near.down
             ));
@@ -149,10 +173,10 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
         ))?;
     }
     let start = |start: &Option<(i64, meshwork::geometry::NodeSet)>| match start {
-        Some((at, nodes)) => format!("{} UTC on {}", date::written(*at), hosts.listed(nodes)),
+        Some((at, nodes)) => format!("{} on {}", state.clock.shown(*at), hosts.listed(nodes)),
         None => "not within a day".to_owned(),
     };
-    if !matches!(own.reason, Reason::Never(_)) {
+    if !matches!(own.reason, Reason::Never(_) | Reason::HeldBack(_)) {
         out.line(&format!(
             "  starts by limits: {}; were it the first in the queue: {}",
             start(&own.planned),
@@ -169,6 +193,18 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
     Ok(())
 }
 
+/// Why Slurm does not consider a job, in its word and in a few of ours.
+fn held_back(own: &HeldBack) -> String {
+    let why = match own.kind {
+        "held" => "it is held, until somebody releases it",
+        "dependency" => "it follows other jobs",
+        "begin_time" => "it may not start yet",
+        "limit" => "it would exceed a limit",
+        _ => "neither the machine nor the queue is what it waits for",
+    };
+    format!("{why} ({})", own.says)
+}
+
 /// What a move costs, by its word on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
@@ -180,7 +216,7 @@ pub(super) fn cost(word: &str) -> Cost {
 
 /// Says what would make room.
 pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
-    let state = match read(catalogue, &asked.state)? {
+    let state = match read(catalogue, &asked.state, None)? {
         Named::Other(instant) => return instant::run_defrag(out, &instant, asked),
         Named::Slurm(state) => state,
     };

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Course;
+use super::measures::Shared;
 use crate::operator::folder::Machine;
 use crate::operator::history::Second;
 use crate::slurm::topology::Structure;
@@ -24,11 +25,15 @@ pub struct Layer {
 /// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
 pub(super) fn layers(machine: &Machine, course: &Course, span: &Range<Second>) -> Vec<Layer> {
     let mut busy = vec![0_i64; machine.reading.hosts.count() as usize];
-    for (stay, outcome) in course.submitted.iter().zip(&course.outcomes) {
+    let mut shared = Shared::default();
+    for place in course.by_start() {
+        let (stay, outcome) = (&course.submitted[place], &course.outcomes[place]);
         let (Some(start), Some(nodes)) = (outcome.start, &outcome.nodes) else { continue };
         let runs = (stay.end.unwrap_or(start) - stay.start.unwrap_or(start)).max(0);
-        let within = (start + runs).min(span.end) - start.max(span.start);
-        nodes.iter().for_each(|node| busy[node as usize] += within.max(0));
+        let until = (start + runs).min(span.end);
+        shared.added(nodes, start.max(span.start), until, |node, from| {
+            busy[node as usize] += until - from;
+        });
     }
     let whole = (span.end - span.start).max(1) as f64;
     let mut layers = Vec::new();

@@ -1,8 +1,11 @@
 //! What is measured of a history that has happened again.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use meshwork::geometry::NodeSet;
 use meshwork::job::Cause;
+use meshwork::topology::Node;
 
 use super::Course;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
@@ -111,7 +114,7 @@ impl Measure {
                 "nodes beyond those asked for, from rounding up to a listed size, times run time"
             }
             Measure::Utilization => {
-                "nodes that running jobs asked for, over nodes on which jobs may run, from the first submission to the last"
+                "nodes that running jobs asked for, those that jobs share counted once, over nodes on which jobs may run, from the first submission to the last"
             }
         }
     }
@@ -159,6 +162,32 @@ pub(super) enum Scope {
     MeanOfTime,
 }
 
+/// Nodes that jobs share, so that the time of each is counted once.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Until when each is counted.
+    counted: BTreeMap<Node, Second>,
+}
+
+impl Shared {
+    /// Counts a job that starts no earlier than those before it: `add` is told of each node from when on it is new.
+    pub(super) fn added(
+        &mut self,
+        nodes: &NodeSet,
+        start: Second,
+        until: Second,
+        mut add: impl FnMut(Node, Second),
+    ) {
+        for node in nodes.iter() {
+            let counted = self.counted.entry(node).or_insert(start);
+            if *counted < until {
+                add(node, start.max(*counted));
+                *counted = until;
+            }
+        }
+    }
+}
+
 /// What all courses are measured by.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [Stay],
@@ -186,14 +215,24 @@ impl Ground<'_> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
         let window = length / BATCHES as f64;
         let mut used = [0.0; BATCHES];
-        for (stay, outcome) in self.history.iter().zip(&course.outcomes) {
-            let Some(start) = outcome.start else { continue };
-            let runs = (stay.end.unwrap_or(start) - stay.start.unwrap_or(start)).max(0);
-            let (from, until) = (start as f64 - first, (start + runs) as f64 - first);
+        let mut add = |from: Second, until: Second, nodes: f64| {
+            let (from, until) = (from as f64 - first, until as f64 - first);
             for (number, used) in used.iter_mut().enumerate() {
                 let (begins, ends) = (number as f64 * window, (number + 1) as f64 * window);
-                let within = until.min(ends) - from.max(begins);
-                *used += within.max(0.0) * f64::from(stay.nodes);
+                *used += (until.min(ends) - from.max(begins)).max(0.0) * nodes;
+            }
+        };
+        let mut shared = Shared::default();
+        for place in course.by_start() {
+            let (stay, outcome) = (&self.history[place], &course.outcomes[place]);
+            let Some(start) = outcome.start else { continue };
+            let until =
+                start + stay.end.zip(stay.start).map_or(0, |(end, start)| end - start).max(0);
+            match &outcome.nodes {
+                Some(nodes) if course.shares[place] => {
+                    shared.added(nodes, start, until, |_, from| add(from, until, 1.0));
+                }
+                _ => add(start, until, f64::from(stay.nodes)),
             }
         }
         let all = window * f64::from(course.nodes);

@@ -9,6 +9,8 @@ pub use measures::Measure;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -16,9 +18,10 @@ use serde_json::{Map, Value as Json, json};
 use super::Trouble;
 use super::causes::Waited;
 use super::folder::{Folder, Machine};
-use super::forecast::{Conditions, Outcome, forecast_with_waits};
+use super::forecast::{Conditions, Forecast, Outcome};
 use super::history::{Second, Stay};
 use super::unlisted::{Unlisted, submitted};
+use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
 use measures::Ground;
 
@@ -98,6 +101,8 @@ pub struct Course {
     pub outcomes: Vec<Outcome>,
     /// For what each waited.
     pub waited: Vec<Waited>,
+    /// Whether each leaves some processors of its nodes to others.
+    shares: Vec<bool>,
     /// The nodes on which jobs may run.
     pub nodes: u32,
 }
@@ -106,13 +111,30 @@ impl Course {
     /// Lets jobs happen again on a machine.
     ///
     /// # Complexity
-    /// That of [`forecast_with_waits`].
+    /// That of [`Forecast::run_with_waits`].
     #[must_use]
-    pub fn of(machine: &Machine, stays: &[Stay], terms: Terms) -> Course {
+    pub fn of(
+        machine: &Machine,
+        stays: &[Stay],
+        terms: Terms,
+        report: &(dyn Fn(usize) + Sync),
+    ) -> Course {
         let submitted: Cow<'_, [Stay]> = submitted(machine, stays, terms.unlisted);
         let conditions = Conditions::of(machine, terms.cleanup);
-        let (outcomes, waited) = forecast_with_waits(machine, &submitted, &conditions);
-        Course { submitted: submitted.into_owned(), outcomes, waited, nodes: machine.nodes_up() }
+        let forecast = Forecast { report, ..Forecast::new(machine, &submitted, &conditions) };
+        let (outcomes, waited) = forecast.run_with_waits().unwrap_or_default();
+        let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
+        let nodes = machine.nodes_up();
+        Course { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
+    }
+
+    /// The places of the jobs that start, in that order.
+    fn by_start(&self) -> Vec<usize> {
+        let start = |place: &usize| self.outcomes[*place].start;
+        let mut places: Vec<usize> =
+            (0..self.outcomes.len()).filter(|place| start(place).is_some()).collect();
+        places.sort_by_key(start);
+        places
     }
 }
 
@@ -133,6 +155,10 @@ pub struct Comparison {
     pub values: Vec<Vec<Option<f64>>>,
     /// For each but the first, by how much they are larger than those of the first.
     pub differences: Vec<Vec<Interval>>,
+    /// What is against a comparison on this site, one sentence each.
+    pub doubts: Vec<String>,
+    /// What of the site is not modelled.
+    pub unmodelled: Vec<Unmodelled>,
     /// For each topology the layers of its toruses, with how much each node was used.
     pub maps: Vec<Vec<Layer>>,
 }
@@ -158,22 +184,35 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 }
 
 /// Lets the jobs of a site happen again under each of some topologies, on as many threads as there are processors.
+/// `report` is told now and then how many have started, of how many under all topologies together.
 ///
 /// # Errors
 /// One sentence with the file, if there are no jobs.
 ///
 /// # Complexity
-/// For each topology that of [`forecast_with_waits`].
+/// For each topology that of [`Forecast::run_with_waits`].
 pub fn compare(
     folder: &Folder,
     contenders: &[Contender],
     terms: Terms,
+    report: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Comparison, String> {
     let stays = &folder.history.stays;
     let all = jobs_that_ran(folder)?;
-    let courses: Vec<Course> =
-        contenders.par_iter().map(|own| Course::of(&own.machine, stays, terms)).collect();
-    Ok(beside(stays, all, contenders, &courses, terms))
+    let (started, whole) = (AtomicUsize::new(0), all.len() * contenders.len());
+    let course = |own: &Contender| {
+        let mut last = AtomicUsize::new(0);
+        let count = |now: usize| {
+            let more = now - last.swap(now, Relaxed);
+            report(started.fetch_add(more, Relaxed) + more, whole);
+        };
+        let course = Course::of(&own.machine, stays, terms, &count);
+        started.fetch_add(all.len().saturating_sub(*last.get_mut()), Relaxed);
+        course
+    };
+    let courses: Vec<Course> = contenders.par_iter().map(course).collect();
+    let unmodelled = unmodelled::of(&folder.machine, &folder.history);
+    Ok(Comparison { unmodelled, ..beside(stays, all, contenders, &courses, terms) })
 }
 
 /// Courses of the same jobs beside each other.
@@ -199,6 +238,8 @@ fn beside(
     let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
     Comparison {
         maps: maps.collect(),
+        doubts: Vec::new(),
+        unmodelled: Vec::new(),
         names: contenders.iter().map(|own| own.name.clone()).collect(),
         jobs,
         common: shared,
@@ -250,7 +291,8 @@ impl Comparison {
             "jobs": self.jobs, "common": self.common, "cleanup_seconds": self.terms.cleanup,
             "unlisted": if self.terms.unlisted == Unlisted::RoundUp { "round_up" } else { "refuse" },
             "first": self.span.0, "last": self.span.1, "baseline": self.names.first(),
-            "topologies": topologies, "measures": measures,
+            "topologies": topologies, "measures": measures, "doubts": self.doubts,
+            "not_modelled": self.unmodelled.iter().map(Unmodelled::json).collect::<Vec<Json>>(),
         })
     }
 }

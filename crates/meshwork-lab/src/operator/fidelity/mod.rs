@@ -2,7 +2,7 @@
 //!
 //! Each recorded start is held against the rule in the state that the history itself says the machine was in, so that
 //! one decision that differs does not make others differ. Waits are predicted in the other way: all jobs happen again
-//! from the beginning ([`forecast`]), and errors add up.
+//! from the beginning ([`Forecast`]), and errors add up.
 
 mod cleanup;
 mod replay;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::folder::Folder;
-use super::forecast::{Conditions, forecast};
+use super::forecast::{Conditions, Forecast};
 use super::history::{By, Second};
 use super::paired;
 use super::places::{Place, place_of};
@@ -155,25 +155,34 @@ impl Fidelity {
     }
 }
 
-/// The clean-up time that fits a site best, in seconds; `None` if nothing shows it.
+/// Told now and then how many decisions or starts there are, of how many.
+pub type Report<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Holds a history against the rule of its machine, and its waits beside those that are predicted. `report` is told of
+/// both parts together.
 ///
 /// # Complexity
-/// **O(n m)** for *n* stays of *m* nodes.
+/// That of [`decisions`] and of [`Forecast::run`].
 #[must_use]
-pub fn cleanup_of(folder: &Folder) -> Option<f64> {
-    cleanup::of(&Replay::new(folder))
+pub fn of(folder: &Folder, report: Report<'_>) -> Fidelity {
+    let found = decisions(folder, &|done, all| report(done, 2 * all));
+    let all = folder.history.stays.len();
+    let waits =
+        waits(folder, found.cleanup.unwrap_or(0.0), &|started| report(all + started, 2 * all));
+    Fidelity { waits, ..found }
 }
 
-/// Holds a history against the rule of its machine.
+/// Holds a history against the rule of its machine; of waits nothing is said.
 ///
 /// # Complexity
 /// For each start that of the rule, and for starts by backfill that of a plan of the jobs that come before; within a
 /// second up to 160 states of what happened are tried.
 #[must_use]
-pub fn of(folder: &Folder) -> Fidelity {
+pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
     let replay = Replay::new(folder);
     let cleanup = cleanup::of(&replay);
-    let made = replay.run(cleanup.unwrap_or(0.0));
+    let all = folder.history.stays.len();
+    let made = replay.run(cleanup.unwrap_or(0.0), &|done| report(done, all));
     let stays = &folder.history.stays;
     let hosts = &folder.machine.reading.hosts;
     let mut decisions: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
@@ -218,16 +227,17 @@ pub fn of(folder: &Folder) -> Fidelity {
         decisions,
         differing,
         cleanup,
-        waits: waits(folder, cleanup.unwrap_or(0.0)),
+        waits: Vec::new(),
         simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
     }
 }
 
 /// Predicted waits beside real ones: of all jobs, and by size if there is more than one.
-fn waits(folder: &Folder, cleanup: f64) -> Vec<Waits> {
+fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<Waits> {
     let stays = &folder.history.stays;
     let conditions = Conditions::of(&folder.machine, cleanup.round() as Second);
-    let outcomes = forecast(&folder.machine, stays, &conditions);
+    let forecast = Forecast { report, ..Forecast::new(&folder.machine, stays, &conditions) };
+    let outcomes = forecast.run().unwrap_or_default();
     let mut pairs: Vec<(Second, u32, f64, f64)> = Vec::new();
     for (stay, outcome) in stays.iter().zip(&outcomes) {
         let Some(((queued, real), start)) = stay.queued().zip(stay.wait()).zip(outcome.start)

@@ -20,6 +20,9 @@ const STATES: (usize, usize) = (20, 160);
 /// The most waiting jobs for which nodes are kept, in front of one that is looked at.
 const MOST_PLANNED: usize = 100;
 
+/// After so many decisions it is reported how many there were.
+const REPORT_EVERY: usize = 500;
+
 /// A decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
@@ -80,15 +83,13 @@ impl<'a> Replay<'a> {
         }
         ends.sort_unstable();
         queued.sort_unstable();
-        let requests = stays
-            .iter()
-            .map(|stay| Request::of(machine, machine.site(&stay.partition), stay))
-            .collect();
+        let requests = Request::all(machine, stays);
         Replay { machine, stays, order: Order::of(machine), nodes, requests, starts, ends, queued }
     }
 
-    /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job.
-    pub(super) fn run(&self, cleanup: f64) -> Vec<Decision> {
+    /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job. `report` is told
+    /// now and then how many that were.
+    pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<Decision> {
         let desks = Desks::new(self.machine, self.stays);
         let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };
         let (mut ended, mut queued) = (0, 0);
@@ -125,7 +126,11 @@ impl<'a> Replay<'a> {
             });
             let held: Vec<usize> =
                 unclear.iter().copied().filter(|place| now.running.contains(place)).collect();
+            let before = decisions.len();
             decisions.extend(now.second(starts, &held));
+            if decisions.len() / REPORT_EVERY > before / REPORT_EVERY {
+                report(decisions.len());
+            }
             now.waiting.retain(|place| !starts.contains(place));
             unclear
                 .retain(|place| now.running.contains(place) || self.stays[*place].end == Some(at));

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use super::Trouble;
 use super::compare::{Terms, jobs_that_ran};
 use super::folder::Folder;
-use super::forecast::Conditions;
+use super::forecast::{Conditions, Cut, forecast};
 use super::history::Stay;
 use super::unlisted::submitted;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches_at, mean};
@@ -114,15 +114,6 @@ pub fn propose(
     let (topology, own) = searched(folder)?;
     let stays = submitted(machine, &folder.history.stays, terms.unlisted);
     let site = |stay: &Stay| machine.site(&stay.partition).topology == topology.name;
-    let count = jobs_that_ran(folder)?.len();
-    if count < 2 * FEWEST {
-        let says = format!(
-            "{count} jobs ran, and {} would be the fewest on which lists can be chosen and judged",
-            2 * FEWEST
-        );
-        let file = folder.path.join("jobs.csv").display().to_string();
-        return Err(Trouble::of(&file, says).to_string());
-    }
     // Those that never ran take their turn in the queue until they are cancelled.
     let happens = |stay: &&Stay| {
         stay.queued().is_some() && stay.nodes > 0 && stay.end.is_some() && site(stay)
@@ -131,10 +122,9 @@ pub fn propose(
     stays.sort_by_key(Stay::queued);
     let (first, second) = stays.split_at(stays.len() / 2);
     let conditions = Conditions::of(machine, terms.cleanup);
-    let trial = |stays| Trial { machine, topology: &topology, conditions, stays };
     let space = Space::of(&topology, &own);
     let pool = pool(effort.threads).map_err(|error| error.to_string())?;
-    let chosen = trial(first);
+    let chosen = Trial { machine, topology: &topology, conditions, stays: first, cut: None };
     // What comes after the search takes as long as so many tries on all jobs of the first part, or a little more.
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
@@ -164,8 +154,14 @@ pub fn propose(
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
     proposal.best = Some(lists.clone());
-    let judged = trial(second);
-    let waits = |lists| judged.waits(lists, 0..second.len(), f64::MAX);
+    // Under either the second part begins with who runs and waits at the cut under the site's own lists.
+    let at = second.first().and_then(Stay::queued).unwrap_or_default();
+    let before = forecast(machine, first, &conditions);
+    let (present, cut) = Cut::of(first, &before, &conditions, at);
+    let carried: Vec<Stay> =
+        present.iter().map(|&place| &first[place]).chain(second).cloned().collect();
+    let judged = Trial { stays: &carried, cut: Some((&cut, present.len())), ..chosen };
+    let waits = |lists| judged.waits(lists, 0..carried.len(), f64::MAX);
     let (own, other) = pool.install(|| rayon::join(|| waits(&own), || waits(lists)));
     if let Some((own, other)) = own.zip(other) {
         proposal.held_against = Some(gain(&own, &other));
@@ -211,8 +207,25 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
     Interval { mean: mean(&gains), half_width, replications: 1, method }
 }
 
-/// The topology under which most jobs ran, and its lists.
-fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
+/// The topology under which most jobs ran, and its lists, if there are jobs enough to search others.
+///
+/// # Errors
+/// One sentence: it lists nothing that could be otherwise, or there are too few jobs.
+pub fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
+    let (topology, lists) = listing(folder)?;
+    let count = jobs_that_ran(folder)?.len();
+    if count < 2 * FEWEST {
+        let says = format!(
+            "{count} jobs ran, and {} would be the fewest on which lists can be chosen and judged",
+            2 * FEWEST
+        );
+        let file = folder.path.join("jobs.csv").display().to_string();
+        return Err(Trouble::of(&file, says).to_string());
+    }
+    Ok((topology, lists))
+}
+
+fn listing(folder: &Folder) -> Result<(Topology, Lists), String> {
     let machine = &folder.machine;
     let file = &machine.reading.files.topology;
     let uses = |topology: &Topology| {

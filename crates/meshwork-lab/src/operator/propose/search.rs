@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::lists::{Lists, Space};
 use crate::findings::statistics::mean;
 use crate::operator::folder::Machine;
-use crate::operator::forecast::{Conditions, forecast_within};
+use crate::operator::forecast::{Conditions, Cut, Forecast};
 use crate::operator::history::{Second, Stay};
 use crate::slurm::topology::Topology;
 
@@ -42,19 +42,24 @@ pub(super) struct Trial<'a> {
     pub(super) conditions: Conditions,
     /// Jobs in the order of submission.
     pub(super) stays: &'a [Stay],
+    /// In which state it begins, and how many jobs are only there because of that; none where it begins empty.
+    pub(super) cut: Option<(&'a Cut, usize)>,
 }
 
 /// The waits of jobs in their order; `None` if one of them never starts, or all take too long.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// The waits of the jobs that ran, of some in succession, if they happen again alone. Nobody waits for waits that
-    /// sum up to more than this.
+    /// The waits of the jobs that ran, of some in succession, if they happen again by themselves. Nobody waits for waits
+    /// that sum up to more than this.
     pub(super) fn waits(&self, lists: &Lists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
         let stays = &self.stays[jobs];
-        let outcomes = forecast_within(&machine, stays, &self.conditions, most as Second)?;
-        let ran = stays.iter().zip(&outcomes).filter(|(stay, _)| stay.start.is_some());
+        let own = Forecast::new(&machine, stays, &self.conditions);
+        let cut = self.cut.map(|(cut, _)| cut);
+        let outcomes = Forecast { most: most as Second, cut, ..own }.run()?;
+        let judged = stays.iter().zip(&outcomes).skip(self.cut.map_or(0, |(_, present)| present));
+        let ran = judged.filter(|(stay, _)| stay.start.is_some());
         ran.map(|(stay, outcome)| Some((outcome.start? - stay.queued()?) as f64)).collect()
     }
 }

@@ -9,6 +9,7 @@ use super::when::{Clock, Form, is_none, minutes, span};
 use super::{Read, Tally};
 use crate::operator::Trouble;
 use crate::operator::history::{By, History, Second, Stay};
+use crate::operator::unmodelled::Beyond;
 use crate::slurm::hostlist;
 
 /// Where the columns are that are read for each record.
@@ -29,6 +30,9 @@ struct Columns {
     priority: Option<usize>,
     flags: Option<usize>,
     line: Option<usize>,
+    req_tres: Option<usize>,
+    constraints: Option<usize>,
+    reservation: Option<usize>,
     texts: [Option<usize>; 5],
 }
 
@@ -52,6 +56,9 @@ impl Columns {
             priority: column("Priority"),
             flags: column("Flags"),
             line: column("SubmitLine"),
+            req_tres: column("ReqTRES"),
+            constraints: column("Constraints"),
+            reservation: column("Reservation"),
             texts: ["User", "Account", "Partition", "QOS", "Reason"].map(column),
         }
     }
@@ -79,9 +86,23 @@ pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
         Folder { table, columns, clock, forms: BTreeMap::new(), lengths: HashMap::new() };
     let mut arrays: BTreeSet<&str> = BTreeSet::new();
     let mut stays: Vec<(&str, Stay)> = Vec::new();
+    let mut torn = table.torn.clone();
     for row in &table.rows {
+        let mut found = folder.record(row);
+        if found.is_err() && !row.others.is_empty() {
+            let other = row.others.iter().find_map(|other| folder.record(other).ok());
+            read.tally.repaired += usize::from(other.is_some());
+            match other {
+                Some(other) => found = Ok(other),
+                None => {
+                    let says = "this record has a | in a text, and cannot be read in any one way";
+                    torn.push(Trouble::at(table.file, row.line, says));
+                    continue;
+                }
+            }
+        }
         read.tally.rows += 1;
-        let Some(id) = folder.columns.job(row) else {
+        let Some((id, stay)) = found? else {
             read.tally.steps += 1;
             continue;
         };
@@ -89,8 +110,12 @@ pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
             read.tally.array_tasks += 1;
             arrays.insert(array);
         }
-        stays.push((id, folder.stay(row, id)?));
+        stays.push((id, stay));
     }
+    if stays.is_empty() && read.tally.steps == 0 && !torn.is_empty() {
+        return Err(torn.remove(0));
+    }
+    leave_out(torn, &mut read);
     read.tally.arrays = arrays.len();
     if stays.is_empty() {
         let says = "there is no job in this history: sacct -a -S with a time before the first of them gives some";
@@ -116,7 +141,32 @@ struct Folder<'t, 'a> {
     lengths: HashMap<&'a str, u32>,
 }
 
+/// Records that cannot be read are left out, and the first of them named.
+fn leave_out(mut torn: Vec<Trouble>, read: &mut Read) {
+    torn.sort_by_key(|trouble| trouble.line);
+    read.tally.skipped = torn.len();
+    let more = torn.len().saturating_sub(MOST_NAMED);
+    torn.truncate(MOST_NAMED);
+    let last = torn.len().saturating_sub(1);
+    for (place, mut trouble) in torn.into_iter().enumerate() {
+        trouble.says.push_str("; it is left out");
+        if place == last && more > 0 {
+            trouble.says.push_str(&format!(", and {more} more like these"));
+        }
+        read.warnings.push(trouble);
+    }
+}
+
+/// The most records that are named when they are left out.
+const MOST_NAMED: usize = 5;
+
 impl<'a> Folder<'_, 'a> {
+    /// The job of a record with its stay; nothing of a step.
+    fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, Stay)>, Trouble> {
+        let Some(id) = self.columns.job(row) else { return Ok(None) };
+        Ok(Some((id, self.stay(row, id)?)))
+    }
+
     fn stay(&mut self, row: &Row<'a>, id: &str) -> Result<Stay, Trouble> {
         let (file, line) = (self.table.file, row.line);
         let wrong = |name: &str, text: &str, right: &str| {
@@ -160,7 +210,7 @@ impl<'a> Folder<'_, 'a> {
             "" => Ok(None),
             text => text.parse::<u32>().map(Some).map_err(|_| wrong(name, text, "a whole number")),
         };
-        let submitted = Submitted::read(row.field(columns.line));
+        let mut submitted = Submitted::read(row.field(columns.line));
         let asked = count("ReqNodes", row.field(columns.req_nodes))?;
         let asked = asked.filter(|&nodes| nodes > 0).or(submitted.nodes);
         let nodes = match asked {
@@ -177,6 +227,20 @@ impl<'a> Folder<'_, 'a> {
         let exclusive = row.field(columns.exclusive);
         let texts = columns.texts.map(|column| row.field(column).to_owned());
         let [user, account, partition, qos, reason] = texts;
+        let mut beyond = std::mem::take(&mut submitted.beyond);
+        let tres = [row.field(columns.tres), row.field(columns.req_tres)];
+        for (own, is) in [
+            (Beyond::Gres, tres.iter().any(|tres| tres.contains("gres/"))),
+            (Beyond::Licences, tres.iter().any(|tres| tres.contains("license/"))),
+            (Beyond::Features, !is_none(row.field(columns.constraints))),
+            (Beyond::Reservation, !is_none(row.field(columns.reservation))),
+            (Beyond::Partitions, partition.contains(',')),
+            (Beyond::Heterogeneous, id.contains('+')),
+        ] {
+            beyond.extend(is.then_some(own));
+        }
+        beyond.sort_unstable();
+        beyond.dedup();
         Ok(Stay {
             id: id.to_owned(),
             attempt: 1,
@@ -211,6 +275,7 @@ impl<'a> Folder<'_, 'a> {
                 _ => By::Unknown,
             },
             reason: if is_none(&reason) { String::new() } else { reason },
+            beyond,
             line,
         })
     }
@@ -277,10 +342,10 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Read
     read.tally.form = folder.forms.values().next_back().map(|(form, _)| *form);
     let local = folder.forms.values().find(|(form, _)| *form == Form::Local);
     if let Some((_, line)) = local
-        && folder.clock.ahead.is_none()
+        && !folder.clock.is_known()
     {
         read.tally.zone_is_assumed = true;
-        let says = "dates are written without a time zone, and taken to be in UTC: say which with --time-zone, as +01:00, or write them by SLURM_TIME_FORMAT=%s sacct";
+        let says = "dates are written without a time zone, and taken to be in UTC: say which with --time-zone, as Europe/Berlin or +01:00, or write them by SLURM_TIME_FORMAT=%s sacct";
         read.warnings.push(Trouble::at(table.file, *line, says));
     }
     if folder.forms.len() > 1

@@ -29,6 +29,10 @@ pub struct Read {
 pub struct Tally {
     /// Lines with a record.
     pub rows: usize,
+    /// Records that cannot be read: they are left out.
+    pub skipped: usize,
+    /// Records with a bar in a text, which can be read in one way all the same.
+    pub repaired: usize,
     /// Records of steps, which are parts of their jobs.
     pub steps: usize,
     /// Records of jobs that were queued again, before their last.
@@ -59,8 +63,8 @@ pub struct Tally {
 /// ```
 ///
 /// # Errors
-/// One sentence with the line: no header, no column from which anything could be answered, a record that does not
-/// have the fields of the header, a field that is no time or no number, or no job at all.
+/// One sentence with the line: no header, no column from which anything could be answered, a field that is no time or
+/// no number, or no job at all. A record that does not have the fields of the header is left out, with a warning.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* lines.

@@ -5,17 +5,24 @@ use crate::operator::Trouble;
 /// Columns of free text, in which there may be anything.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
+/// The most ways in which a record with bars in its texts is read.
+const MOST_WAYS: usize = 64;
+
 /// A file with a header.
 pub(super) struct Table<'a> {
     pub(super) file: &'a str,
     columns: Vec<&'a str>,
     pub(super) rows: Vec<Row<'a>>,
+    /// Records that do not have the fields of the header.
+    pub(super) torn: Vec<Trouble>,
 }
 
 /// A record, and where it begins.
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
+    /// The same with its bars in other texts, where there are more than fields.
+    pub(super) others: Vec<Row<'a>>,
 }
 
 impl<'a> Table<'a> {
@@ -36,28 +43,32 @@ impl<'a> Table<'a> {
             return Err(Trouble::at(file, first, says));
         }
         // Texts of users may hold a line break or a bar; where they stand last, that does no harm.
-        let ends_free = columns.last().is_some_and(|last| FREE.contains(last));
-        let mut rows: Vec<Row<'a>> = Vec::new();
+        let free: Vec<usize> =
+            (0..columns.len()).filter(|&own| FREE.contains(&columns[own])).collect();
+        let ends_free = free.last() == Some(&(columns.len() - 1));
+        let (mut rows, mut torn): (Vec<Row<'a>>, _) = (Vec::new(), Vec::new());
         for (number, line) in lines {
-            let has = line.bytes().filter(|&byte| byte == b'|').count() + 1;
-            let fields: Vec<&str> = if ends_free && has >= columns.len() {
-                line.splitn(columns.len(), '|').collect()
-            } else if has == columns.len() + 1 && line.ends_with('|') {
-                line[..line.len() - 1].split('|').collect()
-            } else if has == columns.len() {
-                line.split('|').collect()
-            } else if ends_free && has < columns.len() && !rows.is_empty() {
-                continue;
-            } else {
+            let whole: Vec<&str> = line.split('|').collect();
+            let has = whole.len();
+            if has == columns.len() {
+                rows.push(Row { line: number, fields: whole, others: Vec::new() });
+            } else if has == columns.len() + 1 && line.ends_with('|') && !ends_free {
+                let fields = whole[..has - 1].to_vec();
+                rows.push(Row { line: number, fields, others: Vec::new() });
+            } else if has > columns.len() && !free.is_empty() {
+                let mut ways = ways(line, &whole, &free, columns.len(), number);
+                let mut row = ways.remove(0);
+                row.others = ways;
+                rows.push(row);
+            } else if !(ends_free && has < columns.len() && !rows.is_empty()) {
                 let says = format!(
                     "this record has {has} fields, but the header names {}: a user's text with a | in it does no harm where SubmitLine is asked for last",
                     columns.len()
                 );
-                return Err(Trouble::at(file, number, says));
-            };
-            rows.push(Row { line: number, fields });
+                torn.push(Trouble::at(file, number, says));
+            }
         }
-        Ok(Table { file, columns, rows })
+        Ok(Table { file, columns, rows, torn })
     }
 
     /// Where a column is.
@@ -71,4 +82,42 @@ impl<'a> Row<'a> {
     pub(super) fn field(&self, column: Option<usize>) -> &'a str {
         column.and_then(|column| self.fields.get(column)).map_or("", |field| field.trim())
     }
+}
+
+/// A record of more fields than columns, with what is too much in its texts: all of it in the last of them first.
+fn ways<'a>(
+    line: &'a str,
+    whole: &[&'a str],
+    free: &[usize],
+    columns: usize,
+    number: usize,
+) -> Vec<Row<'a>> {
+    let extra = whole.len() - columns;
+    // How much too much each text has: all ways to share it out.
+    let mut shares: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in &free[1..] {
+        let longer = |share: Vec<usize>| {
+            let left = extra - share.iter().sum::<usize>();
+            (0..=left).map(move |own| [&share[..], &[own]].concat())
+        };
+        shares = shares.into_iter().flat_map(longer).take(MOST_WAYS).collect();
+    }
+    let row = |share: Vec<usize>| {
+        let last = extra - share.iter().sum::<usize>();
+        let more = |column: usize| {
+            let place = free.iter().position(|&own| own == column);
+            place.map_or(0, |place| share.get(place).copied().unwrap_or(last))
+        };
+        let (mut fields, mut from) = (Vec::with_capacity(columns), 0);
+        let mut at = 0;
+        for column in 0..columns {
+            let parts = &whole[at..=at + more(column)];
+            at += parts.len();
+            let length = parts.iter().map(|part| part.len() + 1).sum::<usize>() - 1;
+            fields.push(&line[from..from + length]);
+            from += length + 1;
+        }
+        Row { line: number, fields, others: Vec::new() }
+    };
+    shares.into_iter().map(row).collect()
 }

@@ -1,5 +1,7 @@
 //! What a line of `sbatch`, `srun` or `salloc` asks for, as far as it says where a job may lie.
 
+use crate::operator::unmodelled::Beyond;
+
 /// The options that say where a job may lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Submitted {
@@ -13,6 +15,7 @@ pub(super) struct Submitted {
     pub(super) contiguous: bool,
     pub(super) spread: bool,
     pub(super) consolidate: bool,
+    pub(super) beyond: Vec<Beyond>,
 }
 
 /// The short options that stand alone.
@@ -103,6 +106,13 @@ impl Submitted {
             "contiguous" => self.contiguous = true,
             "spread-segments" => self.spread = true,
             "consolidate-segments" => self.consolidate = true,
+            "G" | "gres" | "gpus" | "gpus-per-node" | "gpus-per-task" | "gpus-per-socket" => {
+                self.beyond.push(Beyond::Gres);
+            }
+            "C" | "constraint" => self.beyond.push(Beyond::Features),
+            "L" | "licenses" => self.beyond.push(Beyond::Licences),
+            "p" | "partition" if value.contains(',') => self.beyond.push(Beyond::Partitions),
+            "reservation" => self.beyond.push(Beyond::Reservation),
             _ => {}
         }
     }
@@ -143,6 +153,9 @@ mod tests {
         assert_eq!(Submitted::read("sbatch --wrap='srun -x a' -N 2").nodes, Some(2));
         assert_eq!(Submitted::read("sbatch -N 2 --wrap=srun -x a").exclude, None);
         assert_eq!(Submitted::read("sbatch -w /tmp/hosts").require, None);
+        let found = Submitted::read("sbatch -pa,b -G 2 -C 'ib&ssd' job.sh -L x");
+        assert_eq!(found.beyond, [Beyond::Partitions, Beyond::Gres, Beyond::Features]);
+        assert_eq!(Submitted::read("sbatch -pa -N2 job.sh").beyond, []);
         assert_eq!(Submitted::read(""), Submitted::default());
     }
 }

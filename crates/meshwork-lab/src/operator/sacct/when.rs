@@ -1,5 +1,8 @@
 //! Times and lengths of time as Slurm writes them.
 
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+
 use crate::date;
 use crate::operator::history::Second;
 
@@ -26,36 +29,49 @@ impl Form {
     }
 }
 
-/// How far the clock is ahead of UTC by which dates without a time zone are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The clock by which dates without a time zone are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// Seconds, if somebody has said so.
-    pub ahead: Option<Second>,
+    /// Its time zone, if somebody has said so.
+    zone: Option<TimeZone>,
 }
 
 impl Clock {
-    /// Reads how far a clock is ahead: `UTC`, `+01:00`, `-0530`, `+1`.
+    /// The clock of UTC.
+    #[must_use]
+    pub fn utc() -> Clock {
+        Clock { zone: Some(TimeZone::UTC) }
+    }
+
+    /// Reads a time zone by its name, or how far it is ahead: `Europe/Berlin`, `UTC`, `+01:00`, `-0530`, `+1`.
     ///
     /// ```
     /// use meshwork_lab::operator::sacct::Clock;
-    /// assert_eq!(Clock::read("+01:00").unwrap().ahead, Some(3600));
-    /// assert_eq!(Clock::read("-0530").unwrap().ahead, Some(-19_800));
-    /// assert_eq!(Clock::read("utc").unwrap().ahead, Some(0));
+    /// let shown = |zone: &str| Clock::read(zone).unwrap().shown(1_795_272_667);
+    /// assert_eq!(shown("Europe/Berlin"), "2026-11-21 15:51:07 +01:00");
+    /// assert_eq!(shown("-0530"), "2026-11-21 09:21:07 -05:30");
+    /// assert_eq!(shown("utc"), "2026-11-21 14:51:07 UTC");
     /// assert!(Clock::read("Berlin").is_err());
     /// ```
     ///
     /// # Errors
     /// One sentence, if it is none of these.
     pub fn read(text: &str) -> Result<Clock, String> {
-        let wrong =
-            || format!("`{text}` is no time zone: UTC, or as far as it is ahead of it, as +01:00");
+        let wrong = || {
+            format!(
+                "`{text}` is no time zone: its name, as Europe/Berlin, UTC, or as far as it is ahead of it, as +01:00"
+            )
+        };
         if ["utc", "z", "gmt"].contains(&text.to_lowercase().as_str()) {
-            return Ok(Clock { ahead: Some(0) });
+            return Ok(Clock::utc());
         }
         let sign = match text.as_bytes().first() {
             Some(b'+') => 1,
             Some(b'-') => -1,
-            _ => return Err(wrong()),
+            _ => {
+                let zone = TimeZone::get(text).map_err(|_| wrong())?;
+                return Ok(Clock { zone: Some(zone) });
+            }
         };
         let digits: String = text[1..].chars().filter(|letter| *letter != ':').collect();
         if digits.is_empty()
@@ -68,16 +84,63 @@ impl Clock {
             1 | 2 => (digits.as_str(), "0"),
             length => digits.split_at(length - 2),
         };
-        let number = |text: &str| text.parse::<Second>().map_err(|_| wrong());
+        let number = |text: &str| text.parse::<i32>().map_err(|_| wrong());
         let (hours, minutes) = (number(hours)?, number(minutes)?);
         if hours > 14 || minutes > 59 {
             return Err(wrong());
         }
-        Ok(Clock { ahead: Some(sign * (hours * 3_600 + minutes * 60)) })
+        let ahead = Offset::from_seconds(sign * (hours * 3_600 + minutes * 60));
+        Ok(Clock { zone: Some(TimeZone::fixed(ahead.map_err(|_| wrong())?)) })
+    }
+
+    /// Whether its time zone is known.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.zone.is_some()
+    }
+
+    /// How far it is ahead of UTC at a second; nothing where that is not known.
+    fn ahead(&self, second: Second) -> Second {
+        let zone = self.zone.as_ref().zip(Timestamp::from_second(second).ok());
+        zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
+    }
+
+    /// The second at which it shows what a clock of UTC would show at another. Of an hour that comes twice the first
+    /// counts, and what an hour that is left out would have been is shown an hour later.
+    fn second(&self, shown: Second) -> Second {
+        let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
+        let at =
+            zone.and_then(|(zone, shown)| zone.to_timestamp(TimeZone::UTC.to_datetime(shown)).ok());
+        at.map_or(shown, Timestamp::as_second)
+    }
+
+    /// The date that it shows at a second.
+    #[must_use]
+    pub fn date(&self, second: Second) -> String {
+        date::written(second + self.ahead(second))
+    }
+
+    /// The date that it shows at a second, and in which zone that is: where nobody has said so, `local time`.
+    #[must_use]
+    pub fn shown(&self, second: Second) -> String {
+        let zone = match &self.zone {
+            None => "local time".to_owned(),
+            Some(zone) if *zone == TimeZone::UTC => "UTC".to_owned(),
+            Some(_) => {
+                let ahead = self.ahead(second);
+                let minutes = ahead.abs() / 60;
+                let sign = if ahead < 0 { '-' } else { '+' };
+                format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        };
+        format!("{} {zone}", self.date(second))
     }
 
     /// A time, with the form in which it is written; none where there was none, as for a job that has not started.
-    pub(in crate::operator) fn time(self, text: &str) -> Result<Option<(Second, Form)>, ()> {
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn time(&self, text: &str) -> Result<Option<(Second, Form)>, ()> {
         if is_none(text) {
             return Ok(None);
         }
@@ -89,7 +152,7 @@ impl Clock {
         if time.contains(['Z', 'z', '+', '-']) {
             return Ok(Some((second, Form::Zoned)));
         }
-        Ok(Some((second - self.ahead.unwrap_or(0), Form::Local)))
+        Ok(Some((self.second(second), Form::Local)))
     }
 }
 
@@ -163,6 +226,18 @@ mod tests {
         assert_eq!(east.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
         assert_eq!(east.time("2026-11-21T14:51:07Z"), Ok(Some((second, Form::Zoned))));
         assert_eq!(Clock::default().time("2026-11-21T14:51:07"), Ok(Some((second, Form::Local))));
+        let berlin = Clock::read("Europe/Berlin").unwrap();
+        assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
+        // In summer it is two hours ahead; half past two comes twice in October, and not at all in March.
+        for (text, seconds) in [
+            ("2026-07-01T02:00:00", 1_782_864_000),
+            ("2026-10-25T02:30:00", 1_792_888_200),
+            ("2026-03-29T02:30:00", 1_774_747_800),
+        ] {
+            assert_eq!(berlin.time(text), Ok(Some((seconds, Form::Local))), "{text}");
+        }
+        assert_eq!(berlin.shown(1_774_747_800), "2026-03-29 03:30:00 +02:00");
+        assert_eq!(Clock::default().shown(0), "1970-01-01 00:00:00 local time");
         assert_eq!(east.time("Unknown"), Ok(None));
         assert_eq!(east.time("2026-02-30T14:51:07"), Err(()));
         assert_eq!(east.time("morning"), Err(()));

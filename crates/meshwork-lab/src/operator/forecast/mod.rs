@@ -4,6 +4,8 @@
 //! priority, and leaves a partition at the first job that cannot start; backfill goes through all of it now and then,
 //! and starts whoever delays nobody that comes before, as far as limits tell.
 
+mod backfill;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -11,10 +13,10 @@ use meshwork::geometry::NodeSet;
 
 use super::causes::{Causes, Waited};
 use super::desks::Desks;
-use super::folder::{Machine, asked};
+use super::folder::Machine;
 use super::history::{By, Second, Stay};
 use super::order::Order;
-use super::plan::{Plan, Request};
+use super::plan::{Request, kinds};
 use crate::slurm::conf;
 use crate::slurm::desk::Told;
 
@@ -88,70 +90,139 @@ enum Event {
     Submit(usize),
 }
 
-/// Lets the stays of a history happen again. A stay runs as long as it did; one that never started waits, or runs, until it was
-/// cancelled, and is left out if it was not. What the whole machine could not give is refused when it is submitted.
+/// A machine in the middle of its history.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The instant.
+    pub at: Second,
+    /// Who runs, by the places of the stays: since when, and on which nodes. All others wait, or are still to come.
+    pub running: Vec<(usize, Second, NodeSet)>,
+}
+
+impl Cut {
+    /// The machine just before an instant, and the places of those who run or wait then, if stays happened so.
+    #[must_use]
+    pub fn of(
+        stays: &[Stay],
+        outcomes: &[Outcome],
+        conditions: &Conditions,
+        at: Second,
+    ) -> (Vec<usize>, Cut) {
+        let (mut present, mut running) = (Vec::new(), Vec::new());
+        for (place, (stay, outcome)) in stays.iter().zip(outcomes).enumerate() {
+            match (outcome.start.filter(|&start| start < at), &outcome.nodes) {
+                (Some(start), Some(nodes)) if free_at(stay, start, conditions) >= at => {
+                    running.push((present.len(), start, nodes.clone()));
+                    present.push(place);
+                }
+                (None, _) if !outcome.is_refused => present.push(place),
+                _ => {}
+            }
+        }
+        (present, Cut { at, running })
+    }
+}
+
+/// When the nodes of a stay are given out again. One that was cancelled while it waited is cancelled while it runs.
+fn free_at(stay: &Stay, start: Second, conditions: &Conditions) -> Second {
+    let runs = stay.end.unwrap_or(start) - stay.start.unwrap_or(start);
+    start + runs.max(0) + conditions.cleanup
+}
+
+/// Stays of a history that are to happen again.
+///
+/// A stay runs as long as it did; one that never started waits, or runs, until it was cancelled, and is left out if it
+/// was not. What the whole machine could not give is refused when it is submitted.
+#[derive(Clone, Copy)]
+pub struct Forecast<'a> {
+    /// Where.
+    pub machine: &'a Machine,
+    /// Which.
+    pub stays: &'a [Stay],
+    /// How.
+    pub conditions: &'a Conditions,
+    /// The most that the waits of all who start may sum up to.
+    pub most: Second,
+    /// From where on; none for an empty machine, and all of them to come.
+    pub cut: Option<&'a Cut>,
+    /// Told now and then how many have started.
+    pub report: &'a (dyn Fn(usize) + Sync),
+}
+
+impl<'a> Forecast<'a> {
+    /// From the beginning, whatever the waits, and nobody is told.
+    #[must_use]
+    pub fn new(
+        machine: &'a Machine,
+        stays: &'a [Stay],
+        conditions: &'a Conditions,
+    ) -> Forecast<'a> {
+        Forecast { machine, stays, conditions, most: Second::MAX, cut: None, report: &|_| {} }
+    }
+
+    /// What becomes of each stay; `None` if they wait longer than they may.
+    ///
+    /// # Complexity
+    /// For each event that of the rule for the jobs that are asked for, and for each coming of backfill that of a
+    /// plan of the jobs in front of the last that might start; where nothing can have changed since it came before,
+    /// or nobody would find nodes though none were kept, it is not made.
+    #[must_use]
+    pub fn run(self) -> Option<Vec<Outcome>> {
+        happen(self, &Request::all(self.machine, self.stays), None)
+    }
+
+    /// As [`Forecast::run`], with the seconds that each stay waits for each cause.
+    ///
+    /// # Complexity
+    /// Beside that of [`Forecast::run`], that of the rule for each kind of job that waits at each event.
+    #[must_use]
+    pub fn run_with_waits(self) -> Option<(Vec<Outcome>, Vec<Waited>)> {
+        let requests = Request::all(self.machine, self.stays);
+        let mut causes = Causes::new(&requests);
+        let outcomes = happen(self, &requests, Some(&mut causes))?;
+        Some((outcomes, causes.into_waited()))
+    }
+}
+
+/// What becomes of each stay of a history that happens again from the beginning.
 ///
 /// # Complexity
-/// For each event that of the rule for the jobs that are asked for, and for each coming of backfill that of a
-/// [`Plan`]; where nothing can have changed since it came before, it is not made.
+/// That of [`Forecast::run`].
 #[must_use]
 pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> Vec<Outcome> {
-    happen(machine, stays, conditions, Second::MAX, None).unwrap_or_default()
+    Forecast::new(machine, stays, conditions).run().unwrap_or_default()
 }
 
-/// The same, as long as the waits of all that start sum up to no more than this; else `None`.
+/// As [`forecast`], with the seconds that each stay waits for each cause.
 ///
 /// # Complexity
-/// At most that of [`forecast`].
-#[must_use]
-pub fn forecast_within(
-    machine: &Machine,
-    stays: &[Stay],
-    conditions: &Conditions,
-    most: Second,
-) -> Option<Vec<Outcome>> {
-    happen(machine, stays, conditions, most, None)
-}
-
-/// The same, with the seconds that each stay waits for each cause.
-///
-/// # Complexity
-/// Beside that of [`forecast`], that of the rule for each kind of job that waits at each event.
+/// That of [`Forecast::run_with_waits`].
 #[must_use]
 pub fn forecast_with_waits(
     machine: &Machine,
     stays: &[Stay],
     conditions: &Conditions,
 ) -> (Vec<Outcome>, Vec<Waited>) {
-    let mut causes = Causes::new(stays);
-    let outcomes = happen(machine, stays, conditions, Second::MAX, Some(&mut causes));
-    (outcomes.unwrap_or_default(), causes.into_waited())
+    Forecast::new(machine, stays, conditions).run_with_waits().unwrap_or_default()
 }
 
+/// After so many starts it is reported how many there were.
+const REPORT_EVERY: usize = 500;
+
 fn happen(
-    machine: &Machine,
-    stays: &[Stay],
-    conditions: &Conditions,
-    most: Second,
+    asked: Forecast<'_>,
+    requests: &[Request],
     mut causes: Option<&mut Causes>,
 ) -> Option<Vec<Outcome>> {
+    let Forecast { machine, stays, conditions, most, cut, report } = asked;
     let mut events: BinaryHeap<Reverse<(Second, Event)>> = BinaryHeap::new();
-    let requests = requests(machine, stays);
-    for (place, stay) in stays.iter().enumerate() {
-        let Some(queued) = stay.queued() else { continue };
-        match (stay.start, stay.end) {
-            (Some(_), Some(_)) => events.push(Reverse((queued, Event::Submit(place)))),
-            (None, Some(end)) if end > queued => {
-                events.push(Reverse((queued, Event::Submit(place))));
-                events.push(Reverse((end, Event::Cancel(place))));
-            }
-            _ => {}
-        }
-    }
+    let (kind, kinds) = kinds(requests);
     let mut floor = Floor {
         machine,
         stays,
         requests,
+        kind,
+        fits: vec![None; kinds],
         conditions,
         desks: Desks::new(machine, stays),
         queue: Vec::new(),
@@ -164,10 +235,36 @@ fn happen(
         changes: 0,
         waited: 0,
     };
+    for (place, start, nodes) in cut.iter().flat_map(|cut| &cut.running) {
+        floor.now = *start;
+        floor.begin(*place, nodes.clone(), By::Unknown);
+        let free = free_at(&stays[*place], *start, conditions);
+        events.push(Reverse((free, Event::Free(*place))));
+    }
+    floor.begun.clear();
+    let from = cut.map_or(Second::MIN, |cut| cut.at);
+    let mut has_waited = false;
+    for (place, stay) in stays.iter().enumerate() {
+        let Some(queued) = stay.queued().filter(|_| floor.outcomes[place].start.is_none()) else {
+            continue;
+        };
+        let since = queued.max(from);
+        match (stay.start, stay.end) {
+            (Some(_), Some(_)) => events.push(Reverse((since, Event::Submit(place)))),
+            (None, Some(end)) if end > since => {
+                events.push(Reverse((since, Event::Submit(place))));
+                events.push(Reverse((end, Event::Cancel(place))));
+            }
+            _ => continue,
+        }
+        has_waited |= queued < from;
+    }
     let every = conditions.backfill_every;
     // When backfill comes next, and from when on it might find something that it did not find when it came last.
-    let mut due: Option<Second> = None;
+    let mut due: Option<Second> =
+        (has_waited && every > 0).then(|| (from - 1).div_euclid(every) * every + every);
     let mut settled_until = Second::MIN;
+    let mut started: usize = 0;
     loop {
         let next = events.peek().map(|Reverse((time, _))| *time);
         let now = match (next, due) {
@@ -196,32 +293,44 @@ fn happen(
             causes.pass(now);
         }
         floor.now = now;
-        let mut has_news = false;
+        let (mut has_news, mut has_room) = (false, false);
+        let mut submitted = Vec::new();
         while let Some(&Reverse((time, event))) = events.peek()
             && time == now
         {
             events.pop();
             has_news = true;
+            has_room |= !matches!(event, Event::Submit(_));
             match event {
                 Event::Free(place) => floor.free(place),
                 Event::Cancel(place) => floor.cancel(place),
-                Event::Submit(place) => floor.submit(place),
+                Event::Submit(place) => {
+                    floor.submit(place);
+                    submitted.push(place);
+                }
             }
         }
-        conditions.order.sort(stays, &mut floor.queue, now);
+        if !submitted.is_empty() || !conditions.order.is_fixed() {
+            conditions.order.sort(stays, &mut floor.queue, now);
+        }
         if has_news {
             floor.main();
-            settled_until = Second::MIN;
+            has_room |= !floor.begun.is_empty();
+            if has_room || submitted.iter().any(|&place| floor.is_looked_at(place)) {
+                settled_until = Second::MIN;
+            }
         }
         if is_backfill {
             due = None;
             settled_until = floor.backfill();
         }
         for place in std::mem::take(&mut floor.begun) {
-            let end = stays[place].end.unwrap_or(now);
-            // One that was cancelled while it waited is cancelled while it runs.
-            let runs = (end - stays[place].start.unwrap_or(now)).max(0);
-            events.push(Reverse((now + runs + conditions.cleanup, Event::Free(place))));
+            let free = free_at(&stays[place], now, conditions);
+            events.push(Reverse((free, Event::Free(place))));
+            started += 1;
+            if started.is_multiple_of(REPORT_EVERY) {
+                report(started);
+            }
         }
         if floor.waited > most {
             return None;
@@ -239,31 +348,15 @@ fn happen(
     Some(floor.outcomes)
 }
 
-/// What each stay asks for; what is asked for alike is looked up once.
-fn requests(machine: &Machine, stays: &[Stay]) -> Vec<Request> {
-    let mut known: Vec<(&str, Request)> = Vec::new();
-    let mut requests = Vec::with_capacity(stays.len());
-    for stay in stays {
-        let own = asked(stay);
-        let is_alike = |(partition, request): &&(&str, Request)| {
-            *partition == stay.partition && request.asked == own
-        };
-        if let Some((_, request)) = known.iter().find(is_alike) {
-            requests.push(request.for_another(stay));
-            continue;
-        }
-        let request = Request::of(machine, machine.site(&stay.partition), stay);
-        known.push((&stay.partition, request.clone()));
-        requests.push(request);
-    }
-    requests
-}
-
 /// The machine and its queue.
 struct Floor<'a> {
     machine: &'a Machine,
     stays: &'a [Stay],
-    requests: Vec<Request>,
+    requests: &'a [Request],
+    /// Requests that are alike but for their limits are of one kind.
+    kind: Vec<usize>,
+    /// Of each kind whether one might start while backfill goes through the queue, as far as that is known.
+    fits: Vec<Option<bool>>,
     conditions: &'a Conditions,
     desks: Desks<'a>,
     queue: Vec<usize>,
@@ -306,9 +399,15 @@ impl Floor<'_> {
         if self.conditions.order.is_fixed() {
             return true;
         }
-        let mut sorted = self.queue.clone();
-        self.conditions.order.sort(self.stays, &mut sorted, now);
-        sorted == self.queue
+        self.conditions.order.is_sorted(self.stays, &self.queue, now)
+    }
+
+    /// Whether one that waits comes so early that backfill looks at it.
+    fn is_looked_at(&self, place: usize) -> bool {
+        let of_this = |own: &&usize| self.stays[**own].partition == self.stays[place].partition;
+        let depth = self.conditions.backfill_depth;
+        self.queue.len() <= depth
+            || self.queue.iter().filter(of_this).take(depth).any(|&own| own == place)
     }
 
     fn begin(&mut self, place: usize, nodes: NodeSet, by: By) {
@@ -324,7 +423,11 @@ impl Floor<'_> {
 
     fn main(&mut self) {
         let mut blocked: Vec<&str> = Vec::new();
+        let partitions = self.desks.partitions().count();
         for place in self.queue.clone() {
+            if blocked.len() == partitions {
+                break;
+            }
             let stay = &self.stays[place];
             let partition = stay.partition.as_str();
             if blocked.contains(&partition) {
@@ -339,45 +442,5 @@ impl Floor<'_> {
                 }
             }
         }
-    }
-
-    /// Goes through all of the queue, and says from when on it might find something else if nothing happens.
-    fn backfill(&mut self) -> Second {
-        let mut partitions: Vec<&str> =
-            self.queue.iter().map(|&place| self.stays[place].partition.as_str()).collect();
-        partitions.sort_unstable();
-        partitions.dedup();
-        let mut settled_until = Second::MAX;
-        for partition in partitions {
-            let running = self.running.iter().filter_map(|&place| {
-                let outcome = &self.outcomes[place];
-                let end = outcome.start?.saturating_add(self.requests[place].limit);
-                Some((end, outcome.nodes.as_ref()?, self.stays[place].whole_blocks))
-            });
-            let mut plan = Plan::new(self.machine.site(partition), self.now, running);
-            let of_this = |place: &usize| self.stays[*place].partition == partition;
-            let queue: Vec<usize> = self
-                .queue
-                .iter()
-                .copied()
-                .filter(of_this)
-                .take(self.conditions.backfill_depth)
-                .collect();
-            for place in queue {
-                self.looked[place] = self.now;
-                let request = &self.requests[place];
-                let kept = plan.kept_over(request.limit);
-                let desk = self.desks.desk(&self.stays[place]);
-                if let Some(nodes) = desk.find_without(&request.asked, &kept) {
-                    plan.keep(self.now, request, &nodes);
-                    self.begin(place, nodes, By::Backfill);
-                } else {
-                    plan.book(request);
-                }
-            }
-            settled_until = settled_until.min(plan.settled_until());
-        }
-        // What begins now runs when it comes next, and is no longer planned.
-        if self.begun.is_empty() { settled_until } else { Second::MIN }
     }
 }

@@ -1,0 +1,70 @@
+//! A site with more work than it can do: jobs of many sizes on a tree of switches, and a long queue.
+
+use std::fs;
+use std::path::Path;
+
+use meshwork_lab::operator::folder::Machine;
+use meshwork_lab::operator::history::Stay;
+
+use super::Numbers;
+
+/// A machine of leaf switches of 32 nodes, four of them below each switch of the next level.
+pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
+    let nodes = 32 * leaves;
+    let mut text = "- topology: t\n  tree:\n    switches:\n".to_owned();
+    for leaf in 0..leaves {
+        let (first, last) = (32 * leaf, 32 * leaf + 31);
+        text.push_str(&format!(
+            "      - {{switch: l{leaf:02}, nodes: 'n[{first:04}-{last:04}]'}}\n"
+        ));
+    }
+    let groups = leaves.div_ceil(4);
+    for group in 0..groups {
+        let (first, last) = (4 * group, (4 * group + 3).min(leaves - 1));
+        text.push_str(&format!(
+            "      - {{switch: m{group:02}, children: 'l[{first:02}-{last:02}]'}}\n"
+        ));
+    }
+    text.push_str(&format!("      - {{switch: top, children: 'm[00-{:02}]'}}\n", groups - 1));
+    let conf = format!(
+        "{more}NodeName=n[0000-{:04}] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n",
+        nodes - 1
+    );
+    fs::write(folder.join("topology.yaml"), text).unwrap();
+    fs::write(folder.join("slurm.conf"), conf).unwrap();
+    Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
+}
+
+/// Jobs for a machine of so many nodes: `at_once` are submitted within the first hour, and the others come as fast as they are done.
+pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<Stay> {
+    const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
+    let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mean = SIZES.iter().sum::<u64>() as f64 / SIZES.len() as f64;
+    // Run times are one minute and twice the half of up to an hour, 61 minutes on average.
+    let gap = mean * 3_660.0 / (0.97 * f64::from(nodes));
+    let (first, mut at) = (1_767_225_600, 0.0);
+    (0..count)
+        .map(|job| {
+            let step = if job < at_once { 3_600.0 / at_once as f64 } else { gap };
+            at += 2.0 * step * numbers.below(1_000) as f64 / 1_000.0;
+            let runs = 60 + (numbers.below(3_600) + numbers.below(3_600)) as i64;
+            let limit = (runs * (100 + numbers.below(300) as i64) / 6_000 + 1) * 60;
+            let submit = Some(first + at as i64);
+            Stay {
+                id: (job + 1).to_string(),
+                attempt: 1,
+                partition: "p".to_owned(),
+                state: "COMPLETED".to_owned(),
+                submit,
+                eligible: submit,
+                start: submit,
+                end: Some(first + at as i64 + runs),
+                limit: Some(limit),
+                nodes: SIZES[numbers.below(SIZES.len() as u64) as usize] as u32,
+                exclusive: true,
+                line: job + 2,
+                ..Stay::default()
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,179 @@
+//! What of a site is not modelled: resources, limits and rules by which its jobs went, and a replay does not.
+
+use meshwork::geometry::NodeSet;
+use serde_json::{Value as Json, json};
+
+use super::folder::Machine;
+use super::history::{History, Stay};
+use crate::findings::number::{plural, significant};
+
+/// What a job asked for beside nodes and processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Beyond {
+    /// Generic resources.
+    Gres,
+    /// Features of nodes.
+    Features,
+    /// Licences.
+    Licences,
+    /// One of several partitions.
+    Partitions,
+    /// Nodes of a reservation.
+    Reservation,
+    /// Components of different kinds.
+    Heterogeneous,
+}
+
+impl Beyond {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Beyond; 6] = [
+        Beyond::Gres,
+        Beyond::Features,
+        Beyond::Licences,
+        Beyond::Partitions,
+        Beyond::Reservation,
+        Beyond::Heterogeneous,
+    ];
+
+    /// As it is written in a table.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Beyond::Gres => "gres",
+            Beyond::Features => "features",
+            Beyond::Licences => "licences",
+            Beyond::Partitions => "partitions",
+            Beyond::Reservation => "reservation",
+            Beyond::Heterogeneous => "heterogeneous",
+        }
+    }
+
+    fn says(self) -> &'static str {
+        match self {
+            Beyond::Gres => "generic resources (GRES)",
+            Beyond::Features => "features of nodes (constraints)",
+            Beyond::Licences => "licences",
+            Beyond::Partitions => "requests for one of several partitions",
+            Beyond::Reservation => "reservations",
+            Beyond::Heterogeneous => "heterogeneous jobs",
+        }
+    }
+}
+
+/// Something that is not modelled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unmodelled {
+    /// Its key in results.
+    pub key: &'static str,
+    /// What it is.
+    pub what: String,
+    /// How many stays it touches, where the history tells.
+    pub stays: Option<usize>,
+    /// Their share of all node-seconds.
+    pub share: Option<f64>,
+}
+
+impl Unmodelled {
+    /// All of it as one object.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        json!({ "key": self.key, "what": self.what, "stays": self.stays, "node_seconds_share": self.share })
+    }
+}
+
+impl std::fmt::Display for Unmodelled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)?;
+        if let Some(stays) = self.stays {
+            write!(f, ": {}", plural(stays as u64, "stay"))?;
+        }
+        if let Some(share) = self.share {
+            write!(f, ", {} % of the node-seconds", significant(100.0 * share, 3))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is not modelled of a machine with its history; nothing if all is.
+///
+/// # Complexity
+/// **O(n)** for *n* stays, and **O(p²)** sets for *p* partitions.
+#[must_use]
+pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {
+    let stays = &history.stays;
+    let seconds = |stay: &Stay| {
+        let runs = stay.start.zip(stay.end).map_or(0, |(start, end)| (end - start).max(0));
+        f64::from(stay.nodes) * runs as f64
+    };
+    let whole: f64 = stays.iter().map(seconds).sum();
+    let mut found = Vec::new();
+    let mut touched = |key: &'static str, what: &str, is: &dyn Fn(&Stay) -> bool| {
+        let own: Vec<&Stay> = stays.iter().filter(|stay| is(stay)).collect();
+        let share: f64 = own.iter().map(|stay| seconds(stay)).sum();
+        let share = (whole > 0.0).then(|| share / whole);
+        let what = what.to_owned();
+        found.extend((!own.is_empty()).then(|| Unmodelled {
+            key,
+            what,
+            stays: Some(own.len()),
+            share,
+        }));
+        !own.is_empty()
+    };
+    let shares =
+        touched("shared_nodes", "nodes shared by several jobs", &|stay| machine.shares_nodes(stay));
+    for beyond in Beyond::ALL {
+        touched(beyond.word(), beyond.says(), &|stay| stay.beyond.contains(&beyond));
+    }
+    let overlapping = overlapping(machine);
+    touched("overlapping_partitions", "partitions that share nodes, and their tiers", &|stay| {
+        overlapping.contains(&stay.partition.as_str())
+    });
+    touched("qos", "a quality of service (QOS), with its limits and priority", &|stay| {
+        !matches!(stay.qos.as_str(), "" | "normal")
+    });
+    let has_hit =
+        touched("limits_hit", "jobs that a limit of a user, account or QOS held up", &|stay| {
+            stay.reason.contains("Limit")
+        });
+    touched("preempted", "preemption", &|stay| stay.state == "PREEMPTED");
+    touched("node_failures", "nodes that fail", &|stay| stay.state == "NODE_FAIL");
+    let mut rule = |key, what: &str, is: bool| {
+        let rule = Unmodelled { key, what: what.to_owned(), stays: None, share: None };
+        found.extend(is.then_some(rule));
+    };
+    let names = |key: &str, words: &[&str]| {
+        let value = machine.setting(key).unwrap_or_default().to_lowercase();
+        words.iter().any(|word| value.contains(word))
+    };
+    let enforced = names("AccountingStorageEnforce", &["limits", "safe", "all"]);
+    let what = "limits of users, accounts and QOS (AccountingStorageEnforce)";
+    rule("limits", what, enforced && !has_hit);
+    rule("preemption", "preemption (PreemptType)", names("PreemptType", &["partition", "qos"]));
+    let fair = machine.setting("PriorityWeightFairshare").unwrap_or_default();
+    rule("fair_share", "fair shares (PriorityWeightFairshare)", !matches!(&*fair, "" | "0"));
+    let what = "memory (SelectTypeParameters)";
+    rule("memory", what, shares && names("SelectTypeParameters", &["memory"]));
+    found
+}
+
+/// What must be said above results of a site: what is against going on with it, and what is not modelled.
+#[must_use]
+pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
+    let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");
+    let mut says: Vec<String> = doubts.iter().map(doubt).collect();
+    let all: Vec<String> = unmodelled.iter().map(Unmodelled::to_string).collect();
+    says.extend((!all.is_empty()).then(|| format!("Not modelled are: {}.", all.join("; "))));
+    says
+}
+
+/// The partitions that share nodes with another.
+fn overlapping(machine: &Machine) -> Vec<&str> {
+    let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
+    let sets: Vec<(&str, &NodeSet)> =
+        conf.map(|own| (own.name.as_str(), &machine.site(&own.name).whole)).collect();
+    let meets = |(name, set): &&(&str, &NodeSet)| {
+        sets.iter().any(|(other, whole)| name != other && set.meets(whole))
+    };
+    sets.iter().filter(meets).map(|(name, _)| *name).collect()
+}
