@@ -1258,6 +1258,7 @@
   // plot/numbers.js
   function grouped(text2) {
     const [whole2, part] = text2.split(".");
+    if (whole2.replace("−", "").length < 5) return text2;
     const far = whole2.replace(/\B(?=(\d{3})+$)/g, ",");
     return part ? `${far}.${part}` : far;
   }
@@ -1291,6 +1292,13 @@
     if (!(half > 0) || decimals > 6 || Math.abs(mean) >= 1e15) return `${brief(mean)} ± ${brief(half)}`;
     return `${fixed(mean, Math.max(0, decimals))} ± ${fixed(half, Math.max(0, decimals))}`;
   }
+  function percent(mean, low, high) {
+    const signed = (number2, decimals2) => (number2 > 0 ? "+" : "") + fixed(number2, decimals2);
+    const decimals = (size) => size > 0 ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(size)))) : 0;
+    if (low === null || high === null) return `${signed(mean, decimals(Math.abs(mean)))} %`;
+    const own = decimals(Number.isFinite(high) ? high - low : 100);
+    return `${signed(mean, own)} % (${signed(low, own)} to ${Number.isFinite(high) ? signed(high, own) : "∞"})`;
+  }
   function linearTicks(from, until, about) {
     const span = until - from;
     if (!(span > 0)) return [from];
@@ -1318,18 +1326,22 @@
   );
   function logTicks(from, until, most) {
     const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
-    for (const [marks, step] of SETS) {
+    let finer = linearTicks(from, until, most - 1).filter((number2) => number2 > 0);
+    for (const [marks, step2] of SETS) {
       const ticks2 = [];
       for (let power = first; power <= last; power += 1) {
-        if (power % step !== 0) continue;
+        if (power % step2 !== 0) continue;
         for (const mark2 of marks) {
           const number2 = power < 0 ? mark2 / 10 ** -power : mark2 * 10 ** power;
           if (number2 >= from && number2 <= until) ticks2.push(number2);
         }
       }
+      if (ticks2.length < 2) break;
       if (ticks2.length <= most) return ticks2;
+      finer = ticks2;
     }
-    return [];
+    const step = Math.ceil(finer.length / Math.max(2, most));
+    return finer.filter((_, i) => i % step === 0);
   }
 
   // plot/svg.js
@@ -1369,12 +1381,24 @@
     return `<text x="${at(x)}" y="${at(y)}" fill="${fill3}" text-anchor="${anchor}"${more}>${escaped(words)}</text>
 `;
   }
-  function path(pieces, stroke, width2) {
+  function path(pieces, stroke, width2, more = "") {
     const drawn = pieces.filter((piece) => piece.length > 1);
     if (drawn.length === 0) return "";
     const d = drawn.map((piece) => piece.map(([x, y], i) => `${i === 0 ? "M" : "L"}${at(x)} ${at(y)}`).join("")).join("");
-    return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width2)}" stroke-linejoin="round"/>
+    return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width2)}" stroke-linejoin="round"${more}/>
 `;
+  }
+  function beyond([x, y], [dx, dy], stroke) {
+    const back = (side) => [x - 5 * dx + side * dy, y - 5 * dy + side * dx];
+    return path([[back(4), [x, y], back(-4)]], stroke, 1.5);
+  }
+  var DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
+  function dashed(number2) {
+    const dashes = DASHES[number2 % DASHES.length];
+    return dashes ? ` stroke-dasharray="${dashes}"` : "";
+  }
+  function sample(number2, [x, y], stroke) {
+    return path([[[x - 13, y], [x + 13, y]]], stroke, 2, dashed(number2));
   }
   var SHAPES = (
     /** @type {number[][][]} */
@@ -1402,15 +1426,20 @@
   }
 
   // plot/view.js
-  function pointsOf(view) {
+  var hasPercent = (view) => view.series.some((series) => (series.percent?.length ?? 0) > 0);
+  function pointsOf(view, inPercent = false) {
     return view.series.flatMap((series) => series.x.map((x, i) => {
-      const mean = series.mean[i], half = series.half?.[i] ?? null;
+      const share = inPercent ? series.percent?.[i] : void 0;
+      const mean = share ? share[0] : series.mean[i];
+      const ends = share ? share[1] === null ? null : [share[1], share[2] ?? Infinity] : null;
+      const half = share ? ends && (ends[1] - ends[0]) / 2 : series.half?.[i] ?? null;
+      const [low, high] = ends ?? [mean - (half ?? 0), mean + (half ?? 0)];
       return {
         x,
         mean,
         half,
-        low: mean - (half ?? 0),
-        high: mean + (half ?? 0),
+        low,
+        high,
         replications: series.replications?.[i] ?? 0,
         once: series.once?.[i] ?? false,
         name: series.name,
@@ -1419,12 +1448,13 @@
       };
     }));
   }
-  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
+  var isClear = (point) => point.half !== null && (point.low > 0 || point.high < 0);
   var isPartial = (view, point) => view.expected !== void 0 && !point.once && point.replications > 0 && point.replications < view.expected;
   function placeOf(view, x) {
     if (view.x.names?.length) return view.x.names[x];
     return view.x.dates ? dateOf(view.x.dates, x) : String(x);
   }
+  var wordsOf = (point, inPercent = false) => inPercent ? percent(point.mean, point.half === null ? null : point.low, point.half === null ? null : point.high) : rounded(point.mean, point.half);
   var labelOf = (scale2) => scale2.unit ? `${scale2.label} (${scale2.unit})` : scale2.label;
   function canBeLog(view) {
     if (view.differences || view.fixed) return false;
@@ -1475,12 +1505,17 @@
   // plot/panel.js
   var SMALL = 11;
   var SMALLER = ' font-size="11"';
-  function common(view, log) {
-    const points = pointsOf(view);
-    return { points, log, domain: measured(view, points, log) };
+  function common(view, log, inPercent = hasPercent(view), isFree = false) {
+    const points = pointsOf(view, inPercent);
+    const order = new Map([...new Set(points.map((point) => point.x))].map((x) => {
+      const means = points.filter((point) => point.x === x).map((point) => point.mean);
+      return [x, means.reduce((sum, mean) => sum + mean, 0) / means.length];
+    }));
+    return { points, log, inPercent, isFree, order, domain: measured(view, points, log) };
   }
   function panelOf(view, common2, panel, width2, theme2) {
     const points = common2.points.filter((point) => point.panel === panel);
+    if (common2.isFree) common2 = { ...common2, domain: measured(view, points, common2.log) };
     if (view.style === "rows") return rowsOf(view, common2, points, width2, theme2);
     return curvesOf(view, common2, points, width2, theme2);
   }
@@ -1507,7 +1542,16 @@
     }
     return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 80)));
   }
-  function curvesOf(view, { points: all, domain, log }, points, width2, theme2) {
+  function whiskerOf(point, [from, until]) {
+    const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
+    return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
+  }
+  var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
+  function tickBelow([x, y], words, width2, theme2) {
+    const half = wide(words, SMALL) / 2;
+    return text([Math.max(half, Math.min(width2 - half, x)), y], words, theme2.soft, "middle", SMALLER);
+  }
+  function curvesOf(view, { points: all, domain, log, inPercent }, points, width2, theme2) {
     const isSteps = view.style === "steps";
     const isUpLog = log && !isSteps;
     const names2 = view.x.names ?? [];
@@ -1536,10 +1580,10 @@
     } else {
       for (const { at: number2, text: words } of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
         svg += line([x(number2), bottom, x(number2), bottom + 5], theme2.soft);
-        svg += text([x(number2), bottom + 17], words, theme2.soft, "middle", SMALLER);
+        svg += tickBelow([x(number2), bottom + 17], words, width2, theme2);
       }
     }
-    svg += text([0, 12], labelOf(view.y), theme2.ink);
+    svg += text([0, 12], measureOf(view, inPercent), theme2.ink);
     svg += labelBelow(view.x, (left + right) / 2, height - 6, theme2);
     if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme2.ink);
     const colours = [...new Set(points.map((point) => point.colour))];
@@ -1547,14 +1591,19 @@
     for (const [order, number2] of colours.entries()) {
       const own = points.filter((point) => point.colour === number2);
       const colour = colourOf(theme2, number2);
+      svg += `<g data-series="${number2}">
+`;
       if (isSteps) {
-        svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75);
+        svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75, dashed(number2));
       } else {
         const beside = 2 * (order - (colours.length - 1) / 2);
         for (const point of own) {
-          if (!(point.half !== null && point.half > 0) || point.low > domain[1] || point.high < domain[0]) continue;
+          const whisker = whiskerOf(point, domain);
+          if (!whisker.isThere) continue;
           const at3 = x(point.x) + beside;
           svg += line([at3, y(point.low), at3, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
+          if (whisker.isBelow) svg += beyond([at3, y(point.low)], [0, 1], colour);
+          if (whisker.isAbove) svg += beyond([at3, y(point.high)], [0, -1], colour);
         }
         svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
         for (const point of own) {
@@ -1562,6 +1611,7 @@
           svg += mark(number2, [x(point.x), y(point.mean)], 3.4, colour, fill3, more);
         }
       }
+      svg += "</g>\n";
       for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
     }
     return { svg, width: width2, height, hits };
@@ -1590,32 +1640,30 @@
   function stepsOf(points) {
     return points.flatMap(([x, y], i) => i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]);
   }
-  function rowsOf(view, { domain, log }, points, width2, theme2) {
+  function rowsOf(view, { domain, log, inPercent, order }, points, width2, theme2) {
     const names2 = view.x.names ?? [];
     const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
     const isOne = !view.colour;
     const places = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
     if (view.sorted && isOne) {
-      const mean = new Map(points.map((point) => [point.x, point.mean]));
-      places.sort((a, b) => (mean.get(a) ?? 0) - (mean.get(b) ?? 0) || a - b);
+      places.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0) || a - b);
     }
     const bar2 = isOne ? 20 : colours.length > 4 ? 14 : 17;
     const head = isOne ? 4 : 24;
     const step = bar2 * (isOne ? 1 : colours.length) + head;
     const widest = Math.max(...places.map((place2) => wide(names2[place2]))) + 10;
-    const left = isOne ? Math.min(widest, width2 * 0.42) : 8;
-    const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(rounded(point.mean, point.half), SMALL))) + 10 : 0;
+    const left = isOne ? Math.min(widest, Math.max(width2 * 0.42, Math.min(width2 * 0.6, 200))) : 8;
+    const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
     const right = width2 - Math.max(22, said);
     const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
     const x = scale(domain, [left, right], log);
     const isBars = !log && !view.differences;
     const zero = log ? left : x(0);
-    const about = (right - left) / 70;
-    const ticks2 = log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(about))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(about)));
+    const ticks2 = log ? logTicks(domain[0], domain[1], Math.max(3, Math.floor((right - left) / 45))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
     let svg = "";
     for (const number2 of ticks2) {
       svg += line([x(number2), top, x(number2), bottom], theme2.line);
-      svg += text([x(number2), bottom + 15], tick(number2), theme2.soft, "middle", SMALLER);
+      svg += tickBelow([x(number2), bottom + 15], tick(number2), width2, theme2);
     }
     const hits = [];
     for (const [row, place2] of places.entries()) {
@@ -1630,16 +1678,18 @@
         const { fill: fill3, more } = look(view, point, colour, theme2);
         const y = begin + (index + 0.5) * bar2 - (isOne ? 2 : 0);
         if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar2 / 2 + 2, Math.abs(x(point.mean) - zero), bar2 - 4], colour, more);
-        if (point.half !== null && point.half > 0 && point.low <= domain[1] && point.high >= domain[0]) {
-          svg += line([x(point.low), y, x(point.high), y], isBars ? theme2.ink : colour, 1.5);
-        }
+        const whisker = whiskerOf(point, domain);
+        const stroke = isBars ? theme2.ink : colour;
+        if (whisker.isThere) svg += line([x(point.low), y, x(point.high), y], stroke, 1.5);
+        if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);
+        if (whisker.isAbove) svg += beyond([x(point.high), y], [1, 0], stroke);
         if (!isBars) svg += mark(number2, [x(point.mean), y], 4, colour, fill3, more);
-        if (said > 0) svg += text([right + 8, y + 4], rounded(point.mean, point.half), theme2.soft, "start", SMALLER);
+        if (said > 0) svg += text([right + 8, y + 4], wordsOf(point, inPercent), theme2.soft, "start", SMALLER);
         hits.push({ x: x(point.mean), y, point });
       }
     }
     if (!log) svg += line([zero, top, zero, bottom], theme2.ink);
-    svg += text([(left + right) / 2, height - 8], labelOf(view.y), theme2.ink, "middle");
+    svg += text([(left + right) / 2, height - 8], measureOf(view, inPercent), theme2.ink, "middle");
     return { svg, width: width2, height, hits };
   }
 
@@ -1669,7 +1719,7 @@
     return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
   }
   var panelName = (view, panel) => view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "";
-  function figureOf(view, log, width2 = 720) {
+  function figureOf(view, log, width2 = 720, inPercent = hasPercent(view), isFree = false) {
     const theme2 = PAPER;
     const room = width2 - 2 * MARGIN;
     let y = MARGIN + 14;
@@ -1681,22 +1731,23 @@
       svg += text([x, y], view.colour.label, theme2.soft);
       x += wide(view.colour.label) + 14;
       for (const [number2, name2] of legendOf(view)) {
-        const words = shortened(name2, room - 20);
-        if (x + 16 + wide(words) > width2 - MARGIN) {
+        const own = view.style === "steps" ? 34 : 16;
+        const words = shortened(name2, room - own - 4);
+        if (x + own + wide(words) > width2 - MARGIN) {
           x = MARGIN;
           y += LINE;
         }
         const colour = theme2.colours[number2 % COLOURS2];
-        svg += mark(number2, [x + 6, y - 4], 4, colour, colour);
-        svg += text([x + 16, y], words, theme2.ink);
-        x += 16 + wide(words) + 16;
+        svg += view.style === "steps" ? sample(number2, [x + 14, y - 4], colour) : mark(number2, [x + 6, y - 4], 4, colour, colour);
+        svg += text([x + own, y], words, theme2.ink);
+        x += own + wide(words) + 16;
       }
       y += 12;
     }
     const shown2 = panelsOf(view);
     const columns2 = shown2.length > 1 && width2 >= 600 ? 2 : 1;
     const each = (room - GAP2 * (columns2 - 1)) / columns2;
-    const all = common(view, log);
+    const all = common(view, log, inPercent, isFree);
     let tallest = 0;
     for (const [i, panel] of shown2.entries()) {
       if (i % columns2 === 0 && i > 0) {
@@ -1799,39 +1850,60 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
 
   // report/tip.js
   var REACH = 40;
-  function told(view, point) {
-    const lines = [`${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
+  function told(view, point, { panel, inPercent }) {
+    const lines = [...panel ? [panel] : [], `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
     if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
-    lines.push(`${labelOf(view.y)}: ${brief(point.mean)}${point.half === null ? "" : ` ± ${brief(point.half)}`}`);
+    lines.push(`${inPercent ? view.y.label : labelOf(view.y)}: ${wordsOf(point, inPercent)}`);
     if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);
     else if (point.replications > 1) lines.push(`of ${point.replications} replications`);
     return lines;
   }
-  function tips(panel, svg, view, drawn) {
-    const tip = make2("div", { class: "tip", "aria-hidden": "true" });
+  function tips(panel, svg, view, drawn, place2) {
+    const tip = make2("div", { class: "tip", role: "status" });
+    let current = -1;
     tip.hidden = true;
     panel.append(tip);
-    const hide = () => tip.hidden = true;
+    const hide = () => {
+      tip.hidden = true;
+      current = -1;
+    };
+    const tell = (which) => {
+      const box = svg.getBoundingClientRect();
+      const size = box.width / drawn.width || 1;
+      const hit = drawn.hits[which];
+      current = which;
+      tip.replaceChildren(...told(view, hit.point, place2).map((line2) => make2("span", {}, line2)));
+      tip.hidden = false;
+      const outer = panel.getBoundingClientRect();
+      const left = Math.min(hit.x * size + 12, outer.width - tip.offsetWidth - 2);
+      const top = box.top - outer.top + hit.y * size - tip.offsetHeight - 8;
+      tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+    };
     const show = (event) => {
       const box = svg.getBoundingClientRect();
       const size = box.width / drawn.width || 1;
       const [x, y] = [(event.clientX - box.left) / size, (event.clientY - box.top) / size];
-      let [nearest, distance] = [drawn.hits[0], Infinity];
-      for (const hit of drawn.hits) {
+      let [nearest, distance] = [-1, Infinity];
+      for (const [which, hit] of drawn.hits.entries()) {
         const away = view.style === "rows" ? Math.abs(hit.y - y) : Math.hypot(hit.x - x, hit.y - y);
-        if (away < distance) [nearest, distance] = [hit, away];
+        if (away < distance) [nearest, distance] = [which, away];
       }
-      if (!nearest || distance > REACH) return hide();
-      tip.replaceChildren(...told(view, nearest.point).map((line2) => make2("span", {}, line2)));
-      tip.hidden = false;
-      const outer = panel.getBoundingClientRect();
-      const left = Math.min(nearest.x * size + 12, outer.width - tip.offsetWidth - 2);
-      const top = box.top - outer.top + nearest.y * size - tip.offsetHeight - 8;
-      tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+      if (nearest < 0 || distance > REACH) hide();
+      else tell(nearest);
     };
     svg.addEventListener("pointermove", show);
     svg.addEventListener("pointerdown", show);
     svg.addEventListener("pointerleave", hide);
+    svg.setAttribute("tabindex", "0");
+    svg.addEventListener("blur", hide);
+    svg.addEventListener("keydown", (event) => {
+      const count = drawn.hits.length;
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") hide();
+      if (step === void 0 || count === 0) return;
+      event.preventDefault();
+      tell(current < 0 ? step > 0 ? 0 : count - 1 : (current + step + count) % count);
+    });
   }
 
   // report/figures.js
@@ -1839,8 +1911,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var GAP3 = 24;
   var MOST_ROWS = 2e3;
   var SCALE = "scale";
-  var SCALES = ["linear", "logarithmic"];
+  var SCALES = ["linear", "logarithmic", "own in each panel"];
+  var UNIT = "in";
+  var UNITS = ["percent", "absolute"];
+  var OWN = ["metric", "along", SCALE, UNIT];
   var states = /* @__PURE__ */ new Map();
+  var findings = /* @__PURE__ */ new Map();
   var queue = [];
   var names = 0;
   function stateOf(element) {
@@ -1848,13 +1924,25 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     if (!state2) throw new Error("this is no figure");
     return state2;
   }
+  function indexOf(choice, chosen) {
+    const at3 = choice.values.indexOf(chosen.get(choice.key) ?? "");
+    return at3 < 0 ? choice.first ?? 0 : at3;
+  }
+  var indicesOf = (figure2, chosen) => figure2.choices.map((choice) => indexOf(choice, chosen));
   function viewOf(figure2, chosen) {
-    const at3 = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+    const at3 = indicesOf(figure2, chosen);
     return figure2.views.find((view) => view.at.every((index, i) => index === at3[i]));
   }
   function logOf(view, chosen) {
     const scale2 = chosen.get(SCALE);
-    return canBeLog(view) && (scale2 === void 0 ? isLog(view) : scale2 === SCALES[1]);
+    return canBeLog(view) && (scale2 === SCALES[1] || scale2 !== SCALES[0] && isLog(view));
+  }
+  function lookOf(view, chosen) {
+    return {
+      log: logOf(view, chosen),
+      inPercent: hasPercent(view) && chosen.get(UNIT) !== UNITS[1],
+      isFree: panelsOf(view).length > 1 && chosen.get(SCALE) === SCALES[2]
+    };
   }
   function panelElement(view, all, panel, width2) {
     const name2 = panelName(view, panel);
@@ -1870,15 +1958,15 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       place2.lastElementChild
     );
     svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
-    tips(place2, svg, view, drawn);
+    tips(place2, svg, view, drawn, { panel: name2, inPercent: all.inPercent });
     return place2;
   }
-  function drawPanels(panels, view, log, width2) {
+  function drawPanels(panels, view, { log, inPercent, isFree }, width2) {
     const shown2 = panelsOf(view);
     const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP3) / (PANEL + GAP3))));
     panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
     const room = Math.floor((width2 - GAP3 * (columns2 - 1)) / columns2);
-    const all = common(view, log);
+    const all = common(view, log, inPercent, isFree);
     panels.replaceChildren(...shown2.map((panel) => panelElement(view, all, panel, Math.max(200, room))));
   }
   function legendElement(view) {
@@ -1887,10 +1975,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     for (const [number2, name2] of legendOf(view)) {
       const item = make2("li", {}, name2);
       const colour = PAGE.colours[number2 % PAGE.colours.length];
-      item.insertAdjacentHTML("afterbegin", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number2, [0, 0], 5.5, colour, colour)}</svg>`);
+      const drawn = view.style === "steps" ? `<svg xmlns="http://www.w3.org/2000/svg" class="line" viewBox="-14 -5 28 10" aria-hidden="true">${sample(number2, [0, 0], colour)}</svg>` : `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number2, [0, 0], 5.5, colour, colour)}</svg>`;
+      item.insertAdjacentHTML("afterbegin", drawn);
       list2.append(item);
+      if (view.style !== "rows") single(item, number2);
     }
     return list2;
+  }
+  function single(item, number2) {
+    const show = (isAlone) => {
+      for (const line2 of item.closest("figure")?.querySelectorAll(".panels g[data-series]") ?? []) {
+        line2.setAttribute("opacity", isAlone && Number(line2.getAttribute("data-series")) !== number2 ? "0.12" : "1");
+      }
+    };
+    item.tabIndex = 0;
+    for (const kind of ["pointerenter", "focus"]) item.addEventListener(kind, () => show(true));
+    for (const kind of ["pointerleave", "blur"]) item.addEventListener(kind, () => show(false));
   }
   function draw(element) {
     const state2 = stateOf(element);
@@ -1913,11 +2013,11 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     if (element.parentElement) pair(element.parentElement);
     state2.width = element.clientWidth;
-    const log = logOf(view, chosen);
-    caption.textContent = sentenceOf(view, log);
-    fillScale(element, view, log);
+    const look3 = lookOf(view, chosen);
+    caption.textContent = sentenceOf(view, look3.log, look3.inPercent);
+    fillLook(element, view);
     if (view.colour) legend2.append(legendElement(view));
-    drawPanels(panels, view, log, state2.width);
+    drawPanels(panels, view, look3, state2.width);
     if (numbers.open) fillNumbers(numbers, view);
   }
   function pair(home) {
@@ -1940,8 +2040,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     alone?.classList.add("wide");
   }
-  function sentenceOf(view, log) {
-    return view.sentence.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+  function sentenceOf(view, log, inPercent = hasPercent(view)) {
+    const text2 = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
+    return text2.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
   }
   function fillNumbers(details, view) {
     const { heads, rows: rows2 } = numbersOf(view);
@@ -1977,7 +2078,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       handText(`${name2}.csv`, csv([heads, ...rows2]), "text/csv");
       return;
     }
-    const svg = figureOf(view, logOf(view, chosen));
+    const { log, inPercent, isFree } = lookOf(view, chosen);
+    const svg = figureOf(view, log, void 0, inPercent, isFree);
     if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
     else hand(`${name2}.png`, await png(svg));
   }
@@ -2015,7 +2117,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function recall(element) {
     const { figure: figure2, chosen } = stateOf(element);
     chosen.clear();
-    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }]) {
+    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }]) {
       const value = recalled(address(figure2, key));
       if (value !== null && values.includes(value)) chosen.set(key, value);
     }
@@ -2029,8 +2131,38 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       chosen.set(choice.key, select.value);
       remember(address(figure2, choice.key), select.value === first ? null : select.value);
       draw(element);
+      if (!OWN.includes(choice.key)) chooseInAll(element, choice.key, select.value);
     });
     return make2("label", { for: select.id }, `${choice.label} `, select);
+  }
+  function chooseInAll(element, key, value) {
+    const home = element.parentElement;
+    for (const [other, { figure: figure2, chosen }] of states) {
+      const choice = figure2.choices.find((choice2) => choice2.key === key);
+      if (!(other instanceof HTMLElement) || other === element || other.parentElement !== home || !choice?.values.includes(value)) continue;
+      chosen.set(key, value);
+      remember(address(figure2, key), value === choice.values[choice.first ?? 0] ? null : value);
+      fillChoices(other);
+      draw(other);
+    }
+    if (home) sayFinding(home);
+  }
+  function sayFinding(home) {
+    const place2 = home.closest("section")?.querySelector(".finding");
+    const all = findings.get(home) ?? [];
+    const values = /* @__PURE__ */ new Map();
+    for (const element of home.children) {
+      const state2 = states.get(element);
+      if (!state2) continue;
+      indicesOf(state2.figure, state2.chosen).forEach((at3, i) => {
+        const choice = state2.figure.choices[i];
+        if (!values.has(choice.key)) values.set(choice.key, choice.values[at3]);
+      });
+    }
+    const found = all.find(({ at: at3 }) => at3.every(([key, value]) => !values.has(key) || values.get(key) === value));
+    if (!place2 || !found) return;
+    if (place2.textContent !== found.text) place2.textContent = found.text;
+    place2.classList.toggle("open", !found.is_clear);
   }
   function fillChoices(element) {
     const { figure: figure2, chosen } = stateOf(element);
@@ -2038,25 +2170,29 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const active = document.activeElement;
     const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
     row.replaceChildren(...figure2.choices.map((choice) => {
-      const own = chosen.get(choice.key) ?? "";
-      return chooser(element, choice, choice.values.includes(own) ? own : choice.values[0], choice.values[0]);
+      const label = choice.key === "along" ? { ...choice, label: "x axis" } : choice;
+      return chooser(element, label, choice.values[indexOf(choice, chosen)], choice.values[choice.first ?? 0]);
     }), make2("span", { class: "of-scale" }));
     const view = viewOf(figure2, chosen);
-    if (view) fillScale(element, view, logOf(view, chosen));
+    if (view) fillLook(element, view);
     if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
   }
-  function fillScale(element, view, log) {
+  function fillLook(element, view) {
     const place2 = find(element, ".of-scale");
-    if (!canBeLog(view)) return place2.replaceChildren();
-    const first = SCALES[Number(isLog(view))], value = SCALES[Number(log)];
-    const select = place2.querySelector("select");
-    if (select?.dataset.first === first) {
-      select.value = value;
-      return void 0;
+    const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
+    const scales = [SCALES[0], ...canBeLog(view) ? [SCALES[1]] : [], ...panelsOf(view).length > 1 ? [SCALES[2]] : []];
+    const all = (
+      /** @type {[string, string[], string, string][]} */
+      []
+    );
+    if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
+    if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
+    const offered = JSON.stringify(all.map(([key, values, , first]) => [key, values, first]));
+    if (place2.dataset.offered !== offered) {
+      place2.dataset.offered = offered;
+      place2.replaceChildren(...all.map(([key, values, value, first]) => chooser(element, { key, label: key, values }, value, first)));
     }
-    const label = chooser(element, { key: SCALE, label: SCALE, values: SCALES }, value, first);
-    find(label, "select").dataset.first = first;
-    return place2.replaceChildren(label);
+    for (const [key, , value] of all) find(place2, `[data-key="${key}"]`).value = value;
   }
   function next() {
     const element = queue.shift();
@@ -2073,7 +2209,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const { figure: figure2, chosen } = stateOf(element);
     const view = viewOf(figure2, chosen);
     if (width2 === null) draw(element);
-    else if (view) drawPanels(find(element, ".panels"), view, logOf(view, chosen), width2);
+    else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width2);
   }
   function shownFigures() {
     return [...states].filter(([element]) => element.isConnected).map(([element, { figure: figure2, chosen }]) => ({ element, figure: figure2, chosen }));
@@ -2101,6 +2237,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         state2.isWaiting = true;
       }
       pair(home);
+      findings.set(home, section.findings ?? []);
+      sayFinding(home);
       for (const element of old.values()) {
         resized.unobserve(element);
         states.delete(element);
@@ -2117,7 +2255,54 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         fillChoices(element);
         draw(element);
       }
+      for (const home of findings.keys()) sayFinding(home);
     });
+  }
+
+  // report/tables.js
+  var FEW = 12;
+  function keyOf(text2) {
+    const number2 = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text2.trim());
+    return number2 ? Number(number2[0].replaceAll(",", "").replace("−", "-")) : text2.trim();
+  }
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    if (typeof a === "number" || b === "-") return -1;
+    if (typeof b === "number" || a === "-") return 1;
+    return a.localeCompare(b);
+  }
+  function sort(table, column2, isDown) {
+    const body = table.tBodies[0];
+    const rows2 = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column2]?.textContent ?? "") }));
+    rows2.sort((a, b) => isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key));
+    body.append(...rows2.map(({ row }) => row));
+    [...table.tHead?.rows[0].cells ?? []].forEach((head, i) => {
+      if (i === column2) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+  }
+  function prepareTables(root) {
+    for (const table of root.querySelectorAll("details.numbers table")) {
+      if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
+      const count = table.tBodies[0]?.rows.length ?? 0;
+      if (count < 3) continue;
+      [...table.tHead?.rows[0].cells ?? []].forEach((head, column2) => {
+        const button2 = make2("button", { type: "button" }, ...head.childNodes);
+        button2.addEventListener("click", () => sort(table, column2, head.getAttribute("aria-sort") === "ascending"));
+        head.append(button2);
+      });
+      const box = table.closest(".scroll");
+      if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
+      const input = make2("input", { type: "search", autocomplete: "off" });
+      input.addEventListener("input", () => {
+        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+        for (const row of box.querySelectorAll("tbody tr")) {
+          const text2 = row.textContent?.toLowerCase() ?? "";
+          if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
+        }
+      });
+      box.before(make2("label", { class: "filter" }, "Rows with ", input));
+    }
   }
 
   // live/live.js
@@ -2149,7 +2334,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       if (!home) continue;
       home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
       home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
-      for (const part of [".finding", ".sayings", ".notes", ".failures"]) {
+      for (const part of [".finding", ".warnings", ".sayings", ".notes", ".failures"]) {
         const own = home.querySelector(part), other = section.querySelector(part);
         if (own && other) own.replaceWith(other);
         else if (own) own.remove();
@@ -2161,6 +2346,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         if (own) own.replaceWith(table);
         else home.querySelector(".asked").before(table.closest("details"));
       }
+      prepareTables(home);
     }
     drawFigures(document, fresh.data);
   }
@@ -3334,7 +3520,7 @@ ${parts.join("\n")}
       undo.push(() => details.open = false);
     }
     for (const { element, figure: figure2, chosen } of shownFigures()) {
-      const now = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+      const now = indicesOf(figure2, chosen);
       const metric = figure2.choices.findIndex((choice) => choice.key === "metric");
       drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
       undo.push(() => drawFor(element, null));
@@ -3346,7 +3532,7 @@ ${parts.join("\n")}
         const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
         const box = make2("figure", isWide ? { class: "wide" } : {}, make2("h4", {}, view.y.label), panels, make2("figcaption", {}, sentenceOf(view, isLog(view))));
         if (view.colour) panels.before(legendElement(view));
-        drawPanels(panels, view, isLog(view), isWide ? SHEET : HALF);
+        drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
         place2.append(box);
       }
       element.append(place2);
@@ -3413,6 +3599,7 @@ ${parts.join("\n")}
   if (data) drawFigures(document, JSON.parse(data.textContent ?? "{}"));
   followLinks();
   preparePaper();
+  prepareTables(document);
   openTargets();
   for (const recordings of document.querySelectorAll("script.recordings")) {
     drawMachine(

@@ -200,9 +200,10 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
                 @if let Some(description) = &section.description { p.lead { (sentence(description)) } }
             }
             @if let Some(runs) = section.facts.first() { p.runs { (sentence(&runs.text)) } }
-            @if let Some(finding) = &section.finding {
+            @if let Some(finding) = section.findings.first() {
                 p.finding.open[!finding.is_clear] { (finding.text) }
             }
+            (list("warnings", &section.warnings))
             (list("notes", &section.notes))
             div.body.beside[!section.claims.is_empty()] {
                 div.figures data-section=(section.id) {
@@ -312,9 +313,9 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
     }
 }
 
-/// A mean and its interval may stand in two lines, but nothing else of a number is broken.
+/// A mean and its interval stand in one line.
 fn unbroken(text: &str) -> String {
-    text.replace("± ", "±\u{a0}").replace(" %", "\u{a0}%")
+    text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
 
 /// What a character of a table takes at most, in pixels.
@@ -346,7 +347,7 @@ fn narrow(table: &Table, id: &str) -> String {
         "@media screen{{@container (max-width:{width}px){{\n{own},{own} tbody{{display:block}}\n\
          {own} thead{{position:absolute;clip-path:inset(50%)}}\n\
          {own} caption{{display:block}}\n\
-         {own} tr{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,14rem),1fr));gap:0 1.75rem;\
+         {own} tr{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,18rem),1fr));gap:0 1.75rem;\
          padding:0.5rem 0}}\n\
          {own} tbody tr>*{{display:flex;justify-content:space-between;gap:1rem;padding:0.1rem 0;text-align:right;\
          white-space:normal}}\n{labels}}}}}"

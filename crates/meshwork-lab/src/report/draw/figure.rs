@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::panel::{Common, Theme};
-use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, shortened, text, wide};
-use crate::report::figures::View;
+use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text, wide};
+use crate::report::figures::{Style, View};
 
 /// The colours on paper.
 const PAPER: Theme = Theme {
@@ -81,16 +81,23 @@ fn legend(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f6
     x += wide(key, SIZE) + 14.0;
     let names: BTreeMap<usize, &str> =
         view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
+    // Lines without marks are told by their dashes.
+    let is_steps = view.style == Style::Steps;
+    let own = if is_steps { 34.0 } else { 16.0 };
     for (number, name) in names {
-        let words = shortened(name, width - 2.0 * MARGIN - 20.0, SIZE);
-        if x + 16.0 + wide(&words, SIZE) > width - MARGIN {
+        let words = shortened(name, width - 2.0 * MARGIN - own - 4.0, SIZE);
+        if x + own + wide(&words, SIZE) > width - MARGIN {
             x = MARGIN;
             y += LINE;
         }
         let colour = theme.colours[number % COLOURS];
-        mark(out, number, [x + 6.0, y - 4.0], 4.0, [colour, colour], "");
-        text(out, [x + 16.0, y], &words, theme.ink, "start", "");
-        x += 16.0 + wide(&words, SIZE) + 16.0;
+        if is_steps {
+            sample(out, number, [x + 14.0, y - 4.0], colour);
+        } else {
+            mark(out, number, [x + 6.0, y - 4.0], 4.0, [colour, colour], "");
+        }
+        text(out, [x + own, y], &words, theme.ink, "start", "");
+        x += own + wide(&words, SIZE) + 16.0;
     }
     y
 }
