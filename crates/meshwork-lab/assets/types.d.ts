@@ -59,7 +59,11 @@ export interface View {
   panel?: { label: string; key: string };
   panels?: string[];
   series: Series[];
+  bounds?: Bound[];
 }
+
+/** A bound that a claim sets for the point of a series, which is to be below it or above. */
+export interface Bound { x: number; y: number; panel: number; series: number; is_upper: boolean }
 
 /** One measured value, and where it stands. */
 export interface Point {

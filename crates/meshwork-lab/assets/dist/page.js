@@ -213,6 +213,10 @@
     to;
     /** @type {Uint32Array} and the first block */
     firstBlock;
+    /** @type {Uint32Array | undefined} who submitted it, where somebody is known */
+    user;
+    /** @type {Uint32Array | undefined} its partition, where one is known */
+    partition;
     /** @type {Uint32Array} how many processors it is */
     heldBy;
     /** @type {Uint32Array} after each instant: processors held, */
@@ -248,7 +252,13 @@
       }
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
       this.told = this.answersTold();
+      for (
+        const name2 of
+        /** @type {const} */
+        ["user", "partition"]
+      ) if (this[name2]?.length === 0) this[name2] = void 0;
       this.play(looks2);
+      this.own = this.look;
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
     }
@@ -436,6 +446,7 @@
         running,
         waiting,
         down: this.outages.filter(({ from, to }) => from <= time && time < to),
+        marked: (this.recording.marked ?? []).filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
         held: of(this.held),
         waits: of(this.waits),
         runs: of(this.runs),
@@ -488,9 +499,15 @@
       }
       return texts;
     }
-    // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
+    // Until when it is recorded why jobs wait.
+    known() {
+      return this.recording.answers_until ?? this.recording.until;
+    }
+    // Where to begin to look: in a part of the time in which it is recorded why jobs wait, the first of the instants at which
+    // most jobs run.
     busiest(after2, before2) {
-      const { from, until } = this.recording;
+      const { from } = this.recording;
+      const until = this.known();
       const [first, last] = [after2, before2].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
       let best = -1;
       for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
@@ -522,7 +539,7 @@
     const get = (name2) => style.getPropertyValue(`--m-${name2}`).trim();
     const jobs2 = [];
     for (let i = 0; i < COLOURS; i += 1) jobs2.push(get(`job-${i}`));
-    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down"];
+    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down", "blocker"];
     return names2.reduce((all, name2) => Object.assign(all, { [name2]: get(name2) }), { jobs: jobs2, tiles: /* @__PURE__ */ new Map() });
   }
   function sized(canvas, width2, height) {
@@ -668,15 +685,20 @@
     const node = (column2, row) => gray(row) * columns2 + gray(column2);
     return { labels, panes: [{ x, y, columns: columns2, rows: lines, node }] };
   }
+  var SWITCHED = { fat_tree: "switch", dragonfly: "group", multiprocessor: "row" };
+  var BAR = 7;
   function layers(site, cell2, room) {
+    const called = SWITCHED[site.wiring];
+    const bar2 = called && cell2 >= 5 ? BAR : 0;
     const [columns2, lines] = [site.sides[0], site.sides[1]];
     const size = columns2 * lines;
     const count = site.nodes / size;
     const title2 = (layer) => {
       const further = site.sides.slice(2).map((side, d) => Math.floor(layer * size / site.strides[d + 2]) % side);
+      if (called) return `${called} ${further.join(",")}`;
       return further.length === 1 ? `z=${further[0]}` : further.join(",");
     };
-    const pane = Math.max(columns2 * cell2, count > 1 ? width(title2(count - 1)) : 0);
+    const pane = bar2 + Math.max(columns2 * cell2, count > 1 ? width(title2(count - 1)) : 0);
     let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
     across = Math.ceil(count / Math.ceil(count / across));
     if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
@@ -688,7 +710,7 @@
       const y = Math.floor(layer / across) * (heading + lines * cell2 + GAP / 2);
       if (heading > 0) labels.push({ x, y: y + heading / 2, text: title2(layer), align: "left" });
       const node = (column2, row) => layer * size + row * columns2 + column2;
-      panes.push({ x, y: y + heading, columns: columns2, rows: lines, node });
+      panes.push({ x: x + bar2, y: y + heading, columns: columns2, rows: lines, node, hasSwitches: bar2 > 0 });
     }
     return { labels, panes };
   }
@@ -794,6 +816,7 @@
     constructor(run, site, canvas) {
       Object.assign(this, { run, site, canvas });
       this.holder = new Int32Array(run.sites[site].nodes);
+      this.place = null;
     }
     // Who holds each processor: the number of the stay, or that nobody does.
     hold(moment) {
@@ -812,6 +835,7 @@
     paint(context, layout2, moment, chosen, theme2) {
       this.layout = layout2;
       this.hold(moment);
+      this.marks = this.marked(moment);
       for (const pane of layout2.panes) {
         if (layout2.cell >= 1) this.drawPane(context, pane, chosen, theme2);
         else this.drawDots(context, pane, chosen, theme2);
@@ -836,9 +860,13 @@
         }
       }
       this.drawOut(context, pane, theme2);
+      this.drawMarks(context, pane, theme2);
       if (cell2 >= 5) this.drawGrid(context, pane, theme2);
       this.drawEdges(context, pane, theme2, line2);
+      this.drawPartitions(context, pane, theme2);
+      if (pane.hasSwitches) this.drawSwitches(context, pane, theme2);
       if (chosen >= 0) this.drawChosen(context, pane, chosen, theme2);
+      if (this.place?.site === this.site) this.drawPlace(context, pane, theme2);
       this.drawNames(context, pane, whole2, theme2);
     }
     holderAt(pane, x, y) {
@@ -895,6 +923,92 @@
       }
       context.stroke();
     }
+    // Of every processor whether it is reserved or asleep, and of each partition who is in it.
+    marked(moment) {
+      const { nodes } = this.run.sites[this.site];
+      const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: /* @__PURE__ */ new Map() };
+      for (const { kind, name: name2, site, first, count } of moment.marked ?? []) {
+        if (site !== this.site) continue;
+        if (kind !== "partition") marks[kind].fill(1, first, first + count);
+        else {
+          if (!marks.partitions.has(name2)) marks.partitions.set(name2, new Uint8Array(nodes));
+          marks.partitions.get(name2).fill(1, first, first + count);
+        }
+      }
+      return marks;
+    }
+    // A stroke on every processor that is reserved, and a dot on every one that sleeps.
+    drawMarks(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      const { reserved, asleep } = this.marks;
+      if (cell2 < 3) return;
+      context.strokeStyle = context.fillStyle = theme2.waits;
+      context.lineWidth = Math.max(1, cell2 / 10);
+      context.beginPath();
+      for (let y = 0; y < pane.rows; y += 1) {
+        for (let x = 0; x < pane.columns; x += 1) {
+          const node = pane.node(x, y);
+          const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
+          if (node >= 0 && reserved[node]) {
+            context.moveTo(left + 1, top + cell2 - 1);
+            context.lineTo(left + cell2 - 1, top + 1);
+          }
+          if (node >= 0 && asleep[node] && this.holder[node] < 0) context.fillRect(left + cell2 * 0.38, top + cell2 * 0.38, cell2 * 0.24, cell2 * 0.24);
+        }
+      }
+      context.stroke();
+    }
+    // A dotted line around every partition; where all processors are in it, none is needed.
+    drawPartitions(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      let which = 0;
+      for (const inside of this.marks.partitions.values()) {
+        const isIn = (x, y) => {
+          const node = x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
+          return Number(node >= 0 && inside[node] === 1);
+        };
+        context.strokeStyle = theme2.held;
+        context.lineWidth = cell2 >= 5 ? 2 : 1;
+        context.setLineDash([[2, 3], [7, 3], [7, 3, 2, 3], [12, 4]][which % 4]);
+        which += 1;
+        if (inside.every((own) => own === 1)) continue;
+        context.beginPath();
+        this.edges(pane, (a, b) => a !== b, (...ends) => {
+          context.moveTo(ends[0], ends[1]);
+          context.lineTo(ends[2], ends[3]);
+        }, isIn);
+        context.stroke();
+      }
+      context.setLineDash([]);
+    }
+    // A bar at the left of every row of processors that have a switch of their own, and a line that joins those of a group.
+    drawSwitches(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      context.fillStyle = theme2.held;
+      for (let y = 0; y < pane.rows; y += 1) context.fillRect(pane.x - 5, pane.y + y * cell2 + 1, 3, Math.max(1, cell2 - 2));
+      context.fillRect(pane.x - 6.5, pane.y + 1, 1.5, pane.rows * cell2 - 2);
+    }
+    // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
+    drawPlace(context, pane, theme2) {
+      const inside = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
+      const blocks = (s) => s >= 0 && jobs2.has(this.run.who[s]);
+      const nodeAt = (x, y) => x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
+      for (const [colour, dashes, at3] of [
+        [theme2.blocker, [], (x, y) => Number(blocks(this.holderAt(pane, x, y)))],
+        [theme2.chosen, [4, 3], (x, y) => Number(inside.has(nodeAt(x, y)))]
+      ]) {
+        context.strokeStyle = colour;
+        context.lineWidth = 3;
+        context.setLineDash(dashes);
+        context.beginPath();
+        this.edges(pane, (a, b) => a !== b, (...ends) => {
+          context.moveTo(ends[0], ends[1]);
+          context.lineTo(ends[2], ends[3]);
+        }, at3);
+        context.stroke();
+      }
+      context.setLineDash([]);
+    }
     drawGrid(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       context.strokeStyle = theme2.edge;
@@ -913,14 +1027,14 @@
       context.globalAlpha = 1;
     }
     // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
-    edges(pane, differ, visit) {
+    edges(pane, differ, visit, of = (x, y) => this.holderAt(pane, x, y)) {
       const { cell: cell2 } = this.layout;
       for (let y = 0; y <= pane.rows; y += 1) {
         for (let x = 0; x <= pane.columns; x += 1) {
-          const here = this.holderAt(pane, x, y);
+          const here = of(x, y);
           const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
-          if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell2);
-          if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell2, top);
+          if (differ(here, of(x - 1, y))) visit(left, top, left, top + cell2);
+          if (differ(here, of(x, y - 1))) visit(left, top, left + cell2, top);
         }
       }
     }
@@ -1022,9 +1136,10 @@
     const runs = is(verb(moment.runs, "runs", "run"), "still ran");
     const waits = is(verb(moment.waits, "waits", "wait"), "waited");
     const down = moment.down.length;
+    const free = run.processors - moment.held - down;
     const out = down > 0 ? ` and ${number(down)} out of service` : "";
     const sentences = [
-      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(run.processors - moment.held - moment.down.length)} ${is("are", "were")} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
     ];
     if (run.sites.length > 1) {
       const held = run.sites.map(() => 0);
@@ -1077,9 +1192,12 @@
     }
     return texts.join(" ");
   }
-  function why(run, job, time) {
+  function why(run, job, time, place2 = null) {
     const cause = run.waitsFor(job, time);
-    if (!cause) return "";
+    if (!cause) {
+      const waits = run.recording.held_up && run.submit[job] <= time && time < run.left[job] && !run.runsAt(job, time);
+      return waits && time > run.known() ? `It waits; reasons for waiting were recorded up to ${run.clock.at(run.known())} only.` : "";
+    }
     const { held, down } = run.moment(time, 0);
     const free = run.processors - held - down.length;
     const many = `${number(free)} ${verb(free, "is", "are")} free`;
@@ -1090,14 +1208,24 @@
       priority: "it could start, but others come before it.",
       reserved: "it could start, but processors are kept for jobs that come before it."
     };
-    return `At ${run.clock.at(time)} it waits: ${texts[cause]}`;
+    return `At ${run.clock.at(time)} it waits: ${texts[cause]}${place2 ? ` ${nearestPlace(run, place2)}` : ""}`;
+  }
+  function nearestPlace(run, { site, corner, sides, at: at3, jobs: there }) {
+    const on = run.sites.length > 1 ? ` on site ${site + 1}` : "";
+    const named = there.slice(0, 4).map((job) => name(run, job));
+    if (there.length > 4) named.push(`${number(there.length - 4)} more`);
+    const until = at3 <= run.recording.until ? `until ${run.clock.at(at3)}` : "to the end of what is shown";
+    const where = sides.length > 1 && sides.every((side) => side <= 2) && run.sites[site].wiring === "hypercube" ? "" : ` ${sides.join("x")} at ${corner.join(",")}${on}`;
+    return `The nearest place${where}, outlined on the map, is held by ${list(named)} ${until}.`;
   }
   function siteName(run, site) {
     const { words, speed } = run.sites[site];
     const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
     return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
   }
-  function lanes(run) {
+  function lanes(run, by = "lane") {
+    if (by === "processor") return " on the processors that it holds, in the order of their numbers";
+    if (by !== "lane") return `, below the others of its ${by}`;
     const ordered = run.sites.filter((site) => site.sides.length === 1).length;
     if (ordered === run.sites.length) return " on the processors that it holds";
     if (ordered === 0) return " on a lane of its own";
@@ -1110,8 +1238,8 @@
     return `processor ${number(node)} (${corner.join(",")})`;
   }
   var PARTS = {
-    fat_tree: "A row is a leaf switch with its processors; layers are the subtrees above.",
-    dragonfly: "A row is a router with its processors; each layer is a group, with its number above it.",
+    fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
+    dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
     twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
     multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
   };
@@ -1141,7 +1269,8 @@
       this.sites = make("div", { class: "m-sites" });
       this.legend = make("p", { class: "m-legend" });
       this.now = make("p", { class: "m-now" });
-      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend);
+      this.key = make("ul", { class: "m-key", "aria-label": "What the map shows" });
+      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
       this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
       this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
       this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
@@ -1167,6 +1296,19 @@
       this.sites.replaceChildren(...this.maps.map((map) => map.figure));
       const legends = new Set(run.sites.map(legend));
       write(this.legend, legends.size === 1 ? [...legends][0] : "");
+    }
+    /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
+    explain(colours) {
+      const { marked = [] } = this.run.recording;
+      const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
+      const has = (kind) => marked.some((own) => own.kind === kind);
+      if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+      if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
+      if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
+      const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();
+      partitions.forEach((name2, i) => items.push([`m-swatch m-mark-partition m-line-${i % 4}`, `partition ${name2}`]));
+      this.key.replaceChildren(...items.map(([look3, text2]) => make("li", {}, make("span", { class: look3, "aria-hidden": "true" }), text2)));
+      this.key.hidden = items.length === 0;
     }
     figure(index) {
       const { run, listener } = this;
@@ -1200,11 +1342,12 @@
       this.longest = 0;
     }
     /** Draws a moment. @param {any} moment @param {number} chosen @param {any} theme */
-    draw(moment, chosen, theme2) {
+    draw(moment, chosen, theme2, place2 = null) {
       const { run } = this;
       this.moment = moment;
       this.chosen = chosen;
       this.maps.forEach((map, i) => {
+        map.place = place2;
         map.draw(this.layouts[i], moment, chosen, theme2);
         let held = 0;
         for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
@@ -1475,9 +1618,10 @@
     return [least, most];
   }
   function measured(view, points, log) {
-    const [least, most] = extent(points.map((point) => point.mean));
+    const bounds = (view.bounds ?? []).map((bound) => bound.y).filter((y) => !log || y > 0);
+    const [least, most] = extent(points.map((point) => point.mean).concat(bounds));
     if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
-    const [low, high] = [extent(points.map((point) => point.low))[0], extent(points.map((point) => point.high))[1]];
+    const [low, high] = [Math.min(least, extent(points.map((point) => point.low))[0]), Math.max(most, extent(points.map((point) => point.high))[1])];
     if (log) {
       const positive = extent(points.map((point) => point.low > 0 ? point.low : point.mean))[0];
       return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
@@ -1516,8 +1660,9 @@
   function panelOf(view, common2, panel, width2, theme2) {
     const points = common2.points.filter((point) => point.panel === panel);
     if (common2.isFree) common2 = { ...common2, domain: measured(view, points, common2.log) };
-    if (view.style === "rows") return rowsOf(view, common2, points, width2, theme2);
-    return curvesOf(view, common2, points, width2, theme2);
+    const bounds = (view.bounds ?? []).filter((bound) => bound.panel === panel && (!common2.log || bound.y > 0));
+    if (view.style === "rows") return rowsOf(view, common2, points, bounds, width2, theme2);
+    return curvesOf(view, common2, points, bounds, width2, theme2);
   }
   var colourOf = (theme2, number2) => theme2.colours[number2 % COLOURS2];
   function look(view, point, colour, theme2) {
@@ -1551,7 +1696,7 @@
     const half = wide(words, SMALL) / 2;
     return text([Math.max(half, Math.min(width2 - half, x)), y], words, theme2.soft, "middle", SMALLER);
   }
-  function curvesOf(view, { points: all, domain, log, inPercent }, points, width2, theme2) {
+  function curvesOf(view, { points: all, domain, log, inPercent }, points, bounds, width2, theme2) {
     const isSteps = view.style === "steps";
     const isUpLog = log && !isSteps;
     const names2 = view.x.names ?? [];
@@ -1614,6 +1759,9 @@
       svg += "</g>\n";
       for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
     }
+    for (const bound of bounds) {
+      svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme2, view.series[bound.series].colour));
+    }
     return { svg, width: width2, height, hits };
   }
   function labelBelow(scale2, middle, bottom, theme2) {
@@ -1640,7 +1788,18 @@
   function stepsOf(points) {
     return points.flatMap(([x, y], i) => i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]);
   }
-  function rowsOf(view, { domain, log, inPercent, order }, points, width2, theme2) {
+  function drawnBound([x, y], [dx, dy], colour) {
+    return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5) + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
+  }
+  function roomyLogTicks([from, until], room, x) {
+    const half = (number2) => wide(tick(number2), SMALL) / 2;
+    for (let most = Math.max(3, Math.floor(room / 40)); ; most -= 1) {
+      const ticks2 = logTicks(from, until, most);
+      const isApart = ticks2.every((number2, i) => i === 0 || x(number2) - x(ticks2[i - 1]) >= half(number2) + half(ticks2[i - 1]) + 6);
+      if (isApart || most <= 2) return ticks2;
+    }
+  }
+  function rowsOf(view, { domain, log, inPercent, order }, points, bounds, width2, theme2) {
     const names2 = view.x.names ?? [];
     const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
     const isOne = !view.colour;
@@ -1659,7 +1818,7 @@
     const x = scale(domain, [left, right], log);
     const isBars = !log && !view.differences;
     const zero = log ? left : x(0);
-    const ticks2 = log ? logTicks(domain[0], domain[1], Math.max(3, Math.floor((right - left) / 45))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
+    const ticks2 = log ? roomyLogTicks(domain, right - left, x) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
     let svg = "";
     for (const number2 of ticks2) {
       svg += line([x(number2), top, x(number2), bottom], theme2.line);
@@ -1684,6 +1843,10 @@
         if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);
         if (whisker.isAbove) svg += beyond([x(point.high), y], [1, 0], stroke);
         if (!isBars) svg += mark(number2, [x(point.mean), y], 4, colour, fill3, more);
+        for (const bound of bounds) {
+          if (bound.x !== place2 || view.series[bound.series].colour !== point.colour) continue;
+          svg += drawnBound([x(bound.y), y], [bound.is_upper ? -1 : 1, 0], theme2.ink);
+        }
         if (said > 0) svg += text([right + 8, y + 4], wordsOf(point, inPercent), theme2.soft, "start", SMALLER);
         hits.push({ x: x(point.mean), y, point });
       }
@@ -1883,13 +2046,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const box = svg.getBoundingClientRect();
       const size = box.width / drawn.width || 1;
       const [x, y] = [(event.clientX - box.left) / size, (event.clientY - box.top) / size];
-      let [nearest, distance] = [-1, Infinity];
+      let [nearest2, distance] = [-1, Infinity];
       for (const [which, hit] of drawn.hits.entries()) {
         const away = view.style === "rows" ? Math.abs(hit.y - y) : Math.hypot(hit.x - x, hit.y - y);
-        if (away < distance) [nearest, distance] = [which, away];
+        if (away < distance) [nearest2, distance] = [which, away];
       }
-      if (nearest < 0 || distance > REACH) hide();
-      else tell(nearest);
+      if (nearest2 < 0 || distance > REACH) hide();
+      else tell(nearest2);
     };
     svg.addEventListener("pointermove", show);
     svg.addEventListener("pointerdown", show);
@@ -2083,7 +2246,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
     else hand(`${name2}.png`, await png(svg));
   }
-  function place(figure2) {
+  function place(figure2, level) {
     const element = make2("figure", { id: figure2.id });
     const kinds = ["SVG", "PNG", "CSV"].map((kind) => {
       const button2 = make2("button", { type: "button", "aria-label": `Save ${figure2.heading} as ${kind}` }, kind);
@@ -2091,7 +2254,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       return button2;
     });
     element.append(
-      make2("h4", {}),
+      make2(level === "3" ? "h3" : "h4", { class: "small" }),
       make2("div", { class: "choices" }),
       make2("figcaption", { "aria-live": "polite" }),
       make2("div", { class: "legends" }),
@@ -2223,14 +2386,14 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function drawFigures(root, data2) {
     for (const section of data2.sections) {
       const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
-      if (!home) continue;
+      if (!(home instanceof HTMLElement)) continue;
       const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
       for (const figure2 of section.figures) {
-        const element = old.get(figure2.id) ?? place(figure2);
+        const element = old.get(figure2.id) ?? place(figure2, home.dataset.level);
         old.delete(figure2.id);
         const state2 = stateOf(element);
         state2.figure = figure2;
-        find(element, "h4").textContent = figure2.heading;
+        find(element, ".small").textContent = figure2.heading;
         home.append(element);
         fillChoices(element);
         if (!state2.isWaiting) queue.push(element);
@@ -2424,10 +2587,32 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   }
 
   // machine/lanes.js
-  function pack(run) {
-    const bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0, top: 0, height: 0 }));
+  var MOST = 12;
+  function orders(run) {
+    const isOne = run.sites.length === 1;
+    return ["lane", "processor", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
+  }
+  function bandsOf(run, by) {
+    const band = (site, title2, ordered) => ({ site, title: title2, ordered, lanes: 0, top: 0, height: 0 });
+    if (by === "user" || by === "partition") {
+      const names2 = by === "user" ? run.recording.users : run.recording.partitions;
+      const counts = /* @__PURE__ */ new Map();
+      for (const own of run[by]) counts.set(own, (counts.get(own) ?? 0) + 1);
+      const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([own]) => own);
+      const first = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
+      const place2 = new Map(first.map((own, i) => [own, i]));
+      const titles = first.map((own) => `${by} ${names2[own] || "unknown"}`);
+      if (ranked.length > MOST) titles.push(`${ranked.length - first.length} others`);
+      return { bands: titles.map((title2) => band(run.sites[0], title2, false)), of: (s) => place2.get(run[by][run.who[s]]) ?? titles.length - 1 };
+    }
+    const isOrdered2 = (site) => by === "processor" || site.sides.length === 1;
+    return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered2(site))), of: (s) => run.where[s] };
+  }
+  function pack(run, by = "lane") {
+    const { bands, of } = bandsOf(run, by);
     const lane = new Uint32Array(run.stays);
-    const free = run.sites.map(() => []);
+    const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
+    const free = bands.map(() => []);
     const laneOf = /* @__PURE__ */ new Map();
     const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
     let next2 = 0;
@@ -2436,20 +2621,20 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         const [over, job2] = [order[next2], run.who[order[next2]]];
         const isOver = run.finish[job2] === run.to[over] || run.broken?.has(over);
         if (isOver && laneOf.has(job2)) {
-          push(free[run.where[over]], laneOf.get(job2));
+          push(free[where[over]], laneOf.get(job2));
           laneOf.delete(job2);
         }
       }
-      const [job, band] = [run.who[s], bands[run.where[s]]];
+      const [job, band] = [run.who[s], bands[where[s]]];
       if (!laneOf.has(job)) {
-        const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
+        const lowest = free[where[s]].length > 0 ? pop(free[where[s]]) : band.lanes;
         band.lanes = Math.max(band.lanes, lowest + 1);
         laneOf.set(job, lowest);
       }
       lane[s] = laneOf.get(job);
     }
     for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
-    return { bands, lane };
+    return { bands, lane, where };
   }
   function push(heap, number2) {
     let at3 = heap.push(number2) - 1;
@@ -2615,6 +2800,16 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       `Jobs that wait, at most ${number(run.mostWaiting)}`
     );
     const x = (time) => PAD + (until > from ? (time - from) / (until - from) * inner : 0);
+    if (run.known() < until && run.recording.held_up) {
+      const left = x(run.known());
+      context.fillStyle = theme2.soft;
+      context.globalAlpha = 0.16;
+      context.fillRect(left, second, PAD + inner - left, waits);
+      context.globalAlpha = 1;
+      context.fillStyle = theme2.soft;
+      context.textAlign = "right";
+      context.fillText("grey: reasons for waiting were not recorded", width2 - PAD, second - 7);
+    }
     drawAxis(context, theme2, run.clock, from, until, x, second + waits, width2);
   }
   function drawAxis(context, theme2, clock, from, until, x, y, width2) {
@@ -2639,11 +2834,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var LEGIBLE = 2.5;
   var ROW = 4;
   var Gantt = class {
-    constructor(run) {
+    constructor(run, by = "lane") {
       this.run = run;
-      const { bands, lane } = pack(run);
+      const { bands, lane, where } = pack(run, by);
       this.bands = bands;
       this.lane = lane;
+      this.band = where;
       this.view = { from: run.recording.from, until: run.recording.until };
       this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
       this.width = 0;
@@ -2701,13 +2897,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     draw(canvas, theme2, width2, height, chosen) {
       this.width = width2;
-      const used = this.place(height);
-      const context = sized(canvas, width2, used);
+      const used2 = this.place(height);
+      const context = sized(canvas, width2, used2);
       this.rects = [];
       this.cells = this.bands.map(() => null);
       context.save();
       context.beginPath();
-      context.rect(PAD, 0, width2 - 2 * PAD, used);
+      context.rect(PAD, 0, width2 - 2 * PAD, used2);
       context.clip();
       this.bands.forEach((band) => {
         context.fillStyle = theme2.free;
@@ -2719,9 +2915,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       context.fillStyle = theme2.ink;
       context.textAlign = "left";
       if (this.bands.length > 1) {
-        this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, PAD, band.top - 6));
+        this.bands.forEach((band) => context.fillText(band.title, PAD, band.top - 6));
       }
-      drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width2);
+      drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used2 - AXIS, width2);
     }
     // Calls `visit` with every stay that is seen, from left to right.
     seen(visit) {
@@ -2739,7 +2935,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.bands.forEach((band, i) => this.isDense(band) && this.drawCells(context, theme2, i, chosen));
       this.seen((s) => {
         const job = run.who[s];
-        if (this.isDense(this.bands[run.where[s]])) return;
+        if (this.isDense(this.bands[this.band[s]])) return;
         const left = Math.max(this.x(run.from[s]), 0);
         const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
         const wide2 = Math.max(right - left, 0.6);
@@ -2791,7 +2987,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const height = band.height / cells.rows;
       const own = [];
       this.seen((s) => {
-        if (run.where[s] !== index) return;
+        if (this.band[s] !== index) return;
         const [left, right] = [this.x(run.from[s]) - PAD, this.x(Math.min(run.to[s], run.recording.until)) - PAD];
         this.lanesOf(s, (first, count) => cells.add(s, first, count, left, right));
         if (run.who[s] === chosen) own.push([s, left, right]);
@@ -2830,12 +3026,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     // Calls `visit` with first lane and count of every piece of a stay.
     lanesOf(s, visit) {
-      if (this.bands[this.run.where[s]].ordered) this.run.rowsOf(s, visit);
+      if (this.bands[this.band[s]].ordered) this.run.rowsOf(s, visit);
       else visit(this.lane[s], 1);
     }
     // Calls `visit` with top and height of every piece of a stay.
     pieces(s, visit) {
-      const band = this.bands[this.run.where[s]];
+      const band = this.bands[this.band[s]];
       const lane = band.height / band.lanes;
       this.lanesOf(s, (first, count) => {
         const gap = !band.ordered && lane > 3 ? 1 : 0;
@@ -2860,16 +3056,16 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const row = cells.row(lane);
       const [first, end] = [cells.lane(row), cells.lane(row + 1)];
       const found = { first, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
-      let nearest = Infinity;
+      let nearest2 = Infinity;
       lasting(run.to, run.lastStays, upTo(run.from, time, run.stays), time, (s) => {
-        if (run.where[s] !== index) return false;
+        if (this.band[s] !== index) return false;
         let held = 0;
         this.lanesOf(s, (low, count) => {
           const here = Math.min(low + count, end) - Math.max(low, first);
           if (here <= 0) return;
           held += here;
           const away = lane < low ? low - lane : Math.max(0, lane - (low + count - 1));
-          if (away < nearest) [nearest, found.job] = [away, run.who[s]];
+          if (away < nearest2) [nearest2, found.job] = [away, run.who[s]];
         });
         found.held += held;
         if (held > 0) found.jobs += 1;
@@ -2904,11 +3100,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         button("−", "See more (minus)", () => this.zoom(2)),
         button("Whole run", "See the whole run (0)", () => this.zoom(Infinity))
       ];
+      this.order = make("select", { onchange: () => this.reorder() });
+      const order = make("label", {}, "Rows by ", this.order);
       const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
       this.figure = make(
         "figure",
         { class: "m-gantt" },
-        make("figcaption", {}, this.words, zoom),
+        make("figcaption", {}, this.words, make("span", { class: "m-zoom" }, order, zoom)),
         make("div", { class: "m-chart" }, this.canvas, this.line)
       );
       this.time = 0;
@@ -2918,12 +3116,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     /** Shows another run, around a time. @param {import("./run.js").Run} run @param {number} time */
     open(run, time) {
-      this.gantt = new Gantt(run);
+      const by = this.order.value;
+      this.order.replaceChildren(...orders(run).map((own) => make("option", {}, own)));
+      this.order.value = orders(run).includes(by) ? by : "lane";
+      this.gantt = new Gantt(run, this.order.value);
       const { from, until } = run.recording;
       if (run.jobs > SEEN) {
         const span = (until - from) * SEEN / run.jobs;
         this.gantt.show(time - span / 2, span);
       }
+    }
+    /** Puts the bars in another order; what is seen of the time stays. */
+    reorder() {
+      const { run, view } = this.gantt;
+      this.gantt = new Gantt(run, this.order.value);
+      this.gantt.show(view.from, view.until - view.from);
+      this.listener.moved();
     }
     watch() {
       let held = null;
@@ -2974,7 +3182,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
       const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-      write(this.words, `Gantt chart: each bar is a job${lanes(run)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
     }
@@ -2986,6 +3194,48 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.line.hidden = x < PAD - 1 || x > width2 - PAD + 1;
     }
   };
+
+  // machine/colours.js
+  function colourings(run) {
+    return ["job", "size", ...run.user ? ["user"] : [], "wait"];
+  }
+  var isOrdered = (by) => by === "size" || by === "wait";
+  function coloured(run, by) {
+    const look3 = new Uint8Array(run.jobs);
+    if (by === "size") {
+      const sizes = Array.from(run.request, (request) => run.asked[request].nodes);
+      const most = Math.floor(Math.log2(Math.max(1, ...sizes)));
+      const each = Math.ceil((most + 1) / COLOURS);
+      const classOf = (size) => Math.floor(Math.floor(Math.log2(Math.max(1, size))) / each);
+      sizes.forEach((size, job) => look3[job] = classOf(size));
+      const text2 = (own) => {
+        const [first, last] = [2 ** (own * each), 2 ** ((own + 1) * each) - 1];
+        return last > first ? `${number(first)} to ${number(last)} processors` : `${number(first)} processor${first > 1 ? "s" : ""}`;
+      };
+      return { look: look3, key: used(look3, text2) };
+    }
+    if (by === "wait") {
+      const waits = Array.from(run.submit, (submit, job) => Math.max(0, Math.min(run.start[job], run.recording.until) - submit));
+      const most = Math.max(0, ...waits);
+      const bounds = Array.from({ length: COLOURS - 1 }, (_, k) => k === 0 ? 0 : most / 4 ** (COLOURS - 1 - k));
+      waits.forEach((wait, job) => look3[job] = bounds.findIndex((bound) => wait <= bound) < 0 ? COLOURS - 1 : bounds.findIndex((bound) => wait <= bound));
+      const text2 = (own) => own === 0 ? "no wait" : own === COLOURS - 1 ? `longer, up to ${run.clock.span(most)}` : `up to ${run.clock.span(bounds[own])}`;
+      return { look: look3, key: used(look3, text2) };
+    }
+    if (by === "user" && run.user) {
+      const counts = /* @__PURE__ */ new Map();
+      for (const user of run.user) counts.set(user, (counts.get(user) ?? 0) + 1);
+      const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([user]) => user);
+      const place2 = new Map(ranked.map((user, rank) => [user, Math.min(rank, LOOKS - 1)]));
+      run.user.forEach((user, job) => look3[job] = place2.get(user));
+      const text2 = (own) => own === LOOKS - 1 && ranked.length > LOOKS ? "all others" : run.recording.users[ranked[own]] || "unknown";
+      return { look: look3, key: used(look3, text2) };
+    }
+    return { look: run.own, key: [] };
+  }
+  function used(look3, text2) {
+    return [...new Set(look3)].sort((a, b) => a - b).map((own) => ({ look: own, text: text2(own) }));
+  }
 
   // machine/controls.js
   var STEPS3 = 1e5;
@@ -3073,6 +3323,73 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.playing.setAttribute("aria-label", this.playing.title);
     }
   };
+
+  // machine/nearest.js
+  var MOST2 = 2e7;
+  function turned(sides) {
+    if (sides.length < 2) return [sides];
+    const seen = /* @__PURE__ */ new Map();
+    sides.forEach((side, i) => {
+      for (const rest of turned(sides.filter((_, k) => k !== i))) seen.set([side, ...rest].join("x"), [side, ...rest]);
+    });
+    return [...seen.values()];
+  }
+  function blocksOf(site, text2) {
+    const dimensions = site.sides.length;
+    const cube = /^2\^(\d+)$/.exec(text2);
+    if (cube) {
+      if (site.wiring !== "hypercube") return [];
+      return turned(Array.from({ length: dimensions }, (_, d) => d < Number(cube[1]) ? 2 : 1));
+    }
+    if (!/^\d+(x\d+)*$/.test(text2) || !["mesh", "torus", "twisted_torus", "flat", "ring"].includes(site.wiring)) return [];
+    const sides = text2.split("x").map(Number);
+    if (sides.length === 1 && dimensions > 1) return [];
+    while (sides.length < dimensions) sides.push(1);
+    return turned(sides).filter((block) => block.every((side, d) => side <= site.sides[d]));
+  }
+  function nearest(run, job, moment) {
+    const { text: text2 } = run.asked[run.request[job]];
+    let best = null;
+    run.sites.forEach((site, index) => {
+      const blocks = blocksOf(site, text2);
+      const size = blocks[0]?.reduce((product, side) => product * side, 1) ?? 0;
+      if (size === 0 || blocks.length * site.nodes * size > MOST2) return;
+      const ends = new Float64Array(site.nodes).fill(-Infinity);
+      const whose = new Int32Array(site.nodes).fill(-1);
+      for (const s of moment.running) {
+        if (run.where[s] !== index) continue;
+        run.rowsOf(s, (first, count) => {
+          ends.fill(run.finish[run.who[s]], first, first + count);
+          whose.fill(run.who[s], first, first + count);
+        });
+      }
+      for (const { site: of, node } of moment.down) if (of === index) ends[node] = NaN;
+      const isRing = site.wiring === "torus" || site.wiring === "twisted_torus";
+      for (const sides of blocks) {
+        for (let base = 0; base < site.nodes; base += 1) {
+          const corner = site.sides.map((side, d) => Math.floor(base / site.strides[d]) % side);
+          if (sides.some((side, d) => corner[d] > 0 && (side === site.sides[d] || corner[d] + side > site.sides[d] && !isRing))) continue;
+          const nodes = nodesOf(site, corner, sides);
+          let [at3, held] = [-Infinity, 0];
+          for (const node of nodes) {
+            if (Number.isNaN(ends[node])) at3 = NaN;
+            else if (ends[node] > -Infinity) [at3, held] = [Math.max(at3, ends[node]), held + 1];
+          }
+          if (held === 0 || Number.isNaN(at3) || best && (at3 > best.at || at3 === best.at && held >= best.held)) continue;
+          best = { site: index, nodes, sides, corner, at: at3, held, jobs: [...new Set(nodes.map((node) => whose[node]).filter((own) => own >= 0))] };
+        }
+      }
+    });
+    return best;
+  }
+  function nodesOf(site, corner, sides) {
+    let nodes = [0];
+    sides.forEach((length, d) => {
+      const own = Array.from({ length }, (_, k) => (corner[d] + k) % site.sides[d] * site.strides[d]);
+      nodes = own.flatMap((offset) => nodes.map((node) => node + offset));
+    });
+    return nodes;
+  }
 
   // machine/sheet.js
   var escaped2 = (text2) => String(text2).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -3250,6 +3567,19 @@ ${parts.join("\n")}
       );
       const chooser2 = make("label", { class: "m-runs" }, "Run ", this.runs);
       chooser2.hidden = this.recordings.length < 2;
+      this.colours = make("select", { onchange: () => this.colour() });
+      this.sought = make("input", { type: "search", inputmode: "numeric", size: 8, autocomplete: "off" });
+      this.missed = make("span", { role: "status" });
+      const find2 = make(
+        "form",
+        { class: "m-find", onsubmit: (event) => this.find(event) },
+        make("label", {}, "Job ", this.sought),
+        " ",
+        make("button", { type: "submit" }, "Find"),
+        " ",
+        this.missed
+      );
+      const head = make("div", { class: "m-head" }, chooser2, make("label", {}, "Colours by ", this.colours), find2);
       this.notes = make("p", { class: "m-notes" });
       this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
       this.still = new Still({
@@ -3277,7 +3607,7 @@ ${parts.join("\n")}
       this.controls.group.append(saving(() => this));
       const { now, picture: picture2, lists } = this.still;
       this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
-      this.root.append(chooser2, this.notes, this.stage, this.said, this.tip);
+      this.root.append(head, this.notes, this.stage, this.said, this.tip);
     }
     // Everything that somebody does beside pressing buttons.
     watch() {
@@ -3332,9 +3662,15 @@ ${parts.join("\n")}
       this.chosen = -1;
       this.tellJob();
       this.stage.hidden = false;
-      this.notes.replaceChildren(...recording.notes.map((note) => make("span", {}, `${note} `)));
-      this.notes.hidden = recording.notes.length === 0;
+      const known = recording.answers_until ?? null;
+      const notes = recording.notes.map((note) => known !== null && note.startsWith("Reasons for waiting") ? `Reasons for waiting were recorded up to ${run.clock.at(known)}.` : note);
+      this.notes.replaceChildren(...notes.map((note) => make("span", {}, `${note} `)));
+      this.notes.hidden = notes.length === 0;
       this.still.open(run);
+      const by = this.colours.value;
+      this.colours.replaceChildren(...colourings(run).map((own) => make("option", {}, own)));
+      this.colours.value = colourings(run).includes(by) ? by : "job";
+      this.colour(false);
       const { from, until } = recording;
       this.begin = run.busiest(0.2, 0.4);
       if (!(this.time >= from && this.time <= until)) this.time = this.begin;
@@ -3343,6 +3679,28 @@ ${parts.join("\n")}
       this.arrange();
       this.tell();
       if (isAnother) this.rememberSoon();
+    }
+    // Gives jobs their colours.
+    colour(isDrawn = true) {
+      const by = this.colours.value;
+      const { look: look3, key } = coloured(this.run, by);
+      this.run.look = look3;
+      this.root.classList.toggle("m-ordered", isOrdered(by));
+      this.still.explain(key);
+      if (isDrawn) this.arrange();
+    }
+    // Goes to the job of a number, at a time at which it is there.
+    find(event) {
+      event.preventDefault();
+      const { run } = this;
+      const wanted = this.sought.value.trim();
+      const job = run.number.indexOf(wanted === "" ? NaN : Number(wanted));
+      write(this.missed, job < 0 ? `There is no job ${wanted} here.` : "");
+      if (job < 0) return;
+      if (this.chosen !== job) this.pick(job);
+      const { until } = run.recording;
+      const isThere = run.submit[job] <= this.time && this.time < run.finish[job];
+      if (!isThere) this.seek(Math.min(run.start[job], until));
     }
     // Gives everything its size, and draws it.
     arrange() {
@@ -3365,9 +3723,18 @@ ${parts.join("\n")}
     // The moment: the maps, the words and the lists.
     draw() {
       this.moment = this.run.moment(this.time, LISTED);
-      this.still.draw(this.moment, this.chosen, this.theme);
-      write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time));
+      const place2 = this.placeFor();
+      this.still.draw(this.moment, this.chosen, this.theme, place2);
+      write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time, place2));
       this.mark();
+    }
+    // The nearest place for the chosen job, while it waits for its shape; looked for once at each instant.
+    placeFor() {
+      const { run, chosen, moment } = this;
+      if (chosen < 0 || run.waitsFor(chosen, this.time) !== "shape") return null;
+      const name2 = `${this.runs.selectedIndex} ${chosen} ${moment.instant}`;
+      if (this.placed?.name !== name2) this.placed = { name: name2, place: nearest(run, chosen, moment) };
+      return this.placed.place;
     }
     timeOf(share) {
       const { from, until } = this.run.recording;
@@ -3453,7 +3820,7 @@ ${parts.join("\n")}
         event.target
       );
       const is = (...elements) => elements.includes(target);
-      if (target.tagName === "SELECT") return;
+      if (target.tagName === "SELECT" || target.tagName === "INPUT" && target !== this.slider) return;
       const { slider, chart } = this;
       const { from, until } = this.run.recording;
       const leap = (until - from) / 50;
@@ -3496,6 +3863,8 @@ ${parts.join("\n")}
     for (let details = target?.closest("details"); details; details = details.parentElement?.closest("details")) details.open = true;
   }
   function openTargets() {
+    const contents = document.querySelector(".contents details");
+    if (contents instanceof HTMLDetailsElement && !matchMedia("(min-width: 80rem)").matches) contents.open = false;
     addEventListener("click", (event) => {
       const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
       if (link) open2(link.getAttribute("href") ?? "");

@@ -1,7 +1,7 @@
 // One panel of a plot: a function from what is measured to SVG. `src/report/draw/panel.rs` does the same, so that
 // `meshwork report --figures` writes what the page shows; `test/figures/` holds both to the same drawings.
 
-/** @import { Drawn, Point, Theme, View } from "../types.js" */
+/** @import { Bound, Drawn, Point, Theme, View } from "../types.js" */
 
 import { dateTicks } from "./dates.js";
 import { linearTicks, logTicks, tick } from "./numbers.js";
@@ -38,8 +38,9 @@ export function common(view, log, inPercent = hasPercent(view), isFree = false) 
 export function panelOf(view, common, panel, width, theme) {
   const points = common.points.filter((point) => point.panel === panel);
   if (common.isFree) common = { ...common, domain: measured(view, points, common.log) };
-  if (view.style === "rows") return rowsOf(view, common, points, width, theme);
-  return curvesOf(view, common, points, width, theme);
+  const bounds = (view.bounds ?? []).filter((bound) => bound.panel === panel && (!common.log || bound.y > 0));
+  if (view.style === "rows") return rowsOf(view, common, points, bounds, width, theme);
+  return curvesOf(view, common, points, bounds, width, theme);
 }
 
 const colourOf = (/** @type {Theme} */ theme, /** @type {number} */ number) => theme.colours[number % COLOURS];
@@ -87,7 +88,7 @@ function tickBelow(/** @type {number[]} */ [x, y], /** @type {string} */ words, 
 }
 
 /** Lines and steps: what is measured goes up. */
-function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all, domain, log, inPercent }, /** @type {Point[]} */ points, /** @type {number} */ width, /** @type {Theme} */ theme) {
+function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all, domain, log, inPercent }, /** @type {Point[]} */ points, /** @type {Bound[]} */ bounds, /** @type {number} */ width, /** @type {Theme} */ theme) {
   const isSteps = view.style === "steps";
   const isUpLog = log && !isSteps;
   const names = view.x.names ?? [];
@@ -150,6 +151,9 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
     svg += "</g>\n";
     for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
   }
+  for (const bound of bounds) {
+    svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme, view.series[bound.series].colour));
+  }
   return { svg, width, height, hits };
 }
 
@@ -179,8 +183,24 @@ function stepsOf(/** @type {number[][]} */ points) {
   return points.flatMap(([x, y], i) => (i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]));
 }
 
+/** A stroke across the direction of what is measured, and an arrow to the side on which a claim holds. */
+function drawnBound(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx, dy], /** @type {string} */ colour) {
+  return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5)
+    + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
+}
+
+/** As many ticks of a logarithmic axis as stand apart. */
+function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ room, /** @type {(number: number) => number} */ x) {
+  const half = (/** @type {number} */ number) => wide(tick(number), SMALL) / 2;
+  for (let most = Math.max(3, Math.floor(room / 40)); ; most -= 1) {
+    const ticks = logTicks(from, until, most);
+    const isApart = ticks.every((number, i) => i === 0 || x(number) - x(ticks[i - 1]) >= half(number) + half(ticks[i - 1]) + 6);
+    if (isApart || most <= 2) return ticks;
+  }
+}
+
 /** Bars or dots in rows, for any number of names: what is measured goes to the right. */
-function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, inPercent, order }, /** @type {Point[]} */ points, /** @type {number} */ width, /** @type {Theme} */ theme) {
+function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, inPercent, order }, /** @type {Point[]} */ points, /** @type {Bound[]} */ bounds, /** @type {number} */ width, /** @type {Theme} */ theme) {
   const names = view.x.names ?? [];
   const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
   const isOne = !view.colour;
@@ -200,7 +220,7 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
   const isBars = !log && !view.differences;
   const zero = log ? left : x(0);
   const ticks = log
-    ? logTicks(domain[0], domain[1], Math.max(3, Math.floor((right - left) / 45)))
+    ? roomyLogTicks(domain, right - left, x)
     : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
   let svg = "";
   for (const number of ticks) {
@@ -226,6 +246,10 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
       if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);
       if (whisker.isAbove) svg += beyond([x(point.high), y], [1, 0], stroke);
       if (!isBars) svg += mark(number, [x(point.mean), y], 4, colour, fill, more);
+      for (const bound of bounds) {
+        if (bound.x !== place || view.series[bound.series].colour !== point.colour) continue;
+        svg += drawnBound([x(bound.y), y], [bound.is_upper ? -1 : 1, 0], theme.ink);
+      }
       if (said > 0) svg += text([right + 8, y + 4], wordsOf(point, inPercent), theme.soft, "start", SMALLER);
       hits.push({ x: x(point.mean), y, point });
     }

@@ -77,9 +77,10 @@ export function extent(/** @type {number[]} */ numbers) {
  * @param {boolean} log
  */
 export function measured(view, points, log) {
-  const [least, most] = extent(points.map((point) => point.mean));
+  const bounds = (view.bounds ?? []).map((bound) => bound.y).filter((y) => !log || y > 0);
+  const [least, most] = extent(points.map((point) => point.mean).concat(bounds));
   if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
-  const [low, high] = [extent(points.map((point) => point.low))[0], extent(points.map((point) => point.high))[1]];
+  const [low, high] = [Math.min(least, extent(points.map((point) => point.low))[0]), Math.max(most, extent(points.map((point) => point.high))[1])];
   if (log) {
     const positive = extent(points.map((point) => (point.low > 0 ? point.low : point.mean)))[0];
     return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];

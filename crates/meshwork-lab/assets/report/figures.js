@@ -221,7 +221,7 @@ async function save(element, kind) {
 }
 
 /** A new element for a figure. */
-function place(/** @type {Figure} */ figure) {
+function place(/** @type {Figure} */ figure, /** @type {string | undefined} */ level) {
   const element = make("figure", { id: figure.id });
   const kinds = ["SVG", "PNG", "CSV"].map((kind) => {
     const button = make("button", { type: "button", "aria-label": `Save ${figure.heading} as ${kind}` }, kind);
@@ -229,7 +229,7 @@ function place(/** @type {Figure} */ figure) {
     return button;
   });
   element.append(
-    make("h4", {}), make("div", { class: "choices" }), make("figcaption", { "aria-live": "polite" }),
+    make(level === "3" ? "h3" : "h4", { class: "small" }), make("div", { class: "choices" }), make("figcaption", { "aria-live": "polite" }),
     make("div", { class: "legends" }), make("div", { class: "panels" }),
     make("p", { class: "save" }, "Save: ", ...kinds),
     make("details", {}, make("summary", {}, "These numbers as a table")),
@@ -377,14 +377,14 @@ const resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
 export function drawFigures(root, data) {
   for (const section of data.sections) {
     const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
-    if (!home) continue;
+    if (!(home instanceof HTMLElement)) continue;
     const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
     for (const figure of section.figures) {
-      const element = old.get(figure.id) ?? place(figure);
+      const element = old.get(figure.id) ?? place(figure, home.dataset.level);
       old.delete(figure.id);
       const state = stateOf(element);
       state.figure = figure;
-      find(element, "h4").textContent = figure.heading;
+      find(element, ".small").textContent = figure.heading;
       home.append(element);
       fillChoices(element);
       if (!state.isWaiting) queue.push(element);

@@ -77,6 +77,7 @@ pub(super) fn figures(
                 panel: None,
                 panels: Vec::new(),
                 series: series.into_iter().filter(|series| !series.x.is_empty()).collect(),
+                bounds: Vec::new(),
             }
         };
     let mut figures = Vec::new();

@@ -101,6 +101,26 @@ pub struct View {
     pub panels: Vec<String>,
     /// The lines, or groups of bars.
     pub series: Vec<Series>,
+    /// The bounds that claims set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
+    pub bounds: Vec<Bound>,
+}
+
+/// A bound that a claim sets for one point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Bound {
+    /// Where along the plot: a number, or the index of a name.
+    pub x: f64,
+    /// What is not to be passed.
+    pub y: f64,
+    /// In which panel.
+    pub panel: usize,
+    /// The index of the line, or of the bars, that the point is of.
+    pub series: usize,
+    /// Whether the point is to be below it.
+    pub is_upper: bool,
 }
 
 /// How a view is drawn.
@@ -154,7 +174,7 @@ pub struct Dates {
 }
 
 /// One line, or the bars of one colour, in one panel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
     /// Its value of the key that has colours; empty where none has.
@@ -610,6 +630,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View
         panel: panel.map(|axis| plan.key(axis)),
         panels: panel.map_or_else(Vec::new, |axis| plan.axes[axis].labels.clone()),
         series,
+        bounds: Vec::new(),
     };
     let with = |&axis: &usize| {
         format!(", with {} = {}", plan.key(axis).label, plan.axes[axis].labels[fixed[axis]])

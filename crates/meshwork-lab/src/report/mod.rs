@@ -9,6 +9,7 @@
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
+mod bounds;
 mod compared;
 mod course;
 mod draw;
@@ -45,7 +46,7 @@ use crate::watch::recording::{Recording, Timeline};
 pub use compared::compared;
 pub use draw::figure;
 pub use facts::Fact;
-pub use figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
+pub use figures::{Bound, Choice, Dates, Figure, Key, Scale, Series, Style, View};
 pub use finding::Finding;
 pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
@@ -356,8 +357,10 @@ impl Section {
         let clock = content.clock();
         let shown = in_units(&summary, &clock);
         let metrics = Shown::of(&summary, points.first().map(|point| &point.scenario));
+        let mut figures = figures::all(study, points, (&shown, results), &clock, (&id, &title));
+        bounds::mark(&mut figures, &claims, study, (&clock, &summary.meanings));
         Section {
-            figures: figures::all(study, points, (&shown, results), &clock, (&id, &title)),
+            figures,
             findings: finding::findings(study, points, &summary, results, &metrics.names),
             tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),

@@ -1,9 +1,11 @@
 //! Which of several topologies of one machine is better for its own jobs: they happen again under each, and what
 //! differs is measured job by job.
 
+mod groups;
 mod maps;
 mod measures;
 
+pub use groups::Group;
 pub use maps::Layer;
 pub use measures::Measure;
 
@@ -18,6 +20,7 @@ use super::causes::Waited;
 use super::folder::{Folder, Machine};
 use super::forecast::{Conditions, Outcome, forecast_with_waits};
 use super::history::{Second, Stay};
+use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
 use crate::findings::statistics::Interval;
 use measures::Ground;
@@ -135,6 +138,10 @@ pub struct Comparison {
     pub differences: Vec<Vec<Interval>>,
     /// For each topology the layers of its toruses, with how much each node was used.
     pub maps: Vec<Vec<Layer>>,
+    /// The jobs by size, and by user.
+    pub groups: Vec<Group>,
+    /// For each but the first, what its file says otherwise than that of the first, as `diff -u` writes it.
+    pub changes: Vec<String>,
 }
 
 /// The places of the jobs that ran, in the order of submission.
@@ -197,7 +204,15 @@ fn beside(
     };
     let maps = contenders.iter().zip(courses);
     let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
+    let text = |own: &Contender| {
+        own.machine.texts().next().map_or_else(String::new, |(_, text)| text.to_owned())
+    };
+    let first = text(&contenders[0]);
+    let changes = contenders.iter().skip(1);
+    let changes = changes.map(|own| difference(&first, &text(own), &contenders[0].name, &own.name));
     Comparison {
+        groups: groups::groups(&ground, courses),
+        changes: changes.collect(),
         maps: maps.collect(),
         names: contenders.iter().map(|own| own.name.clone()).collect(),
         jobs,

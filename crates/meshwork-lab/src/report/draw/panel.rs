@@ -9,7 +9,7 @@ use super::svg::{
     At, COLOURS, SIZE, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide,
 };
 use super::view::{Point, along, extent, has_percent, label, measured, points, scale};
-use crate::report::figures::{Scale, Style, View};
+use crate::report::figures::{Bound, Scale, Style, View};
 
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
@@ -59,8 +59,8 @@ impl<'a> Common<'a> {
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
-            Style::Rows => self.rows(&points, width, theme),
-            Style::Lines | Style::Steps => self.curves(&points, width, theme),
+            Style::Rows => self.rows(panel, &points, width, theme),
+            Style::Lines | Style::Steps => self.curves(panel, &points, width, theme),
         }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Common<'a> {
     }
 
     /// Lines and steps: what is measured goes up.
-    fn curves(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
+    fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
         let up_log = self.log && !is_steps;
@@ -212,11 +212,22 @@ impl<'a> Common<'a> {
             }
             svg.push_str("</g>\n");
         }
+        for (bound, number) in self.bounds(panel) {
+            let (at, up) = ([x(bound.x), y(bound.y)], if bound.is_upper { 1.0 } else { -1.0 });
+            draw_bound(&mut svg, at, [0.0, up], theme.colours[number % COLOURS]);
+        }
         Drawn { svg, height }
     }
 
+    /// The bounds in a panel that a scale has a place for, with the colours of their points.
+    fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
+        let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
+        here.filter(|bound| !self.log || bound.y > 0.0)
+            .map(|bound| (bound, self.view.series[bound.series].colour))
+    }
+
     /// Bars or dots in rows, for any number of names: what is measured goes to the right.
-    fn rows(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
+    fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
         let mut colours = in_order(points.iter().map(|point| point.colour));
@@ -247,7 +258,7 @@ impl<'a> Common<'a> {
         let is_bars = !log && !view.differences;
         let zero = if log { left } else { x(0.0) };
         let ticks = if log {
-            log_ticks(domain[0], domain[1], ((right - left) / 45.0).floor().max(3.0))
+            roomy_log_ticks(domain, right - left, &x)
         } else {
             linear_ticks(domain[0], domain[1], ((right - left) / 70.0).floor().max(2.0))
         };
@@ -299,6 +310,12 @@ impl<'a> Common<'a> {
                 if !is_bars {
                     mark(&mut svg, number, [end, y], 4.0, [colour, fill], more);
                 }
+                for (bound, number) in self.bounds(panel) {
+                    if bound.x as usize == place && number == point.colour {
+                        let to = if bound.is_upper { -1.0 } else { 1.0 };
+                        draw_bound(&mut svg, [x(bound.y), y], [to, 0.0], theme.ink);
+                    }
+                }
                 if said > 0.0 {
                     let at = [right + 8.0, y + 4.0];
                     let words = point.words(self.in_percent);
@@ -327,6 +344,13 @@ impl<'a> Common<'a> {
     }
 }
 
+/// A stroke across the direction of what is measured, and an arrow to the side on which a claim holds.
+fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
+    line(svg, [x - 9.0 * dy, y - 9.0 * dx, x + 9.0 * dy, y + 9.0 * dx], colour, 2.5, "");
+    line(svg, [x, y, x + 9.0 * dx, y + 9.0 * dy], colour, 1.5, "");
+    beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
+}
+
 /// Each once, in the order in which they come.
 fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut seen = Vec::new();
@@ -336,6 +360,21 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
         }
     }
     seen
+}
+
+/// As many ticks of a logarithmic axis as stand apart.
+fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -> Vec<f64> {
+    let half = |number: f64| wide(&tick(number), SMALL) / 2.0;
+    let mut most = (room / 40.0).floor().max(3.0);
+    loop {
+        let ticks = log_ticks(from, until, most);
+        let is_apart =
+            |pair: &[f64]| x(pair[1]) - x(pair[0]) >= half(pair[1]) + half(pair[0]) + 6.0;
+        if most <= 2.0 || ticks.windows(2).all(is_apart) {
+            return ticks;
+        }
+        most -= 1.0;
+    }
 }
 
 /// A word below an axis, moved to where all of it can be seen.

@@ -120,7 +120,8 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 
 /// From where to where the measured values go. Wide intervals may leave the plot: the means may not.
 pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
-    let [least, most] = extent(points.iter().map(|point| point.mean));
+    let bounds = view.bounds.iter().map(|bound| bound.y).filter(|&y| !log || y > 0.0);
+    let [least, most] = extent(points.iter().map(|point| point.mean).chain(bounds));
     if view.style == Style::Steps {
         let top = match most * 1.05 {
             _ if most > 0.0 && most <= 1.0 => 1.0,
@@ -129,8 +130,8 @@ pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
         };
         return [least.min(0.0), top];
     }
-    let low = extent(points.iter().map(|point| point.low))[0];
-    let high = extent(points.iter().map(|point| point.high))[1];
+    let low = extent(points.iter().map(|point| point.low))[0].min(least);
+    let high = extent(points.iter().map(|point| point.high))[1].max(most);
     if log {
         let positive = |point: &Point| if point.low > 0.0 { point.low } else { point.mean };
         let positive = extent(points.iter().map(positive))[0];
