@@ -1,10 +1,13 @@
 // What `Report::data` gives: see `src/report/figures.rs`, where each field is described.
 
-export interface Data { sections: { id: string; figures: Figure[] }[] }
+export interface Data { sections: { id: string; figures: Figure[]; findings?: Finding[] }[] }
 
 export interface Figure { id: string; heading: string; choices: Choice[]; views: View[] }
 
-export interface Choice { key: string; label: string; values: string[] }
+export interface Choice { key: string; label: string; values: string[]; first?: number }
+
+/** A sentence that holds for these values of the choosers, by key. */
+export interface Finding { text: string; is_clear: boolean; at: [string, string][] }
 
 export type Style = "lines" | "rows" | "steps";
 
@@ -34,6 +37,8 @@ export interface Series {
   x: number[];
   mean: number[];
   half?: (number | null)[];
+  /** Of differences in percent of what they are from: the mean, and the ends of the interval; an end that is null is infinite, both are where there is none. */
+  percent?: [number, number | null, number | null][];
   replications?: number[];
   /** Whether each mean is of a run that is made once by design. */
   once?: boolean[];
@@ -54,7 +59,11 @@ export interface View {
   panel?: { label: string; key: string };
   panels?: string[];
   series: Series[];
+  bounds?: Bound[];
 }
+
+/** A bound that a claim sets for the point of a series, which is to be below it or above. */
+export interface Bound { x: number; y: number; panel: number; series: number; is_upper: boolean }
 
 /** One measured value, and where it stands. */
 export interface Point {

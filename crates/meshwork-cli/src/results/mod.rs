@@ -7,12 +7,12 @@ use std::path::Path;
 
 use meshwork::observe::recorder::By;
 use meshwork_lab::findings::columns::{Shown, value};
+use meshwork_lab::findings::notes::{notes, warnings};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
 use meshwork_lab::findings::statistics::{Interval, Method};
 use meshwork_lab::findings::summary::{Means, OwnerRow, Row, label};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
-use meshwork_lab::run::Runs;
 use meshwork_lab::run::store::RUNS;
 use meshwork_lab::study::Replications;
 use meshwork_lab::{Finished, Study};
@@ -38,6 +38,12 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
         out.line(&format!("times in {unit}"))?;
     }
     network::print(out, &finished.points)?;
+    let Finished { points, results, summary, .. } = finished;
+    for warning in warnings(study, points, results, summary) {
+        for line in wrapped(&format!("warning: {warning}"), out.width, "         ") {
+            out.line(&line)?;
+        }
+    }
     out.line("")?;
     print_means(out, study, finished)?;
     print_differences(out, study, finished)?;
@@ -392,45 +398,21 @@ fn print_owners(out: &mut Output, finished: &Finished, by: By) -> Result<(), Sto
 
 /// What is worth a word only where it happened.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
-    let mut notes = Vec::new();
-    let counts = |of: fn(&Runs) -> &[u64]| -> Vec<u64> {
-        finished.results.runs.iter().flat_map(of).copied().collect()
-    };
-    for (counts, one, several) in [
-        (
-            counts(Runs::refused),
-            "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
-            "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
-             them away",
-        ),
-        (
-            counts(Runs::unusable),
-            "line of the log was no job, and was passed over",
-            "lines of the log were no jobs, and were passed over",
-        ),
-    ] {
-        if counts.iter().all(|&count| count == 0) {
-            continue;
-        }
-        let what = if counts.iter().all(|&count| count == 1) { one } else { several };
-        let runs = if counts.len() > 1 { "in each run, " } else { "" };
-        notes.push(format!("note: {runs}{} {what}", range(&counts)));
-    }
+    let mut lines = Vec::new();
     if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
-        notes.push(
+        lines.push(
             "note: the speeds of the sites are drawn anew in each replication: `meshwork show` prints \
              them, and so does `--json`"
                 .to_owned(),
         );
     }
-    let Finished { points, results, summary, .. } = finished;
-    let doubts = meshwork_lab::findings::notes::notes(study, points, results, summary);
-    notes.extend(doubts.into_iter().map(|note| format!("note: {note}")));
-    notes.extend(missed_precision(study, finished));
-    if !notes.is_empty() {
+    let doubts = notes(study, &finished.points, &finished.results);
+    lines.extend(doubts.into_iter().map(|note| format!("note: {note}")));
+    lines.extend(missed_precision(study, finished));
+    if !lines.is_empty() {
         out.line("")?;
     }
-    for note in notes {
+    for note in lines {
         for line in wrapped(&note, out.width, "      ") {
             out.line(&line)?;
         }

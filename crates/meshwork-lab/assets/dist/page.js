@@ -213,6 +213,10 @@
     to;
     /** @type {Uint32Array} and the first block */
     firstBlock;
+    /** @type {Uint32Array | undefined} who submitted it, where somebody is known */
+    user;
+    /** @type {Uint32Array | undefined} its partition, where one is known */
+    partition;
     /** @type {Uint32Array} how many processors it is */
     heldBy;
     /** @type {Uint32Array} after each instant: processors held, */
@@ -248,7 +252,13 @@
       }
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
       this.told = this.answersTold();
+      for (
+        const name2 of
+        /** @type {const} */
+        ["user", "partition"]
+      ) if (this[name2]?.length === 0) this[name2] = void 0;
       this.play(looks2);
+      this.own = this.look;
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
     }
@@ -436,6 +446,7 @@
         running,
         waiting,
         down: this.outages.filter(({ from, to }) => from <= time && time < to),
+        marked: (this.recording.marked ?? []).filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
         held: of(this.held),
         waits: of(this.waits),
         runs: of(this.runs),
@@ -488,9 +499,15 @@
       }
       return texts;
     }
-    // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
+    // Until when it is recorded why jobs wait.
+    known() {
+      return this.recording.answers_until ?? this.recording.until;
+    }
+    // Where to begin to look: in a part of the time in which it is recorded why jobs wait, the first of the instants at which
+    // most jobs run.
     busiest(after2, before2) {
-      const { from, until } = this.recording;
+      const { from } = this.recording;
+      const until = this.known();
       const [first, last] = [after2, before2].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
       let best = -1;
       for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
@@ -522,7 +539,7 @@
     const get = (name2) => style.getPropertyValue(`--m-${name2}`).trim();
     const jobs2 = [];
     for (let i = 0; i < COLOURS; i += 1) jobs2.push(get(`job-${i}`));
-    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down"];
+    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down", "blocker"];
     return names2.reduce((all, name2) => Object.assign(all, { [name2]: get(name2) }), { jobs: jobs2, tiles: /* @__PURE__ */ new Map() });
   }
   function sized(canvas, width2, height) {
@@ -668,15 +685,20 @@
     const node = (column2, row) => gray(row) * columns2 + gray(column2);
     return { labels, panes: [{ x, y, columns: columns2, rows: lines, node }] };
   }
+  var SWITCHED = { fat_tree: "switch", dragonfly: "group", multiprocessor: "row" };
+  var BAR = 7;
   function layers(site, cell2, room) {
+    const called = SWITCHED[site.wiring];
+    const bar2 = called && cell2 >= 5 ? BAR : 0;
     const [columns2, lines] = [site.sides[0], site.sides[1]];
     const size = columns2 * lines;
     const count = site.nodes / size;
     const title2 = (layer) => {
       const further = site.sides.slice(2).map((side, d) => Math.floor(layer * size / site.strides[d + 2]) % side);
+      if (called) return `${called} ${further.join(",")}`;
       return further.length === 1 ? `z=${further[0]}` : further.join(",");
     };
-    const pane = Math.max(columns2 * cell2, count > 1 ? width(title2(count - 1)) : 0);
+    const pane = bar2 + Math.max(columns2 * cell2, count > 1 ? width(title2(count - 1)) : 0);
     let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
     across = Math.ceil(count / Math.ceil(count / across));
     if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
@@ -688,7 +710,7 @@
       const y = Math.floor(layer / across) * (heading + lines * cell2 + GAP / 2);
       if (heading > 0) labels.push({ x, y: y + heading / 2, text: title2(layer), align: "left" });
       const node = (column2, row) => layer * size + row * columns2 + column2;
-      panes.push({ x, y: y + heading, columns: columns2, rows: lines, node });
+      panes.push({ x: x + bar2, y: y + heading, columns: columns2, rows: lines, node, hasSwitches: bar2 > 0 });
     }
     return { labels, panes };
   }
@@ -794,6 +816,7 @@
     constructor(run, site, canvas) {
       Object.assign(this, { run, site, canvas });
       this.holder = new Int32Array(run.sites[site].nodes);
+      this.place = null;
     }
     // Who holds each processor: the number of the stay, or that nobody does.
     hold(moment) {
@@ -812,6 +835,7 @@
     paint(context, layout2, moment, chosen, theme2) {
       this.layout = layout2;
       this.hold(moment);
+      this.marks = this.marked(moment);
       for (const pane of layout2.panes) {
         if (layout2.cell >= 1) this.drawPane(context, pane, chosen, theme2);
         else this.drawDots(context, pane, chosen, theme2);
@@ -836,9 +860,13 @@
         }
       }
       this.drawOut(context, pane, theme2);
+      this.drawMarks(context, pane, theme2);
       if (cell2 >= 5) this.drawGrid(context, pane, theme2);
       this.drawEdges(context, pane, theme2, line2);
+      this.drawPartitions(context, pane, theme2);
+      if (pane.hasSwitches) this.drawSwitches(context, pane, theme2);
       if (chosen >= 0) this.drawChosen(context, pane, chosen, theme2);
+      if (this.place?.site === this.site) this.drawPlace(context, pane, theme2);
       this.drawNames(context, pane, whole2, theme2);
     }
     holderAt(pane, x, y) {
@@ -895,6 +923,92 @@
       }
       context.stroke();
     }
+    // Of every processor whether it is reserved or asleep, and of each partition who is in it.
+    marked(moment) {
+      const { nodes } = this.run.sites[this.site];
+      const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: /* @__PURE__ */ new Map() };
+      for (const { kind, name: name2, site, first, count } of moment.marked ?? []) {
+        if (site !== this.site) continue;
+        if (kind !== "partition") marks[kind].fill(1, first, first + count);
+        else {
+          if (!marks.partitions.has(name2)) marks.partitions.set(name2, new Uint8Array(nodes));
+          marks.partitions.get(name2).fill(1, first, first + count);
+        }
+      }
+      return marks;
+    }
+    // A stroke on every processor that is reserved, and a dot on every one that sleeps.
+    drawMarks(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      const { reserved, asleep } = this.marks;
+      if (cell2 < 3) return;
+      context.strokeStyle = context.fillStyle = theme2.waits;
+      context.lineWidth = Math.max(1, cell2 / 10);
+      context.beginPath();
+      for (let y = 0; y < pane.rows; y += 1) {
+        for (let x = 0; x < pane.columns; x += 1) {
+          const node = pane.node(x, y);
+          const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
+          if (node >= 0 && reserved[node]) {
+            context.moveTo(left + 1, top + cell2 - 1);
+            context.lineTo(left + cell2 - 1, top + 1);
+          }
+          if (node >= 0 && asleep[node] && this.holder[node] < 0) context.fillRect(left + cell2 * 0.38, top + cell2 * 0.38, cell2 * 0.24, cell2 * 0.24);
+        }
+      }
+      context.stroke();
+    }
+    // A dotted line around every partition; where all processors are in it, none is needed.
+    drawPartitions(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      let which = 0;
+      for (const inside of this.marks.partitions.values()) {
+        const isIn = (x, y) => {
+          const node = x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
+          return Number(node >= 0 && inside[node] === 1);
+        };
+        context.strokeStyle = theme2.held;
+        context.lineWidth = cell2 >= 5 ? 2 : 1;
+        context.setLineDash([[2, 3], [7, 3], [7, 3, 2, 3], [12, 4]][which % 4]);
+        which += 1;
+        if (inside.every((own) => own === 1)) continue;
+        context.beginPath();
+        this.edges(pane, (a, b) => a !== b, (...ends) => {
+          context.moveTo(ends[0], ends[1]);
+          context.lineTo(ends[2], ends[3]);
+        }, isIn);
+        context.stroke();
+      }
+      context.setLineDash([]);
+    }
+    // A bar at the left of every row of processors that have a switch of their own, and a line that joins those of a group.
+    drawSwitches(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      context.fillStyle = theme2.held;
+      for (let y = 0; y < pane.rows; y += 1) context.fillRect(pane.x - 5, pane.y + y * cell2 + 1, 3, Math.max(1, cell2 - 2));
+      context.fillRect(pane.x - 6.5, pane.y + 1, 1.5, pane.rows * cell2 - 2);
+    }
+    // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
+    drawPlace(context, pane, theme2) {
+      const inside = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
+      const blocks = (s) => s >= 0 && jobs2.has(this.run.who[s]);
+      const nodeAt = (x, y) => x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
+      for (const [colour, dashes, at3] of [
+        [theme2.blocker, [], (x, y) => Number(blocks(this.holderAt(pane, x, y)))],
+        [theme2.chosen, [4, 3], (x, y) => Number(inside.has(nodeAt(x, y)))]
+      ]) {
+        context.strokeStyle = colour;
+        context.lineWidth = 3;
+        context.setLineDash(dashes);
+        context.beginPath();
+        this.edges(pane, (a, b) => a !== b, (...ends) => {
+          context.moveTo(ends[0], ends[1]);
+          context.lineTo(ends[2], ends[3]);
+        }, at3);
+        context.stroke();
+      }
+      context.setLineDash([]);
+    }
     drawGrid(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       context.strokeStyle = theme2.edge;
@@ -913,14 +1027,14 @@
       context.globalAlpha = 1;
     }
     // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
-    edges(pane, differ, visit) {
+    edges(pane, differ, visit, of = (x, y) => this.holderAt(pane, x, y)) {
       const { cell: cell2 } = this.layout;
       for (let y = 0; y <= pane.rows; y += 1) {
         for (let x = 0; x <= pane.columns; x += 1) {
-          const here = this.holderAt(pane, x, y);
+          const here = of(x, y);
           const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
-          if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell2);
-          if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell2, top);
+          if (differ(here, of(x - 1, y))) visit(left, top, left, top + cell2);
+          if (differ(here, of(x, y - 1))) visit(left, top, left + cell2, top);
         }
       }
     }
@@ -1022,9 +1136,10 @@
     const runs = is(verb(moment.runs, "runs", "run"), "still ran");
     const waits = is(verb(moment.waits, "waits", "wait"), "waited");
     const down = moment.down.length;
+    const free = run.processors - moment.held - down;
     const out = down > 0 ? ` and ${number(down)} out of service` : "";
     const sentences = [
-      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(run.processors - moment.held - moment.down.length)} ${is("are", "were")} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
     ];
     if (run.sites.length > 1) {
       const held = run.sites.map(() => 0);
@@ -1077,9 +1192,12 @@
     }
     return texts.join(" ");
   }
-  function why(run, job, time) {
+  function why(run, job, time, place2 = null) {
     const cause = run.waitsFor(job, time);
-    if (!cause) return "";
+    if (!cause) {
+      const waits = run.recording.held_up && run.submit[job] <= time && time < run.left[job] && !run.runsAt(job, time);
+      return waits && time > run.known() ? `It waits; reasons for waiting were recorded up to ${run.clock.at(run.known())} only.` : "";
+    }
     const { held, down } = run.moment(time, 0);
     const free = run.processors - held - down.length;
     const many = `${number(free)} ${verb(free, "is", "are")} free`;
@@ -1090,14 +1208,24 @@
       priority: "it could start, but others come before it.",
       reserved: "it could start, but processors are kept for jobs that come before it."
     };
-    return `At ${run.clock.at(time)} it waits: ${texts[cause]}`;
+    return `At ${run.clock.at(time)} it waits: ${texts[cause]}${place2 ? ` ${nearestPlace(run, place2)}` : ""}`;
+  }
+  function nearestPlace(run, { site, corner, sides, at: at3, jobs: there }) {
+    const on = run.sites.length > 1 ? ` on site ${site + 1}` : "";
+    const named = there.slice(0, 4).map((job) => name(run, job));
+    if (there.length > 4) named.push(`${number(there.length - 4)} more`);
+    const until = at3 <= run.recording.until ? `until ${run.clock.at(at3)}` : "to the end of what is shown";
+    const where = sides.length > 1 && sides.every((side) => side <= 2) && run.sites[site].wiring === "hypercube" ? "" : ` ${sides.join("x")} at ${corner.join(",")}${on}`;
+    return `The nearest place${where}, outlined on the map, is held by ${list(named)} ${until}.`;
   }
   function siteName(run, site) {
     const { words, speed } = run.sites[site];
     const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
     return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
   }
-  function lanes(run) {
+  function lanes(run, by = "lane") {
+    if (by === "processor") return " on the processors that it holds, in the order of their numbers";
+    if (by !== "lane") return `, below the others of its ${by}`;
     const ordered = run.sites.filter((site) => site.sides.length === 1).length;
     if (ordered === run.sites.length) return " on the processors that it holds";
     if (ordered === 0) return " on a lane of its own";
@@ -1110,8 +1238,8 @@
     return `processor ${number(node)} (${corner.join(",")})`;
   }
   var PARTS = {
-    fat_tree: "A row is a leaf switch with its processors; layers are the subtrees above.",
-    dragonfly: "A row is a router with its processors; each layer is a group, with its number above it.",
+    fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
+    dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
     twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
     multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
   };
@@ -1141,7 +1269,8 @@
       this.sites = make("div", { class: "m-sites" });
       this.legend = make("p", { class: "m-legend" });
       this.now = make("p", { class: "m-now" });
-      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend);
+      this.key = make("ul", { class: "m-key", "aria-label": "What the map shows" });
+      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
       this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
       this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
       this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
@@ -1167,6 +1296,19 @@
       this.sites.replaceChildren(...this.maps.map((map) => map.figure));
       const legends = new Set(run.sites.map(legend));
       write(this.legend, legends.size === 1 ? [...legends][0] : "");
+    }
+    /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
+    explain(colours) {
+      const { marked = [] } = this.run.recording;
+      const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
+      const has = (kind) => marked.some((own) => own.kind === kind);
+      if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+      if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
+      if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
+      const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();
+      partitions.forEach((name2, i) => items.push([`m-swatch m-mark-partition m-line-${i % 4}`, `partition ${name2}`]));
+      this.key.replaceChildren(...items.map(([look3, text2]) => make("li", {}, make("span", { class: look3, "aria-hidden": "true" }), text2)));
+      this.key.hidden = items.length === 0;
     }
     figure(index) {
       const { run, listener } = this;
@@ -1200,11 +1342,12 @@
       this.longest = 0;
     }
     /** Draws a moment. @param {any} moment @param {number} chosen @param {any} theme */
-    draw(moment, chosen, theme2) {
+    draw(moment, chosen, theme2, place2 = null) {
       const { run } = this;
       this.moment = moment;
       this.chosen = chosen;
       this.maps.forEach((map, i) => {
+        map.place = place2;
         map.draw(this.layouts[i], moment, chosen, theme2);
         let held = 0;
         for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
@@ -1258,6 +1401,7 @@
   // plot/numbers.js
   function grouped(text2) {
     const [whole2, part] = text2.split(".");
+    if (whole2.replace("−", "").length < 5) return text2;
     const far = whole2.replace(/\B(?=(\d{3})+$)/g, ",");
     return part ? `${far}.${part}` : far;
   }
@@ -1291,6 +1435,13 @@
     if (!(half > 0) || decimals > 6 || Math.abs(mean) >= 1e15) return `${brief(mean)} ± ${brief(half)}`;
     return `${fixed(mean, Math.max(0, decimals))} ± ${fixed(half, Math.max(0, decimals))}`;
   }
+  function percent(mean, low, high) {
+    const signed = (number2, decimals2) => (number2 > 0 ? "+" : "") + fixed(number2, decimals2);
+    const decimals = (size) => size > 0 ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(size)))) : 0;
+    if (low === null || high === null) return `${signed(mean, decimals(Math.abs(mean)))} %`;
+    const own = decimals(Number.isFinite(high) ? high - low : 100);
+    return `${signed(mean, own)} % (${signed(low, own)} to ${Number.isFinite(high) ? signed(high, own) : "∞"})`;
+  }
   function linearTicks(from, until, about) {
     const span = until - from;
     if (!(span > 0)) return [from];
@@ -1318,18 +1469,22 @@
   );
   function logTicks(from, until, most) {
     const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
-    for (const [marks, step] of SETS) {
+    let finer = linearTicks(from, until, most - 1).filter((number2) => number2 > 0);
+    for (const [marks, step2] of SETS) {
       const ticks2 = [];
       for (let power = first; power <= last; power += 1) {
-        if (power % step !== 0) continue;
+        if (power % step2 !== 0) continue;
         for (const mark2 of marks) {
           const number2 = power < 0 ? mark2 / 10 ** -power : mark2 * 10 ** power;
           if (number2 >= from && number2 <= until) ticks2.push(number2);
         }
       }
+      if (ticks2.length < 2) break;
       if (ticks2.length <= most) return ticks2;
+      finer = ticks2;
     }
-    return [];
+    const step = Math.ceil(finer.length / Math.max(2, most));
+    return finer.filter((_, i) => i % step === 0);
   }
 
   // plot/svg.js
@@ -1369,12 +1524,24 @@
     return `<text x="${at(x)}" y="${at(y)}" fill="${fill3}" text-anchor="${anchor}"${more}>${escaped(words)}</text>
 `;
   }
-  function path(pieces, stroke, width2) {
+  function path(pieces, stroke, width2, more = "") {
     const drawn = pieces.filter((piece) => piece.length > 1);
     if (drawn.length === 0) return "";
     const d = drawn.map((piece) => piece.map(([x, y], i) => `${i === 0 ? "M" : "L"}${at(x)} ${at(y)}`).join("")).join("");
-    return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width2)}" stroke-linejoin="round"/>
+    return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width2)}" stroke-linejoin="round"${more}/>
 `;
+  }
+  function beyond([x, y], [dx, dy], stroke) {
+    const back = (side) => [x - 5 * dx + side * dy, y - 5 * dy + side * dx];
+    return path([[back(4), [x, y], back(-4)]], stroke, 1.5);
+  }
+  var DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
+  function dashed(number2) {
+    const dashes = DASHES[number2 % DASHES.length];
+    return dashes ? ` stroke-dasharray="${dashes}"` : "";
+  }
+  function sample(number2, [x, y], stroke) {
+    return path([[[x - 13, y], [x + 13, y]]], stroke, 2, dashed(number2));
   }
   var SHAPES = (
     /** @type {number[][][]} */
@@ -1402,15 +1569,20 @@
   }
 
   // plot/view.js
-  function pointsOf(view) {
+  var hasPercent = (view) => view.series.some((series) => (series.percent?.length ?? 0) > 0);
+  function pointsOf(view, inPercent = false) {
     return view.series.flatMap((series) => series.x.map((x, i) => {
-      const mean = series.mean[i], half = series.half?.[i] ?? null;
+      const share = inPercent ? series.percent?.[i] : void 0;
+      const mean = share ? share[0] : series.mean[i];
+      const ends = share ? share[1] === null ? null : [share[1], share[2] ?? Infinity] : null;
+      const half = share ? ends && (ends[1] - ends[0]) / 2 : series.half?.[i] ?? null;
+      const [low, high] = ends ?? [mean - (half ?? 0), mean + (half ?? 0)];
       return {
         x,
         mean,
         half,
-        low: mean - (half ?? 0),
-        high: mean + (half ?? 0),
+        low,
+        high,
         replications: series.replications?.[i] ?? 0,
         once: series.once?.[i] ?? false,
         name: series.name,
@@ -1419,12 +1591,13 @@
       };
     }));
   }
-  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
+  var isClear = (point) => point.half !== null && (point.low > 0 || point.high < 0);
   var isPartial = (view, point) => view.expected !== void 0 && !point.once && point.replications > 0 && point.replications < view.expected;
   function placeOf(view, x) {
     if (view.x.names?.length) return view.x.names[x];
     return view.x.dates ? dateOf(view.x.dates, x) : String(x);
   }
+  var wordsOf = (point, inPercent = false) => inPercent ? percent(point.mean, point.half === null ? null : point.low, point.half === null ? null : point.high) : rounded(point.mean, point.half);
   var labelOf = (scale2) => scale2.unit ? `${scale2.label} (${scale2.unit})` : scale2.label;
   function canBeLog(view) {
     if (view.differences || view.fixed) return false;
@@ -1445,9 +1618,10 @@
     return [least, most];
   }
   function measured(view, points, log) {
-    const [least, most] = extent(points.map((point) => point.mean));
+    const bounds = (view.bounds ?? []).map((bound) => bound.y).filter((y) => !log || y > 0);
+    const [least, most] = extent(points.map((point) => point.mean).concat(bounds));
     if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
-    const [low, high] = [extent(points.map((point) => point.low))[0], extent(points.map((point) => point.high))[1]];
+    const [low, high] = [Math.min(least, extent(points.map((point) => point.low))[0]), Math.max(most, extent(points.map((point) => point.high))[1])];
     if (log) {
       const positive = extent(points.map((point) => point.low > 0 ? point.low : point.mean))[0];
       return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
@@ -1475,14 +1649,20 @@
   // plot/panel.js
   var SMALL = 11;
   var SMALLER = ' font-size="11"';
-  function common(view, log) {
-    const points = pointsOf(view);
-    return { points, log, domain: measured(view, points, log) };
+  function common(view, log, inPercent = hasPercent(view), isFree = false) {
+    const points = pointsOf(view, inPercent);
+    const order = new Map([...new Set(points.map((point) => point.x))].map((x) => {
+      const means = points.filter((point) => point.x === x).map((point) => point.mean);
+      return [x, means.reduce((sum, mean) => sum + mean, 0) / means.length];
+    }));
+    return { points, log, inPercent, isFree, order, domain: measured(view, points, log) };
   }
   function panelOf(view, common2, panel, width2, theme2) {
     const points = common2.points.filter((point) => point.panel === panel);
-    if (view.style === "rows") return rowsOf(view, common2, points, width2, theme2);
-    return curvesOf(view, common2, points, width2, theme2);
+    if (common2.isFree) common2 = { ...common2, domain: measured(view, points, common2.log) };
+    const bounds = (view.bounds ?? []).filter((bound) => bound.panel === panel && (!common2.log || bound.y > 0));
+    if (view.style === "rows") return rowsOf(view, common2, points, bounds, width2, theme2);
+    return curvesOf(view, common2, points, bounds, width2, theme2);
   }
   var colourOf = (theme2, number2) => theme2.colours[number2 % COLOURS2];
   function look(view, point, colour, theme2) {
@@ -1507,7 +1687,16 @@
     }
     return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 80)));
   }
-  function curvesOf(view, { points: all, domain, log }, points, width2, theme2) {
+  function whiskerOf(point, [from, until]) {
+    const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
+    return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
+  }
+  var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
+  function tickBelow([x, y], words, width2, theme2) {
+    const half = wide(words, SMALL) / 2;
+    return text([Math.max(half, Math.min(width2 - half, x)), y], words, theme2.soft, "middle", SMALLER);
+  }
+  function curvesOf(view, { points: all, domain, log, inPercent }, points, bounds, width2, theme2) {
     const isSteps = view.style === "steps";
     const isUpLog = log && !isSteps;
     const names2 = view.x.names ?? [];
@@ -1536,10 +1725,10 @@
     } else {
       for (const { at: number2, text: words } of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
         svg += line([x(number2), bottom, x(number2), bottom + 5], theme2.soft);
-        svg += text([x(number2), bottom + 17], words, theme2.soft, "middle", SMALLER);
+        svg += tickBelow([x(number2), bottom + 17], words, width2, theme2);
       }
     }
-    svg += text([0, 12], labelOf(view.y), theme2.ink);
+    svg += text([0, 12], measureOf(view, inPercent), theme2.ink);
     svg += labelBelow(view.x, (left + right) / 2, height - 6, theme2);
     if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme2.ink);
     const colours = [...new Set(points.map((point) => point.colour))];
@@ -1547,14 +1736,19 @@
     for (const [order, number2] of colours.entries()) {
       const own = points.filter((point) => point.colour === number2);
       const colour = colourOf(theme2, number2);
+      svg += `<g data-series="${number2}">
+`;
       if (isSteps) {
-        svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75);
+        svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75, dashed(number2));
       } else {
         const beside = 2 * (order - (colours.length - 1) / 2);
         for (const point of own) {
-          if (!(point.half !== null && point.half > 0) || point.low > domain[1] || point.high < domain[0]) continue;
+          const whisker = whiskerOf(point, domain);
+          if (!whisker.isThere) continue;
           const at3 = x(point.x) + beside;
           svg += line([at3, y(point.low), at3, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
+          if (whisker.isBelow) svg += beyond([at3, y(point.low)], [0, 1], colour);
+          if (whisker.isAbove) svg += beyond([at3, y(point.high)], [0, -1], colour);
         }
         svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
         for (const point of own) {
@@ -1562,7 +1756,11 @@
           svg += mark(number2, [x(point.x), y(point.mean)], 3.4, colour, fill3, more);
         }
       }
+      svg += "</g>\n";
       for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
+    }
+    for (const bound of bounds) {
+      svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme2, view.series[bound.series].colour));
     }
     return { svg, width: width2, height, hits };
   }
@@ -1590,32 +1788,41 @@
   function stepsOf(points) {
     return points.flatMap(([x, y], i) => i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]);
   }
-  function rowsOf(view, { domain, log }, points, width2, theme2) {
+  function drawnBound([x, y], [dx, dy], colour) {
+    return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5) + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
+  }
+  function roomyLogTicks([from, until], room, x) {
+    const half = (number2) => wide(tick(number2), SMALL) / 2;
+    for (let most = Math.max(3, Math.floor(room / 40)); ; most -= 1) {
+      const ticks2 = logTicks(from, until, most);
+      const isApart = ticks2.every((number2, i) => i === 0 || x(number2) - x(ticks2[i - 1]) >= half(number2) + half(ticks2[i - 1]) + 6);
+      if (isApart || most <= 2) return ticks2;
+    }
+  }
+  function rowsOf(view, { domain, log, inPercent, order }, points, bounds, width2, theme2) {
     const names2 = view.x.names ?? [];
     const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
     const isOne = !view.colour;
     const places = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
     if (view.sorted && isOne) {
-      const mean = new Map(points.map((point) => [point.x, point.mean]));
-      places.sort((a, b) => (mean.get(a) ?? 0) - (mean.get(b) ?? 0) || a - b);
+      places.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0) || a - b);
     }
     const bar2 = isOne ? 20 : colours.length > 4 ? 14 : 17;
     const head = isOne ? 4 : 24;
     const step = bar2 * (isOne ? 1 : colours.length) + head;
     const widest = Math.max(...places.map((place2) => wide(names2[place2]))) + 10;
-    const left = isOne ? Math.min(widest, width2 * 0.42) : 8;
-    const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(rounded(point.mean, point.half), SMALL))) + 10 : 0;
+    const left = isOne ? Math.min(widest, Math.max(width2 * 0.42, Math.min(width2 * 0.6, 200))) : 8;
+    const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
     const right = width2 - Math.max(22, said);
     const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
     const x = scale(domain, [left, right], log);
     const isBars = !log && !view.differences;
     const zero = log ? left : x(0);
-    const about = (right - left) / 70;
-    const ticks2 = log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(about))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(about)));
+    const ticks2 = log ? roomyLogTicks(domain, right - left, x) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
     let svg = "";
     for (const number2 of ticks2) {
       svg += line([x(number2), top, x(number2), bottom], theme2.line);
-      svg += text([x(number2), bottom + 15], tick(number2), theme2.soft, "middle", SMALLER);
+      svg += tickBelow([x(number2), bottom + 15], tick(number2), width2, theme2);
     }
     const hits = [];
     for (const [row, place2] of places.entries()) {
@@ -1630,16 +1837,22 @@
         const { fill: fill3, more } = look(view, point, colour, theme2);
         const y = begin + (index + 0.5) * bar2 - (isOne ? 2 : 0);
         if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar2 / 2 + 2, Math.abs(x(point.mean) - zero), bar2 - 4], colour, more);
-        if (point.half !== null && point.half > 0 && point.low <= domain[1] && point.high >= domain[0]) {
-          svg += line([x(point.low), y, x(point.high), y], isBars ? theme2.ink : colour, 1.5);
-        }
+        const whisker = whiskerOf(point, domain);
+        const stroke = isBars ? theme2.ink : colour;
+        if (whisker.isThere) svg += line([x(point.low), y, x(point.high), y], stroke, 1.5);
+        if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);
+        if (whisker.isAbove) svg += beyond([x(point.high), y], [1, 0], stroke);
         if (!isBars) svg += mark(number2, [x(point.mean), y], 4, colour, fill3, more);
-        if (said > 0) svg += text([right + 8, y + 4], rounded(point.mean, point.half), theme2.soft, "start", SMALLER);
+        for (const bound of bounds) {
+          if (bound.x !== place2 || view.series[bound.series].colour !== point.colour) continue;
+          svg += drawnBound([x(bound.y), y], [bound.is_upper ? -1 : 1, 0], theme2.ink);
+        }
+        if (said > 0) svg += text([right + 8, y + 4], wordsOf(point, inPercent), theme2.soft, "start", SMALLER);
         hits.push({ x: x(point.mean), y, point });
       }
     }
     if (!log) svg += line([zero, top, zero, bottom], theme2.ink);
-    svg += text([(left + right) / 2, height - 8], labelOf(view.y), theme2.ink, "middle");
+    svg += text([(left + right) / 2, height - 8], measureOf(view, inPercent), theme2.ink, "middle");
     return { svg, width: width2, height, hits };
   }
 
@@ -1669,7 +1882,7 @@
     return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
   }
   var panelName = (view, panel) => view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "";
-  function figureOf(view, log, width2 = 720) {
+  function figureOf(view, log, width2 = 720, inPercent = hasPercent(view), isFree = false) {
     const theme2 = PAPER;
     const room = width2 - 2 * MARGIN;
     let y = MARGIN + 14;
@@ -1681,22 +1894,23 @@
       svg += text([x, y], view.colour.label, theme2.soft);
       x += wide(view.colour.label) + 14;
       for (const [number2, name2] of legendOf(view)) {
-        const words = shortened(name2, room - 20);
-        if (x + 16 + wide(words) > width2 - MARGIN) {
+        const own = view.style === "steps" ? 34 : 16;
+        const words = shortened(name2, room - own - 4);
+        if (x + own + wide(words) > width2 - MARGIN) {
           x = MARGIN;
           y += LINE;
         }
         const colour = theme2.colours[number2 % COLOURS2];
-        svg += mark(number2, [x + 6, y - 4], 4, colour, colour);
-        svg += text([x + 16, y], words, theme2.ink);
-        x += 16 + wide(words) + 16;
+        svg += view.style === "steps" ? sample(number2, [x + 14, y - 4], colour) : mark(number2, [x + 6, y - 4], 4, colour, colour);
+        svg += text([x + own, y], words, theme2.ink);
+        x += own + wide(words) + 16;
       }
       y += 12;
     }
     const shown2 = panelsOf(view);
     const columns2 = shown2.length > 1 && width2 >= 600 ? 2 : 1;
     const each = (room - GAP2 * (columns2 - 1)) / columns2;
-    const all = common(view, log);
+    const all = common(view, log, inPercent, isFree);
     let tallest = 0;
     for (const [i, panel] of shown2.entries()) {
       if (i % columns2 === 0 && i > 0) {
@@ -1799,39 +2013,60 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
 
   // report/tip.js
   var REACH = 40;
-  function told(view, point) {
-    const lines = [`${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
+  function told(view, point, { panel, inPercent }) {
+    const lines = [...panel ? [panel] : [], `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
     if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
-    lines.push(`${labelOf(view.y)}: ${brief(point.mean)}${point.half === null ? "" : ` ± ${brief(point.half)}`}`);
+    lines.push(`${inPercent ? view.y.label : labelOf(view.y)}: ${wordsOf(point, inPercent)}`);
     if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);
     else if (point.replications > 1) lines.push(`of ${point.replications} replications`);
     return lines;
   }
-  function tips(panel, svg, view, drawn) {
-    const tip = make2("div", { class: "tip", "aria-hidden": "true" });
+  function tips(panel, svg, view, drawn, place2) {
+    const tip = make2("div", { class: "tip", role: "status" });
+    let current = -1;
     tip.hidden = true;
     panel.append(tip);
-    const hide = () => tip.hidden = true;
+    const hide = () => {
+      tip.hidden = true;
+      current = -1;
+    };
+    const tell = (which) => {
+      const box = svg.getBoundingClientRect();
+      const size = box.width / drawn.width || 1;
+      const hit = drawn.hits[which];
+      current = which;
+      tip.replaceChildren(...told(view, hit.point, place2).map((line2) => make2("span", {}, line2)));
+      tip.hidden = false;
+      const outer = panel.getBoundingClientRect();
+      const left = Math.min(hit.x * size + 12, outer.width - tip.offsetWidth - 2);
+      const top = box.top - outer.top + hit.y * size - tip.offsetHeight - 8;
+      tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+    };
     const show = (event) => {
       const box = svg.getBoundingClientRect();
       const size = box.width / drawn.width || 1;
       const [x, y] = [(event.clientX - box.left) / size, (event.clientY - box.top) / size];
-      let [nearest, distance] = [drawn.hits[0], Infinity];
-      for (const hit of drawn.hits) {
+      let [nearest2, distance] = [-1, Infinity];
+      for (const [which, hit] of drawn.hits.entries()) {
         const away = view.style === "rows" ? Math.abs(hit.y - y) : Math.hypot(hit.x - x, hit.y - y);
-        if (away < distance) [nearest, distance] = [hit, away];
+        if (away < distance) [nearest2, distance] = [which, away];
       }
-      if (!nearest || distance > REACH) return hide();
-      tip.replaceChildren(...told(view, nearest.point).map((line2) => make2("span", {}, line2)));
-      tip.hidden = false;
-      const outer = panel.getBoundingClientRect();
-      const left = Math.min(nearest.x * size + 12, outer.width - tip.offsetWidth - 2);
-      const top = box.top - outer.top + nearest.y * size - tip.offsetHeight - 8;
-      tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+      if (nearest2 < 0 || distance > REACH) hide();
+      else tell(nearest2);
     };
     svg.addEventListener("pointermove", show);
     svg.addEventListener("pointerdown", show);
     svg.addEventListener("pointerleave", hide);
+    svg.setAttribute("tabindex", "0");
+    svg.addEventListener("blur", hide);
+    svg.addEventListener("keydown", (event) => {
+      const count = drawn.hits.length;
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") hide();
+      if (step === void 0 || count === 0) return;
+      event.preventDefault();
+      tell(current < 0 ? step > 0 ? 0 : count - 1 : (current + step + count) % count);
+    });
   }
 
   // report/figures.js
@@ -1839,8 +2074,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var GAP3 = 24;
   var MOST_ROWS = 2e3;
   var SCALE = "scale";
-  var SCALES = ["linear", "logarithmic"];
+  var SCALES = ["linear", "logarithmic", "own in each panel"];
+  var UNIT = "in";
+  var UNITS = ["percent", "absolute"];
+  var OWN = ["metric", "along", SCALE, UNIT];
   var states = /* @__PURE__ */ new Map();
+  var findings = /* @__PURE__ */ new Map();
   var queue = [];
   var names = 0;
   function stateOf(element) {
@@ -1848,13 +2087,25 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     if (!state2) throw new Error("this is no figure");
     return state2;
   }
+  function indexOf(choice, chosen) {
+    const at3 = choice.values.indexOf(chosen.get(choice.key) ?? "");
+    return at3 < 0 ? choice.first ?? 0 : at3;
+  }
+  var indicesOf = (figure2, chosen) => figure2.choices.map((choice) => indexOf(choice, chosen));
   function viewOf(figure2, chosen) {
-    const at3 = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+    const at3 = indicesOf(figure2, chosen);
     return figure2.views.find((view) => view.at.every((index, i) => index === at3[i]));
   }
   function logOf(view, chosen) {
     const scale2 = chosen.get(SCALE);
-    return canBeLog(view) && (scale2 === void 0 ? isLog(view) : scale2 === SCALES[1]);
+    return canBeLog(view) && (scale2 === SCALES[1] || scale2 !== SCALES[0] && isLog(view));
+  }
+  function lookOf(view, chosen) {
+    return {
+      log: logOf(view, chosen),
+      inPercent: hasPercent(view) && chosen.get(UNIT) !== UNITS[1],
+      isFree: panelsOf(view).length > 1 && chosen.get(SCALE) === SCALES[2]
+    };
   }
   function panelElement(view, all, panel, width2) {
     const name2 = panelName(view, panel);
@@ -1870,15 +2121,15 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       place2.lastElementChild
     );
     svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
-    tips(place2, svg, view, drawn);
+    tips(place2, svg, view, drawn, { panel: name2, inPercent: all.inPercent });
     return place2;
   }
-  function drawPanels(panels, view, log, width2) {
+  function drawPanels(panels, view, { log, inPercent, isFree }, width2) {
     const shown2 = panelsOf(view);
     const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP3) / (PANEL + GAP3))));
     panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
     const room = Math.floor((width2 - GAP3 * (columns2 - 1)) / columns2);
-    const all = common(view, log);
+    const all = common(view, log, inPercent, isFree);
     panels.replaceChildren(...shown2.map((panel) => panelElement(view, all, panel, Math.max(200, room))));
   }
   function legendElement(view) {
@@ -1887,10 +2138,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     for (const [number2, name2] of legendOf(view)) {
       const item = make2("li", {}, name2);
       const colour = PAGE.colours[number2 % PAGE.colours.length];
-      item.insertAdjacentHTML("afterbegin", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number2, [0, 0], 5.5, colour, colour)}</svg>`);
+      const drawn = view.style === "steps" ? `<svg xmlns="http://www.w3.org/2000/svg" class="line" viewBox="-14 -5 28 10" aria-hidden="true">${sample(number2, [0, 0], colour)}</svg>` : `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number2, [0, 0], 5.5, colour, colour)}</svg>`;
+      item.insertAdjacentHTML("afterbegin", drawn);
       list2.append(item);
+      if (view.style !== "rows") single(item, number2);
     }
     return list2;
+  }
+  function single(item, number2) {
+    const show = (isAlone) => {
+      for (const line2 of item.closest("figure")?.querySelectorAll(".panels g[data-series]") ?? []) {
+        line2.setAttribute("opacity", isAlone && Number(line2.getAttribute("data-series")) !== number2 ? "0.12" : "1");
+      }
+    };
+    item.tabIndex = 0;
+    for (const kind of ["pointerenter", "focus"]) item.addEventListener(kind, () => show(true));
+    for (const kind of ["pointerleave", "blur"]) item.addEventListener(kind, () => show(false));
   }
   function draw(element) {
     const state2 = stateOf(element);
@@ -1913,11 +2176,11 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     if (element.parentElement) pair(element.parentElement);
     state2.width = element.clientWidth;
-    const log = logOf(view, chosen);
-    caption.textContent = sentenceOf(view, log);
-    fillScale(element, view, log);
+    const look3 = lookOf(view, chosen);
+    caption.textContent = sentenceOf(view, look3.log, look3.inPercent);
+    fillLook(element, view);
     if (view.colour) legend2.append(legendElement(view));
-    drawPanels(panels, view, log, state2.width);
+    drawPanels(panels, view, look3, state2.width);
     if (numbers.open) fillNumbers(numbers, view);
   }
   function pair(home) {
@@ -1940,8 +2203,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     alone?.classList.add("wide");
   }
-  function sentenceOf(view, log) {
-    return view.sentence.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+  function sentenceOf(view, log, inPercent = hasPercent(view)) {
+    const text2 = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
+    return text2.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
   }
   function fillNumbers(details, view) {
     const { heads, rows: rows2 } = numbersOf(view);
@@ -1977,11 +2241,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       handText(`${name2}.csv`, csv([heads, ...rows2]), "text/csv");
       return;
     }
-    const svg = figureOf(view, logOf(view, chosen));
+    const { log, inPercent, isFree } = lookOf(view, chosen);
+    const svg = figureOf(view, log, void 0, inPercent, isFree);
     if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
     else hand(`${name2}.png`, await png(svg));
   }
-  function place(figure2) {
+  function place(figure2, level) {
     const element = make2("figure", { id: figure2.id });
     const kinds = ["SVG", "PNG", "CSV"].map((kind) => {
       const button2 = make2("button", { type: "button", "aria-label": `Save ${figure2.heading} as ${kind}` }, kind);
@@ -1989,7 +2254,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       return button2;
     });
     element.append(
-      make2("h4", {}),
+      make2(level === "3" ? "h3" : "h4", { class: "small" }),
       make2("div", { class: "choices" }),
       make2("figcaption", { "aria-live": "polite" }),
       make2("div", { class: "legends" }),
@@ -2015,7 +2280,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function recall(element) {
     const { figure: figure2, chosen } = stateOf(element);
     chosen.clear();
-    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }]) {
+    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }]) {
       const value = recalled(address(figure2, key));
       if (value !== null && values.includes(value)) chosen.set(key, value);
     }
@@ -2029,8 +2294,38 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       chosen.set(choice.key, select.value);
       remember(address(figure2, choice.key), select.value === first ? null : select.value);
       draw(element);
+      if (!OWN.includes(choice.key)) chooseInAll(element, choice.key, select.value);
     });
     return make2("label", { for: select.id }, `${choice.label} `, select);
+  }
+  function chooseInAll(element, key, value) {
+    const home = element.parentElement;
+    for (const [other, { figure: figure2, chosen }] of states) {
+      const choice = figure2.choices.find((choice2) => choice2.key === key);
+      if (!(other instanceof HTMLElement) || other === element || other.parentElement !== home || !choice?.values.includes(value)) continue;
+      chosen.set(key, value);
+      remember(address(figure2, key), value === choice.values[choice.first ?? 0] ? null : value);
+      fillChoices(other);
+      draw(other);
+    }
+    if (home) sayFinding(home);
+  }
+  function sayFinding(home) {
+    const place2 = home.closest("section")?.querySelector(".finding");
+    const all = findings.get(home) ?? [];
+    const values = /* @__PURE__ */ new Map();
+    for (const element of home.children) {
+      const state2 = states.get(element);
+      if (!state2) continue;
+      indicesOf(state2.figure, state2.chosen).forEach((at3, i) => {
+        const choice = state2.figure.choices[i];
+        if (!values.has(choice.key)) values.set(choice.key, choice.values[at3]);
+      });
+    }
+    const found = all.find(({ at: at3 }) => at3.every(([key, value]) => !values.has(key) || values.get(key) === value));
+    if (!place2 || !found) return;
+    if (place2.textContent !== found.text) place2.textContent = found.text;
+    place2.classList.toggle("open", !found.is_clear);
   }
   function fillChoices(element) {
     const { figure: figure2, chosen } = stateOf(element);
@@ -2038,25 +2333,29 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const active = document.activeElement;
     const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
     row.replaceChildren(...figure2.choices.map((choice) => {
-      const own = chosen.get(choice.key) ?? "";
-      return chooser(element, choice, choice.values.includes(own) ? own : choice.values[0], choice.values[0]);
+      const label = choice.key === "along" ? { ...choice, label: "x axis" } : choice;
+      return chooser(element, label, choice.values[indexOf(choice, chosen)], choice.values[choice.first ?? 0]);
     }), make2("span", { class: "of-scale" }));
     const view = viewOf(figure2, chosen);
-    if (view) fillScale(element, view, logOf(view, chosen));
+    if (view) fillLook(element, view);
     if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
   }
-  function fillScale(element, view, log) {
+  function fillLook(element, view) {
     const place2 = find(element, ".of-scale");
-    if (!canBeLog(view)) return place2.replaceChildren();
-    const first = SCALES[Number(isLog(view))], value = SCALES[Number(log)];
-    const select = place2.querySelector("select");
-    if (select?.dataset.first === first) {
-      select.value = value;
-      return void 0;
+    const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
+    const scales = [SCALES[0], ...canBeLog(view) ? [SCALES[1]] : [], ...panelsOf(view).length > 1 ? [SCALES[2]] : []];
+    const all = (
+      /** @type {[string, string[], string, string][]} */
+      []
+    );
+    if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
+    if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
+    const offered = JSON.stringify(all.map(([key, values, , first]) => [key, values, first]));
+    if (place2.dataset.offered !== offered) {
+      place2.dataset.offered = offered;
+      place2.replaceChildren(...all.map(([key, values, value, first]) => chooser(element, { key, label: key, values }, value, first)));
     }
-    const label = chooser(element, { key: SCALE, label: SCALE, values: SCALES }, value, first);
-    find(label, "select").dataset.first = first;
-    return place2.replaceChildren(label);
+    for (const [key, , value] of all) find(place2, `[data-key="${key}"]`).value = value;
   }
   function next() {
     const element = queue.shift();
@@ -2073,7 +2372,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const { figure: figure2, chosen } = stateOf(element);
     const view = viewOf(figure2, chosen);
     if (width2 === null) draw(element);
-    else if (view) drawPanels(find(element, ".panels"), view, logOf(view, chosen), width2);
+    else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width2);
   }
   function shownFigures() {
     return [...states].filter(([element]) => element.isConnected).map(([element, { figure: figure2, chosen }]) => ({ element, figure: figure2, chosen }));
@@ -2087,20 +2386,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function drawFigures(root, data2) {
     for (const section of data2.sections) {
       const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
-      if (!home) continue;
+      if (!(home instanceof HTMLElement)) continue;
       const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
       for (const figure2 of section.figures) {
-        const element = old.get(figure2.id) ?? place(figure2);
+        const element = old.get(figure2.id) ?? place(figure2, home.dataset.level);
         old.delete(figure2.id);
         const state2 = stateOf(element);
         state2.figure = figure2;
-        find(element, "h4").textContent = figure2.heading;
+        find(element, ".small").textContent = figure2.heading;
         home.append(element);
         fillChoices(element);
         if (!state2.isWaiting) queue.push(element);
         state2.isWaiting = true;
       }
       pair(home);
+      findings.set(home, section.findings ?? []);
+      sayFinding(home);
       for (const element of old.values()) {
         resized.unobserve(element);
         states.delete(element);
@@ -2117,7 +2418,54 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         fillChoices(element);
         draw(element);
       }
+      for (const home of findings.keys()) sayFinding(home);
     });
+  }
+
+  // report/tables.js
+  var FEW = 12;
+  function keyOf(text2) {
+    const number2 = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text2.trim());
+    return number2 ? Number(number2[0].replaceAll(",", "").replace("−", "-")) : text2.trim();
+  }
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    if (typeof a === "number" || b === "-") return -1;
+    if (typeof b === "number" || a === "-") return 1;
+    return a.localeCompare(b);
+  }
+  function sort(table, column2, isDown) {
+    const body = table.tBodies[0];
+    const rows2 = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column2]?.textContent ?? "") }));
+    rows2.sort((a, b) => isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key));
+    body.append(...rows2.map(({ row }) => row));
+    [...table.tHead?.rows[0].cells ?? []].forEach((head, i) => {
+      if (i === column2) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+  }
+  function prepareTables(root) {
+    for (const table of root.querySelectorAll("details.numbers table")) {
+      if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
+      const count = table.tBodies[0]?.rows.length ?? 0;
+      if (count < 3) continue;
+      [...table.tHead?.rows[0].cells ?? []].forEach((head, column2) => {
+        const button2 = make2("button", { type: "button" }, ...head.childNodes);
+        button2.addEventListener("click", () => sort(table, column2, head.getAttribute("aria-sort") === "ascending"));
+        head.append(button2);
+      });
+      const box = table.closest(".scroll");
+      if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
+      const input = make2("input", { type: "search", autocomplete: "off" });
+      input.addEventListener("input", () => {
+        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+        for (const row of box.querySelectorAll("tbody tr")) {
+          const text2 = row.textContent?.toLowerCase() ?? "";
+          if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
+        }
+      });
+      box.before(make2("label", { class: "filter" }, "Rows with ", input));
+    }
   }
 
   // live/live.js
@@ -2149,7 +2497,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       if (!home) continue;
       home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
       home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
-      for (const part of [".finding", ".sayings", ".notes", ".failures"]) {
+      for (const part of [".finding", ".warnings", ".sayings", ".notes", ".failures"]) {
         const own = home.querySelector(part), other = section.querySelector(part);
         if (own && other) own.replaceWith(other);
         else if (own) own.remove();
@@ -2161,6 +2509,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         if (own) own.replaceWith(table);
         else home.querySelector(".asked").before(table.closest("details"));
       }
+      prepareTables(home);
     }
     drawFigures(document, fresh.data);
   }
@@ -2238,10 +2587,32 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   }
 
   // machine/lanes.js
-  function pack(run) {
-    const bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0, top: 0, height: 0 }));
+  var MOST = 12;
+  function orders(run) {
+    const isOne = run.sites.length === 1;
+    return ["lane", "processor", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
+  }
+  function bandsOf(run, by) {
+    const band = (site, title2, ordered) => ({ site, title: title2, ordered, lanes: 0, top: 0, height: 0 });
+    if (by === "user" || by === "partition") {
+      const names2 = by === "user" ? run.recording.users : run.recording.partitions;
+      const counts = /* @__PURE__ */ new Map();
+      for (const own of run[by]) counts.set(own, (counts.get(own) ?? 0) + 1);
+      const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([own]) => own);
+      const first = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
+      const place2 = new Map(first.map((own, i) => [own, i]));
+      const titles = first.map((own) => `${by} ${names2[own] || "unknown"}`);
+      if (ranked.length > MOST) titles.push(`${ranked.length - first.length} others`);
+      return { bands: titles.map((title2) => band(run.sites[0], title2, false)), of: (s) => place2.get(run[by][run.who[s]]) ?? titles.length - 1 };
+    }
+    const isOrdered2 = (site) => by === "processor" || site.sides.length === 1;
+    return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered2(site))), of: (s) => run.where[s] };
+  }
+  function pack(run, by = "lane") {
+    const { bands, of } = bandsOf(run, by);
     const lane = new Uint32Array(run.stays);
-    const free = run.sites.map(() => []);
+    const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
+    const free = bands.map(() => []);
     const laneOf = /* @__PURE__ */ new Map();
     const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
     let next2 = 0;
@@ -2250,20 +2621,20 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         const [over, job2] = [order[next2], run.who[order[next2]]];
         const isOver = run.finish[job2] === run.to[over] || run.broken?.has(over);
         if (isOver && laneOf.has(job2)) {
-          push(free[run.where[over]], laneOf.get(job2));
+          push(free[where[over]], laneOf.get(job2));
           laneOf.delete(job2);
         }
       }
-      const [job, band] = [run.who[s], bands[run.where[s]]];
+      const [job, band] = [run.who[s], bands[where[s]]];
       if (!laneOf.has(job)) {
-        const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
+        const lowest = free[where[s]].length > 0 ? pop(free[where[s]]) : band.lanes;
         band.lanes = Math.max(band.lanes, lowest + 1);
         laneOf.set(job, lowest);
       }
       lane[s] = laneOf.get(job);
     }
     for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
-    return { bands, lane };
+    return { bands, lane, where };
   }
   function push(heap, number2) {
     let at3 = heap.push(number2) - 1;
@@ -2429,6 +2800,16 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       `Jobs that wait, at most ${number(run.mostWaiting)}`
     );
     const x = (time) => PAD + (until > from ? (time - from) / (until - from) * inner : 0);
+    if (run.known() < until && run.recording.held_up) {
+      const left = x(run.known());
+      context.fillStyle = theme2.soft;
+      context.globalAlpha = 0.16;
+      context.fillRect(left, second, PAD + inner - left, waits);
+      context.globalAlpha = 1;
+      context.fillStyle = theme2.soft;
+      context.textAlign = "right";
+      context.fillText("grey: reasons for waiting were not recorded", width2 - PAD, second - 7);
+    }
     drawAxis(context, theme2, run.clock, from, until, x, second + waits, width2);
   }
   function drawAxis(context, theme2, clock, from, until, x, y, width2) {
@@ -2453,11 +2834,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var LEGIBLE = 2.5;
   var ROW = 4;
   var Gantt = class {
-    constructor(run) {
+    constructor(run, by = "lane") {
       this.run = run;
-      const { bands, lane } = pack(run);
+      const { bands, lane, where } = pack(run, by);
       this.bands = bands;
       this.lane = lane;
+      this.band = where;
       this.view = { from: run.recording.from, until: run.recording.until };
       this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
       this.width = 0;
@@ -2515,13 +2897,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     draw(canvas, theme2, width2, height, chosen) {
       this.width = width2;
-      const used = this.place(height);
-      const context = sized(canvas, width2, used);
+      const used2 = this.place(height);
+      const context = sized(canvas, width2, used2);
       this.rects = [];
       this.cells = this.bands.map(() => null);
       context.save();
       context.beginPath();
-      context.rect(PAD, 0, width2 - 2 * PAD, used);
+      context.rect(PAD, 0, width2 - 2 * PAD, used2);
       context.clip();
       this.bands.forEach((band) => {
         context.fillStyle = theme2.free;
@@ -2533,9 +2915,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       context.fillStyle = theme2.ink;
       context.textAlign = "left";
       if (this.bands.length > 1) {
-        this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, PAD, band.top - 6));
+        this.bands.forEach((band) => context.fillText(band.title, PAD, band.top - 6));
       }
-      drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width2);
+      drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used2 - AXIS, width2);
     }
     // Calls `visit` with every stay that is seen, from left to right.
     seen(visit) {
@@ -2553,7 +2935,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.bands.forEach((band, i) => this.isDense(band) && this.drawCells(context, theme2, i, chosen));
       this.seen((s) => {
         const job = run.who[s];
-        if (this.isDense(this.bands[run.where[s]])) return;
+        if (this.isDense(this.bands[this.band[s]])) return;
         const left = Math.max(this.x(run.from[s]), 0);
         const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
         const wide2 = Math.max(right - left, 0.6);
@@ -2605,7 +2987,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const height = band.height / cells.rows;
       const own = [];
       this.seen((s) => {
-        if (run.where[s] !== index) return;
+        if (this.band[s] !== index) return;
         const [left, right] = [this.x(run.from[s]) - PAD, this.x(Math.min(run.to[s], run.recording.until)) - PAD];
         this.lanesOf(s, (first, count) => cells.add(s, first, count, left, right));
         if (run.who[s] === chosen) own.push([s, left, right]);
@@ -2644,12 +3026,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     // Calls `visit` with first lane and count of every piece of a stay.
     lanesOf(s, visit) {
-      if (this.bands[this.run.where[s]].ordered) this.run.rowsOf(s, visit);
+      if (this.bands[this.band[s]].ordered) this.run.rowsOf(s, visit);
       else visit(this.lane[s], 1);
     }
     // Calls `visit` with top and height of every piece of a stay.
     pieces(s, visit) {
-      const band = this.bands[this.run.where[s]];
+      const band = this.bands[this.band[s]];
       const lane = band.height / band.lanes;
       this.lanesOf(s, (first, count) => {
         const gap = !band.ordered && lane > 3 ? 1 : 0;
@@ -2674,16 +3056,16 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const row = cells.row(lane);
       const [first, end] = [cells.lane(row), cells.lane(row + 1)];
       const found = { first, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
-      let nearest = Infinity;
+      let nearest2 = Infinity;
       lasting(run.to, run.lastStays, upTo(run.from, time, run.stays), time, (s) => {
-        if (run.where[s] !== index) return false;
+        if (this.band[s] !== index) return false;
         let held = 0;
         this.lanesOf(s, (low, count) => {
           const here = Math.min(low + count, end) - Math.max(low, first);
           if (here <= 0) return;
           held += here;
           const away = lane < low ? low - lane : Math.max(0, lane - (low + count - 1));
-          if (away < nearest) [nearest, found.job] = [away, run.who[s]];
+          if (away < nearest2) [nearest2, found.job] = [away, run.who[s]];
         });
         found.held += held;
         if (held > 0) found.jobs += 1;
@@ -2718,11 +3100,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         button("−", "See more (minus)", () => this.zoom(2)),
         button("Whole run", "See the whole run (0)", () => this.zoom(Infinity))
       ];
+      this.order = make("select", { onchange: () => this.reorder() });
+      const order = make("label", {}, "Rows by ", this.order);
       const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
       this.figure = make(
         "figure",
         { class: "m-gantt" },
-        make("figcaption", {}, this.words, zoom),
+        make("figcaption", {}, this.words, make("span", { class: "m-zoom" }, order, zoom)),
         make("div", { class: "m-chart" }, this.canvas, this.line)
       );
       this.time = 0;
@@ -2732,12 +3116,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     /** Shows another run, around a time. @param {import("./run.js").Run} run @param {number} time */
     open(run, time) {
-      this.gantt = new Gantt(run);
+      const by = this.order.value;
+      this.order.replaceChildren(...orders(run).map((own) => make("option", {}, own)));
+      this.order.value = orders(run).includes(by) ? by : "lane";
+      this.gantt = new Gantt(run, this.order.value);
       const { from, until } = run.recording;
       if (run.jobs > SEEN) {
         const span = (until - from) * SEEN / run.jobs;
         this.gantt.show(time - span / 2, span);
       }
+    }
+    /** Puts the bars in another order; what is seen of the time stays. */
+    reorder() {
+      const { run, view } = this.gantt;
+      this.gantt = new Gantt(run, this.order.value);
+      this.gantt.show(view.from, view.until - view.from);
+      this.listener.moved();
     }
     watch() {
       let held = null;
@@ -2788,7 +3182,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
       const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-      write(this.words, `Gantt chart: each bar is a job${lanes(run)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
     }
@@ -2800,6 +3194,48 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.line.hidden = x < PAD - 1 || x > width2 - PAD + 1;
     }
   };
+
+  // machine/colours.js
+  function colourings(run) {
+    return ["job", "size", ...run.user ? ["user"] : [], "wait"];
+  }
+  var isOrdered = (by) => by === "size" || by === "wait";
+  function coloured(run, by) {
+    const look3 = new Uint8Array(run.jobs);
+    if (by === "size") {
+      const sizes = Array.from(run.request, (request) => run.asked[request].nodes);
+      const most = Math.floor(Math.log2(Math.max(1, ...sizes)));
+      const each = Math.ceil((most + 1) / COLOURS);
+      const classOf = (size) => Math.floor(Math.floor(Math.log2(Math.max(1, size))) / each);
+      sizes.forEach((size, job) => look3[job] = classOf(size));
+      const text2 = (own) => {
+        const [first, last] = [2 ** (own * each), 2 ** ((own + 1) * each) - 1];
+        return last > first ? `${number(first)} to ${number(last)} processors` : `${number(first)} processor${first > 1 ? "s" : ""}`;
+      };
+      return { look: look3, key: used(look3, text2) };
+    }
+    if (by === "wait") {
+      const waits = Array.from(run.submit, (submit, job) => Math.max(0, Math.min(run.start[job], run.recording.until) - submit));
+      const most = Math.max(0, ...waits);
+      const bounds = Array.from({ length: COLOURS - 1 }, (_, k) => k === 0 ? 0 : most / 4 ** (COLOURS - 1 - k));
+      waits.forEach((wait, job) => look3[job] = bounds.findIndex((bound) => wait <= bound) < 0 ? COLOURS - 1 : bounds.findIndex((bound) => wait <= bound));
+      const text2 = (own) => own === 0 ? "no wait" : own === COLOURS - 1 ? `longer, up to ${run.clock.span(most)}` : `up to ${run.clock.span(bounds[own])}`;
+      return { look: look3, key: used(look3, text2) };
+    }
+    if (by === "user" && run.user) {
+      const counts = /* @__PURE__ */ new Map();
+      for (const user of run.user) counts.set(user, (counts.get(user) ?? 0) + 1);
+      const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([user]) => user);
+      const place2 = new Map(ranked.map((user, rank) => [user, Math.min(rank, LOOKS - 1)]));
+      run.user.forEach((user, job) => look3[job] = place2.get(user));
+      const text2 = (own) => own === LOOKS - 1 && ranked.length > LOOKS ? "all others" : run.recording.users[ranked[own]] || "unknown";
+      return { look: look3, key: used(look3, text2) };
+    }
+    return { look: run.own, key: [] };
+  }
+  function used(look3, text2) {
+    return [...new Set(look3)].sort((a, b) => a - b).map((own) => ({ look: own, text: text2(own) }));
+  }
 
   // machine/controls.js
   var STEPS3 = 1e5;
@@ -2887,6 +3323,73 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.playing.setAttribute("aria-label", this.playing.title);
     }
   };
+
+  // machine/nearest.js
+  var MOST2 = 2e7;
+  function turned(sides) {
+    if (sides.length < 2) return [sides];
+    const seen = /* @__PURE__ */ new Map();
+    sides.forEach((side, i) => {
+      for (const rest of turned(sides.filter((_, k) => k !== i))) seen.set([side, ...rest].join("x"), [side, ...rest]);
+    });
+    return [...seen.values()];
+  }
+  function blocksOf(site, text2) {
+    const dimensions = site.sides.length;
+    const cube = /^2\^(\d+)$/.exec(text2);
+    if (cube) {
+      if (site.wiring !== "hypercube") return [];
+      return turned(Array.from({ length: dimensions }, (_, d) => d < Number(cube[1]) ? 2 : 1));
+    }
+    if (!/^\d+(x\d+)*$/.test(text2) || !["mesh", "torus", "twisted_torus", "flat", "ring"].includes(site.wiring)) return [];
+    const sides = text2.split("x").map(Number);
+    if (sides.length === 1 && dimensions > 1) return [];
+    while (sides.length < dimensions) sides.push(1);
+    return turned(sides).filter((block) => block.every((side, d) => side <= site.sides[d]));
+  }
+  function nearest(run, job, moment) {
+    const { text: text2 } = run.asked[run.request[job]];
+    let best = null;
+    run.sites.forEach((site, index) => {
+      const blocks = blocksOf(site, text2);
+      const size = blocks[0]?.reduce((product, side) => product * side, 1) ?? 0;
+      if (size === 0 || blocks.length * site.nodes * size > MOST2) return;
+      const ends = new Float64Array(site.nodes).fill(-Infinity);
+      const whose = new Int32Array(site.nodes).fill(-1);
+      for (const s of moment.running) {
+        if (run.where[s] !== index) continue;
+        run.rowsOf(s, (first, count) => {
+          ends.fill(run.finish[run.who[s]], first, first + count);
+          whose.fill(run.who[s], first, first + count);
+        });
+      }
+      for (const { site: of, node } of moment.down) if (of === index) ends[node] = NaN;
+      const isRing = site.wiring === "torus" || site.wiring === "twisted_torus";
+      for (const sides of blocks) {
+        for (let base = 0; base < site.nodes; base += 1) {
+          const corner = site.sides.map((side, d) => Math.floor(base / site.strides[d]) % side);
+          if (sides.some((side, d) => corner[d] > 0 && (side === site.sides[d] || corner[d] + side > site.sides[d] && !isRing))) continue;
+          const nodes = nodesOf(site, corner, sides);
+          let [at3, held] = [-Infinity, 0];
+          for (const node of nodes) {
+            if (Number.isNaN(ends[node])) at3 = NaN;
+            else if (ends[node] > -Infinity) [at3, held] = [Math.max(at3, ends[node]), held + 1];
+          }
+          if (held === 0 || Number.isNaN(at3) || best && (at3 > best.at || at3 === best.at && held >= best.held)) continue;
+          best = { site: index, nodes, sides, corner, at: at3, held, jobs: [...new Set(nodes.map((node) => whose[node]).filter((own) => own >= 0))] };
+        }
+      }
+    });
+    return best;
+  }
+  function nodesOf(site, corner, sides) {
+    let nodes = [0];
+    sides.forEach((length, d) => {
+      const own = Array.from({ length }, (_, k) => (corner[d] + k) % site.sides[d] * site.strides[d]);
+      nodes = own.flatMap((offset) => nodes.map((node) => node + offset));
+    });
+    return nodes;
+  }
 
   // machine/sheet.js
   var escaped2 = (text2) => String(text2).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -3064,6 +3567,19 @@ ${parts.join("\n")}
       );
       const chooser2 = make("label", { class: "m-runs" }, "Run ", this.runs);
       chooser2.hidden = this.recordings.length < 2;
+      this.colours = make("select", { onchange: () => this.colour() });
+      this.sought = make("input", { type: "search", inputmode: "numeric", size: 8, autocomplete: "off" });
+      this.missed = make("span", { role: "status" });
+      const find2 = make(
+        "form",
+        { class: "m-find", onsubmit: (event) => this.find(event) },
+        make("label", {}, "Job ", this.sought),
+        " ",
+        make("button", { type: "submit" }, "Find"),
+        " ",
+        this.missed
+      );
+      const head = make("div", { class: "m-head" }, chooser2, make("label", {}, "Colours by ", this.colours), find2);
       this.notes = make("p", { class: "m-notes" });
       this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
       this.still = new Still({
@@ -3091,7 +3607,7 @@ ${parts.join("\n")}
       this.controls.group.append(saving(() => this));
       const { now, picture: picture2, lists } = this.still;
       this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
-      this.root.append(chooser2, this.notes, this.stage, this.said, this.tip);
+      this.root.append(head, this.notes, this.stage, this.said, this.tip);
     }
     // Everything that somebody does beside pressing buttons.
     watch() {
@@ -3146,9 +3662,15 @@ ${parts.join("\n")}
       this.chosen = -1;
       this.tellJob();
       this.stage.hidden = false;
-      this.notes.replaceChildren(...recording.notes.map((note) => make("span", {}, `${note} `)));
-      this.notes.hidden = recording.notes.length === 0;
+      const known = recording.answers_until ?? null;
+      const notes = recording.notes.map((note) => known !== null && note.startsWith("Reasons for waiting") ? `Reasons for waiting were recorded up to ${run.clock.at(known)}.` : note);
+      this.notes.replaceChildren(...notes.map((note) => make("span", {}, `${note} `)));
+      this.notes.hidden = notes.length === 0;
       this.still.open(run);
+      const by = this.colours.value;
+      this.colours.replaceChildren(...colourings(run).map((own) => make("option", {}, own)));
+      this.colours.value = colourings(run).includes(by) ? by : "job";
+      this.colour(false);
       const { from, until } = recording;
       this.begin = run.busiest(0.2, 0.4);
       if (!(this.time >= from && this.time <= until)) this.time = this.begin;
@@ -3157,6 +3679,28 @@ ${parts.join("\n")}
       this.arrange();
       this.tell();
       if (isAnother) this.rememberSoon();
+    }
+    // Gives jobs their colours.
+    colour(isDrawn = true) {
+      const by = this.colours.value;
+      const { look: look3, key } = coloured(this.run, by);
+      this.run.look = look3;
+      this.root.classList.toggle("m-ordered", isOrdered(by));
+      this.still.explain(key);
+      if (isDrawn) this.arrange();
+    }
+    // Goes to the job of a number, at a time at which it is there.
+    find(event) {
+      event.preventDefault();
+      const { run } = this;
+      const wanted = this.sought.value.trim();
+      const job = run.number.indexOf(wanted === "" ? NaN : Number(wanted));
+      write(this.missed, job < 0 ? `There is no job ${wanted} here.` : "");
+      if (job < 0) return;
+      if (this.chosen !== job) this.pick(job);
+      const { until } = run.recording;
+      const isThere = run.submit[job] <= this.time && this.time < run.finish[job];
+      if (!isThere) this.seek(Math.min(run.start[job], until));
     }
     // Gives everything its size, and draws it.
     arrange() {
@@ -3179,9 +3723,18 @@ ${parts.join("\n")}
     // The moment: the maps, the words and the lists.
     draw() {
       this.moment = this.run.moment(this.time, LISTED);
-      this.still.draw(this.moment, this.chosen, this.theme);
-      write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time));
+      const place2 = this.placeFor();
+      this.still.draw(this.moment, this.chosen, this.theme, place2);
+      write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time, place2));
       this.mark();
+    }
+    // The nearest place for the chosen job, while it waits for its shape; looked for once at each instant.
+    placeFor() {
+      const { run, chosen, moment } = this;
+      if (chosen < 0 || run.waitsFor(chosen, this.time) !== "shape") return null;
+      const name2 = `${this.runs.selectedIndex} ${chosen} ${moment.instant}`;
+      if (this.placed?.name !== name2) this.placed = { name: name2, place: nearest(run, chosen, moment) };
+      return this.placed.place;
     }
     timeOf(share) {
       const { from, until } = this.run.recording;
@@ -3267,7 +3820,7 @@ ${parts.join("\n")}
         event.target
       );
       const is = (...elements) => elements.includes(target);
-      if (target.tagName === "SELECT") return;
+      if (target.tagName === "SELECT" || target.tagName === "INPUT" && target !== this.slider) return;
       const { slider, chart } = this;
       const { from, until } = this.run.recording;
       const leap = (until - from) / 50;
@@ -3310,6 +3863,8 @@ ${parts.join("\n")}
     for (let details = target?.closest("details"); details; details = details.parentElement?.closest("details")) details.open = true;
   }
   function openTargets() {
+    const contents = document.querySelector(".contents details");
+    if (contents instanceof HTMLDetailsElement && !matchMedia("(min-width: 80rem)").matches) contents.open = false;
     addEventListener("click", (event) => {
       const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
       if (link) open2(link.getAttribute("href") ?? "");
@@ -3334,7 +3889,7 @@ ${parts.join("\n")}
       undo.push(() => details.open = false);
     }
     for (const { element, figure: figure2, chosen } of shownFigures()) {
-      const now = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+      const now = indicesOf(figure2, chosen);
       const metric = figure2.choices.findIndex((choice) => choice.key === "metric");
       drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
       undo.push(() => drawFor(element, null));
@@ -3346,7 +3901,7 @@ ${parts.join("\n")}
         const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
         const box = make2("figure", isWide ? { class: "wide" } : {}, make2("h4", {}, view.y.label), panels, make2("figcaption", {}, sentenceOf(view, isLog(view))));
         if (view.colour) panels.before(legendElement(view));
-        drawPanels(panels, view, isLog(view), isWide ? SHEET : HALF);
+        drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
         place2.append(box);
       }
       element.append(place2);
@@ -3413,6 +3968,7 @@ ${parts.join("\n")}
   if (data) drawFigures(document, JSON.parse(data.textContent ?? "{}"));
   followLinks();
   preparePaper();
+  prepareTables(document);
   openTargets();
   for (const recordings of document.querySelectorAll("script.recordings")) {
     drawMachine(

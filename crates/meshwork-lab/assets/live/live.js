@@ -6,6 +6,7 @@ import { open } from "../machine/run.js";
 import { LISTED, Still } from "../machine/still.js";
 import { find } from "../report/dom.js";
 import { drawFigures } from "../report/figures.js";
+import { prepareTables } from "../report/tables.js";
 
 const SECOND = 1000;
 const state = document.getElementById("live-state"), bar = /** @type {HTMLProgressElement} */ (document.getElementById("live-bar"));
@@ -35,7 +36,7 @@ function fill(fresh) {
     // How many runs the numbers are of.
     home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
     home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
-    for (const part of [".finding", ".sayings", ".notes", ".failures"]) {
+    for (const part of [".finding", ".warnings", ".sayings", ".notes", ".failures"]) {
       const own = home.querySelector(part), other = section.querySelector(part);
       if (own && other) own.replaceWith(other);
       else if (own) own.remove();
@@ -47,6 +48,7 @@ function fill(fresh) {
       if (own) own.replaceWith(table);
       else home.querySelector(".asked").before(table.closest("details"));
     }
+    prepareTables(home);
   }
   drawFigures(document, fresh.data);
 }

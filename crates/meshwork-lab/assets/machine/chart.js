@@ -2,6 +2,7 @@
 
 import { button, make, write } from "./elements.js";
 import { Gantt } from "./gantt.js";
+import { orders } from "./lanes.js";
 import { PAD } from "./plots.js";
 import { lanes } from "./words.js";
 
@@ -23,8 +24,10 @@ export class Chart {
       button("−", "See more (minus)", () => this.zoom(2)),
       button("Whole run", "See the whole run (0)", () => this.zoom(Infinity)),
     ];
+    this.order = make("select", { onchange: () => this.reorder() });
+    const order = make("label", {}, "Rows by ", this.order);
     const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
-    this.figure = make("figure", { class: "m-gantt" }, make("figcaption", {}, this.words, zoom),
+    this.figure = make("figure", { class: "m-gantt" }, make("figcaption", {}, this.words, make("span", { class: "m-zoom" }, order, zoom)),
       make("div", { class: "m-chart" }, this.canvas, this.line));
     this.time = 0;
     /** @type {Gantt} */
@@ -34,12 +37,23 @@ export class Chart {
 
   /** Shows another run, around a time. @param {import("./run.js").Run} run @param {number} time */
   open(run, time) {
-    this.gantt = new Gantt(run);
+    const by = this.order.value;
+    this.order.replaceChildren(...orders(run).map((own) => make("option", {}, own)));
+    this.order.value = orders(run).includes(by) ? by : "lane";
+    this.gantt = new Gantt(run, this.order.value);
     const { from, until } = run.recording;
     if (run.jobs > SEEN) {
       const span = ((until - from) * SEEN) / run.jobs;
       this.gantt.show(time - span / 2, span);
     }
+  }
+
+  /** Puts the bars in another order; what is seen of the time stays. */
+  reorder() {
+    const { run, view } = this.gantt;
+    this.gantt = new Gantt(run, this.order.value);
+    this.gantt.show(view.from, view.until - view.from);
+    this.listener.moved();
   }
 
   watch() {
@@ -94,7 +108,7 @@ export class Chart {
     gantt.draw(this.canvas, theme, width, Math.min(420, Math.max(150, 60 + rows * 14)), chosen);
     const isDense = gantt.bands.some((band) => gantt.isDense(band));
     const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-    write(this.words, `Gantt chart: each bar is a job${lanes(run)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+    write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
     const { from, until } = gantt.view;
     this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${
       run.clock.at(until)}. The lists have the same jobs as text.`);

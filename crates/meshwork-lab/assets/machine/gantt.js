@@ -15,11 +15,13 @@ const LEGIBLE = 2.5;
 const ROW = 4;
 
 export class Gantt {
-  constructor(run) {
+  constructor(run, by = "lane") {
     this.run = run;
-    const { bands, lane } = pack(run);
+    const { bands, lane, where } = pack(run, by);
     this.bands = bands;
     this.lane = lane;
+    /** Of every stay its band. */
+    this.band = where;
     this.view = { from: run.recording.from, until: run.recording.until };
     this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
     this.width = 0;
@@ -106,7 +108,7 @@ export class Gantt {
     context.fillStyle = theme.ink;
     context.textAlign = "left";
     if (this.bands.length > 1) {
-      this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, PAD, band.top - 6));
+      this.bands.forEach((band) => context.fillText(band.title, PAD, band.top - 6));
     }
     drawAxis(context, theme, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width);
   }
@@ -128,7 +130,7 @@ export class Gantt {
     this.bands.forEach((band, i) => this.isDense(band) && this.drawCells(context, theme, i, chosen));
     this.seen((s) => {
       const job = run.who[s];
-      if (this.isDense(this.bands[run.where[s]])) return;
+      if (this.isDense(this.bands[this.band[s]])) return;
       const left = Math.max(this.x(run.from[s]), 0);
       const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
       const wide = Math.max(right - left, 0.6);
@@ -183,7 +185,7 @@ export class Gantt {
     const height = band.height / cells.rows;
     const own = [];
     this.seen((s) => {
-      if (run.where[s] !== index) return;
+      if (this.band[s] !== index) return;
       const [left, right] = [this.x(run.from[s]) - PAD, this.x(Math.min(run.to[s], run.recording.until)) - PAD];
       this.lanesOf(s, (first, count) => cells.add(s, first, count, left, right));
       if (run.who[s] === chosen) own.push([s, left, right]);
@@ -223,13 +225,13 @@ export class Gantt {
 
   // Calls `visit` with first lane and count of every piece of a stay.
   lanesOf(s, visit) {
-    if (this.bands[this.run.where[s]].ordered) this.run.rowsOf(s, visit);
+    if (this.bands[this.band[s]].ordered) this.run.rowsOf(s, visit);
     else visit(this.lane[s], 1);
   }
 
   // Calls `visit` with top and height of every piece of a stay.
   pieces(s, visit) {
-    const band = this.bands[this.run.where[s]];
+    const band = this.bands[this.band[s]];
     const lane = band.height / band.lanes;
     this.lanesOf(s, (first, count) => {
       const gap = !band.ordered && lane > 3 ? 1 : 0;
@@ -258,7 +260,7 @@ export class Gantt {
     const found = { first, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
     let nearest = Infinity;
     lasting(run.to, run.lastStays, upTo(run.from, time, run.stays), time, (s) => {
-      if (run.where[s] !== index) return false;
+      if (this.band[s] !== index) return false;
       let held = 0;
       this.lanesOf(s, (low, count) => {
         const here = Math.min(low + count, end) - Math.max(low, first);

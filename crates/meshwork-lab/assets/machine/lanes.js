@@ -5,15 +5,42 @@
 
 /**
  * The lanes of a site.
- * @typedef {{ site: any, ordered: boolean, lanes: number, top: number, height: number }} Band
+ * @typedef {{ site: any, title: string, ordered: boolean, lanes: number, top: number, height: number }} Band
  */
 
-/** Lanes for a run: of every stay its lane, and of every site how many there are; a job keeps its own as long as it runs. */
-export function pack(/** @type {any} */ run) {
-  /** @type {Band[]} */
-  const bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0, top: 0, height: 0 }));
+/** The most users or partitions that have a band of their own. */
+const MOST = 12;
+
+/** How bars can be put in order: on lanes, on the processors that they hold, or by who submitted them. */
+export function orders(/** @type {any} */ run) {
+  const isOne = run.sites.length === 1;
+  return ["lane", "processor", ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
+}
+
+/** The bands of a run, and of every stay the one that it is in. @returns {{ bands: Band[], of: (stay: number) => number }} */
+function bandsOf(/** @type {any} */ run, /** @type {string} */ by) {
+  const band = (site, title, ordered) => ({ site, title, ordered, lanes: 0, top: 0, height: 0 });
+  if (by === "user" || by === "partition") {
+    const names = by === "user" ? run.recording.users : run.recording.partitions;
+    const counts = new Map();
+    for (const own of run[by]) counts.set(own, (counts.get(own) ?? 0) + 1);
+    const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([own]) => own);
+    const first = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
+    const place = new Map(first.map((own, i) => [own, i]));
+    const titles = first.map((own) => `${by} ${names[own] || "unknown"}`);
+    if (ranked.length > MOST) titles.push(`${ranked.length - first.length} others`);
+    return { bands: titles.map((title) => band(run.sites[0], title, false)), of: (s) => place.get(run[by][run.who[s]]) ?? titles.length - 1 };
+  }
+  const isOrdered = (site) => by === "processor" || site.sides.length === 1;
+  return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered(site))), of: (s) => run.where[s] };
+}
+
+/** Lanes for a run: of every stay its band and its lane there; a job keeps its own as long as it runs. */
+export function pack(/** @type {any} */ run, by = "lane") {
+  const { bands, of } = bandsOf(run, by);
   const lane = new Uint32Array(run.stays);
-  const free = run.sites.map(() => []);
+  const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
+  const free = bands.map(() => []);
   const laneOf = new Map();
   const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
   let next = 0;
@@ -22,20 +49,20 @@ export function pack(/** @type {any} */ run) {
       const [over, job] = [order[next], run.who[order[next]]];
       const isOver = run.finish[job] === run.to[over] || run.broken?.has(over);
       if (isOver && laneOf.has(job)) {
-        push(free[run.where[over]], laneOf.get(job));
+        push(free[where[over]], laneOf.get(job));
         laneOf.delete(job);
       }
     }
-    const [job, band] = [run.who[s], bands[run.where[s]]];
+    const [job, band] = [run.who[s], bands[where[s]]];
     if (!laneOf.has(job)) {
-      const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
+      const lowest = free[where[s]].length > 0 ? pop(free[where[s]]) : band.lanes;
       band.lanes = Math.max(band.lanes, lowest + 1);
       laneOf.set(job, lowest);
     }
     lane[s] = laneOf.get(job);
   }
   for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
-  return { bands, lane };
+  return { bands, lane, where };
 }
 
 /** A heap of numbers, the lowest on top. */

@@ -46,16 +46,23 @@ function karnaugh(site, cell) {
   return { labels, panes: [{ x, y, columns, rows: lines, node }] };
 }
 
+// What a layer is called, and whether its rows hang on a switch of their own.
+const SWITCHED = { fat_tree: "switch", dragonfly: "group", multiprocessor: "row" };
+const BAR = 7; // the room for a switch
+
 // The first two dimensions as planes, beside each other as far as they fit.
 function layers(site, cell, room) {
+  const called = SWITCHED[site.wiring];
+  const bar = called && cell >= 5 ? BAR : 0;
   const [columns, lines] = [site.sides[0], site.sides[1]];
   const size = columns * lines;
   const count = site.nodes / size;
   const title = (layer) => {
     const further = site.sides.slice(2).map((side, d) => Math.floor((layer * size) / site.strides[d + 2]) % side);
+    if (called) return `${called} ${further.join(",")}`;
     return further.length === 1 ? `z=${further[0]}` : further.join(",");
   };
-  const pane = Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
+  const pane = bar + Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
   let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
   // In as few lines as there have to be, all as long: 32 layers of which ten would fit stand eight by eight.
   across = Math.ceil(count / Math.ceil(count / across));
@@ -69,7 +76,7 @@ function layers(site, cell, room) {
     const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
     if (heading > 0) labels.push({ x, y: y + heading / 2, text: title(layer), align: "left" });
     const node = (column, row) => layer * size + row * columns + column;
-    panes.push({ x, y: y + heading, columns, rows: lines, node });
+    panes.push({ x: x + bar, y: y + heading, columns, rows: lines, node, hasSwitches: bar > 0 });
   }
   return { labels, panes };
 }

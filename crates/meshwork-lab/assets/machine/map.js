@@ -14,6 +14,8 @@ export class SiteMap {
   constructor(run, site, canvas) {
     Object.assign(this, { run, site, canvas });
     this.holder = new Int32Array(run.sites[site].nodes);
+    /** @type {any} The place that a job waits for, if it is drawn. */
+    this.place = null;
   }
 
   // Who holds each processor: the number of the stay, or that nobody does.
@@ -35,6 +37,7 @@ export class SiteMap {
   paint(context, layout, moment, chosen, theme) {
     this.layout = layout;
     this.hold(moment);
+    this.marks = this.marked(moment);
     for (const pane of layout.panes) {
       if (layout.cell >= 1) this.drawPane(context, pane, chosen, theme);
       else this.drawDots(context, pane, chosen, theme);
@@ -60,9 +63,13 @@ export class SiteMap {
       }
     }
     this.drawOut(context, pane, theme);
+    this.drawMarks(context, pane, theme);
     if (cell >= 5) this.drawGrid(context, pane, theme);
     this.drawEdges(context, pane, theme, line);
+    this.drawPartitions(context, pane, theme);
+    if (pane.hasSwitches) this.drawSwitches(context, pane, theme);
     if (chosen >= 0) this.drawChosen(context, pane, chosen, theme);
+    if (this.place?.site === this.site) this.drawPlace(context, pane, theme);
     this.drawNames(context, pane, whole, theme);
   }
 
@@ -122,6 +129,97 @@ export class SiteMap {
     context.stroke();
   }
 
+  // Of every processor whether it is reserved or asleep, and of each partition who is in it.
+  marked(moment) {
+    const { nodes } = this.run.sites[this.site];
+    const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: new Map() };
+    for (const { kind, name, site, first, count } of moment.marked ?? []) {
+      if (site !== this.site) continue;
+      if (kind !== "partition") marks[kind].fill(1, first, first + count);
+      else {
+        if (!marks.partitions.has(name)) marks.partitions.set(name, new Uint8Array(nodes));
+        marks.partitions.get(name).fill(1, first, first + count);
+      }
+    }
+    return marks;
+  }
+
+  // A stroke on every processor that is reserved, and a dot on every one that sleeps.
+  drawMarks(context, pane, theme) {
+    const { cell } = this.layout;
+    const { reserved, asleep } = this.marks;
+    if (cell < 3) return;
+    context.strokeStyle = context.fillStyle = theme.waits;
+    context.lineWidth = Math.max(1, cell / 10);
+    context.beginPath();
+    for (let y = 0; y < pane.rows; y += 1) {
+      for (let x = 0; x < pane.columns; x += 1) {
+        const node = pane.node(x, y);
+        const [left, top] = [pane.x + x * cell, pane.y + y * cell];
+        if (node >= 0 && reserved[node]) {
+          context.moveTo(left + 1, top + cell - 1);
+          context.lineTo(left + cell - 1, top + 1);
+        }
+        if (node >= 0 && asleep[node] && this.holder[node] < 0) context.fillRect(left + cell * 0.38, top + cell * 0.38, cell * 0.24, cell * 0.24);
+      }
+    }
+    context.stroke();
+  }
+
+  // A dotted line around every partition; where all processors are in it, none is needed.
+  drawPartitions(context, pane, theme) {
+    const { cell } = this.layout;
+    let which = 0;
+    for (const inside of this.marks.partitions.values()) {
+      const isIn = (x, y) => {
+        const node = x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
+        return Number(node >= 0 && inside[node] === 1);
+      };
+      context.strokeStyle = theme.held;
+      context.lineWidth = cell >= 5 ? 2 : 1;
+      context.setLineDash([[2, 3], [7, 3], [7, 3, 2, 3], [12, 4]][which % 4]);
+      which += 1;
+      if (inside.every((own) => own === 1)) continue;
+      context.beginPath();
+      this.edges(pane, (a, b) => a !== b, (...ends) => {
+        context.moveTo(ends[0], ends[1]);
+        context.lineTo(ends[2], ends[3]);
+      }, isIn);
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
+  // A bar at the left of every row of processors that have a switch of their own, and a line that joins those of a group.
+  drawSwitches(context, pane, theme) {
+    const { cell } = this.layout;
+    context.fillStyle = theme.held;
+    for (let y = 0; y < pane.rows; y += 1) context.fillRect(pane.x - 5, pane.y + y * cell + 1, 3, Math.max(1, cell - 2));
+    context.fillRect(pane.x - 6.5, pane.y + 1, 1.5, pane.rows * cell - 2);
+  }
+
+  // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
+  drawPlace(context, pane, theme) {
+    const inside = new Set(this.place.nodes), jobs = new Set(this.place.jobs);
+    const blocks = (s) => s >= 0 && jobs.has(this.run.who[s]);
+    const nodeAt = (x, y) => (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y));
+    for (const [colour, dashes, at] of [
+      [theme.blocker, [], (x, y) => Number(blocks(this.holderAt(pane, x, y)))],
+      [theme.chosen, [4, 3], (x, y) => Number(inside.has(nodeAt(x, y)))],
+    ]) {
+      context.strokeStyle = colour;
+      context.lineWidth = 3;
+      context.setLineDash(dashes);
+      context.beginPath();
+      this.edges(pane, (a, b) => a !== b, (...ends) => {
+        context.moveTo(ends[0], ends[1]);
+        context.lineTo(ends[2], ends[3]);
+      }, at);
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
   drawGrid(context, pane, theme) {
     const { cell } = this.layout;
     context.strokeStyle = theme.edge;
@@ -141,14 +239,14 @@ export class SiteMap {
   }
 
   // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
-  edges(pane, differ, visit) {
+  edges(pane, differ, visit, of = (x, y) => this.holderAt(pane, x, y)) {
     const { cell } = this.layout;
     for (let y = 0; y <= pane.rows; y += 1) {
       for (let x = 0; x <= pane.columns; x += 1) {
-        const here = this.holderAt(pane, x, y);
+        const here = of(x, y);
         const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-        if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell);
-        if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell, top);
+        if (differ(here, of(x - 1, y))) visit(left, top, left, top + cell);
+        if (differ(here, of(x, y - 1))) visit(left, top, left + cell, top);
       }
     }
   }

@@ -8,7 +8,7 @@ export function theme(element) {
   const get = (name) => style.getPropertyValue(`--m-${name}`).trim();
   const jobs = [];
   for (let i = 0; i < COLOURS; i += 1) jobs.push(get(`job-${i}`));
-  const names = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down"];
+  const names = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down", "blocker"];
   return names.reduce((all, name) => Object.assign(all, { [name]: get(name) }), { jobs, tiles: new Map() });
 }
 

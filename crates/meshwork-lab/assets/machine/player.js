@@ -2,8 +2,10 @@
 
 import { onChange, recalled, remember } from "../report/state.js";
 import { Chart } from "./chart.js";
+import { coloured, colourings, isOrdered } from "./colours.js";
 import { Controls } from "./controls.js";
 import { make, write } from "./elements.js";
+import { nearest } from "./nearest.js";
 import { theme } from "./paint.js";
 import { open } from "./run.js";
 import { saving } from "./save.js";
@@ -61,6 +63,12 @@ class Player {
       ...this.recordings.map((recording) => make("option", {}, title(recording))));
     const chooser = make("label", { class: "m-runs" }, "Run ", this.runs);
     chooser.hidden = this.recordings.length < 2;
+    this.colours = make("select", { onchange: () => this.colour() });
+    this.sought = make("input", { type: "search", inputmode: "numeric", size: 8, autocomplete: "off" });
+    this.missed = make("span", { role: "status" });
+    const find = make("form", { class: "m-find", onsubmit: (event) => this.find(event) },
+      make("label", {}, "Job ", this.sought), " ", make("button", { type: "submit" }, "Find"), " ", this.missed);
+    const head = make("div", { class: "m-head" }, chooser, make("label", {}, "Colours by ", this.colours), find);
     this.notes = make("p", { class: "m-notes" });
     this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
     this.still = new Still({
@@ -91,7 +99,7 @@ class Player {
     // Nothing that grows and shrinks with the time may stand above what somebody points at.
     const { now, picture, lists } = this.still;
     this.stage = make("div", { class: "m-stage" }, now, picture, this.controls.box, this.job, this.timeline.figure, lists);
-    this.root.append(chooser, this.notes, this.stage, this.said, this.tip);
+    this.root.append(head, this.notes, this.stage, this.said, this.tip);
   }
 
   // Everything that somebody does beside pressing buttons.
@@ -150,9 +158,17 @@ class Player {
     this.chosen = -1;
     this.tellJob();
     this.stage.hidden = false;
-    this.notes.replaceChildren(...recording.notes.map((note) => make("span", {}, `${note} `)));
-    this.notes.hidden = recording.notes.length === 0;
+    // The last instant at which reasons are known is said in the page's own words for times.
+    const known = recording.answers_until ?? null;
+    const notes = recording.notes.map((note) =>
+      (known !== null && note.startsWith("Reasons for waiting") ? `Reasons for waiting were recorded up to ${run.clock.at(known)}.` : note));
+    this.notes.replaceChildren(...notes.map((note) => make("span", {}, `${note} `)));
+    this.notes.hidden = notes.length === 0;
     this.still.open(run);
+    const by = this.colours.value;
+    this.colours.replaceChildren(...colourings(run).map((own) => make("option", {}, own)));
+    this.colours.value = colourings(run).includes(by) ? by : "job";
+    this.colour(false);
     const { from, until } = recording;
     this.begin = run.busiest(0.2, 0.4);
     if (!(this.time >= from && this.time <= until)) this.time = this.begin;
@@ -161,6 +177,30 @@ class Player {
     this.arrange();
     this.tell();
     if (isAnother) this.rememberSoon();
+  }
+
+  // Gives jobs their colours.
+  colour(isDrawn = true) {
+    const by = this.colours.value;
+    const { look, key } = coloured(this.run, by);
+    this.run.look = look;
+    this.root.classList.toggle("m-ordered", isOrdered(by));
+    this.still.explain(key);
+    if (isDrawn) this.arrange();
+  }
+
+  // Goes to the job of a number, at a time at which it is there.
+  find(/** @type {Event} */ event) {
+    event.preventDefault();
+    const { run } = this;
+    const wanted = this.sought.value.trim();
+    const job = run.number.indexOf(wanted === "" ? NaN : Number(wanted));
+    write(this.missed, job < 0 ? `There is no job ${wanted} here.` : "");
+    if (job < 0) return;
+    if (this.chosen !== job) this.pick(job);
+    const { until } = run.recording;
+    const isThere = run.submit[job] <= this.time && this.time < run.finish[job];
+    if (!isThere) this.seek(Math.min(run.start[job], until));
   }
 
   // Gives everything its size, and draws it.
@@ -187,9 +227,19 @@ class Player {
   // The moment: the maps, the words and the lists.
   draw() {
     this.moment = this.run.moment(this.time, LISTED);
-    this.still.draw(this.moment, this.chosen, this.theme);
-    write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time));
+    const place = this.placeFor();
+    this.still.draw(this.moment, this.chosen, this.theme, place);
+    write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time, place));
     this.mark();
+  }
+
+  // The nearest place for the chosen job, while it waits for its shape; looked for once at each instant.
+  placeFor() {
+    const { run, chosen, moment } = this;
+    if (chosen < 0 || run.waitsFor(chosen, this.time) !== "shape") return null;
+    const name = `${this.runs.selectedIndex} ${chosen} ${moment.instant}`;
+    if (this.placed?.name !== name) this.placed = { name, place: nearest(run, chosen, moment) };
+    return this.placed.place;
   }
 
   timeOf(/** @type {number} */ share) {
@@ -284,7 +334,7 @@ class Player {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const target = /** @type {HTMLElement} */ (event.target);
     const is = (...elements) => elements.includes(target);
-    if (target.tagName === "SELECT") return;
+    if (target.tagName === "SELECT" || target.tagName === "INPUT" && target !== this.slider) return;
     const { slider, chart } = this;
     const { from, until } = this.run.recording;
     const leap = (until - from) / 50;

@@ -70,6 +70,16 @@ export function drawPlots(canvas, run, theme, width) {
   curve(context, theme, theme.waits, columns(run, run.waits, from, until, inner), second, waits, run.mostWaiting,
     `Jobs that wait, at most ${number(run.mostWaiting)}`);
   const x = (time) => PAD + (until > from ? ((time - from) / (until - from)) * inner : 0);
+  if (run.known() < until && run.recording.held_up) {
+    const left = x(run.known());
+    context.fillStyle = theme.soft;
+    context.globalAlpha = 0.16;
+    context.fillRect(left, second, PAD + inner - left, waits);
+    context.globalAlpha = 1;
+    context.fillStyle = theme.soft;
+    context.textAlign = "right";
+    context.fillText("grey: reasons for waiting were not recorded", width - PAD, second - 7);
+  }
   drawAxis(context, theme, run.clock, from, until, x, second + waits, width);
 }
 

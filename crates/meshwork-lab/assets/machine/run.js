@@ -98,6 +98,8 @@ export class Run {
   /** @type {Float64Array} the time, */ from;
   /** @type {Float64Array} */ to;
   /** @type {Uint32Array} and the first block */ firstBlock;
+  /** @type {Uint32Array | undefined} who submitted it, where somebody is known */ user;
+  /** @type {Uint32Array | undefined} its partition, where one is known */ partition;
   /** @type {Uint32Array} how many processors it is */ heldBy;
   /** @type {Uint32Array} after each instant: processors held, */ held;
   /** @type {Uint32Array} jobs that wait, */ waits;
@@ -127,7 +129,10 @@ export class Run {
     }
     this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
     this.told = this.answersTold();
+    for (const name of /** @type {const} */ (["user", "partition"])) if (this[name]?.length === 0) this[name] = undefined;
     this.play(looks);
+    /** The look that a job has where each has its own. */
+    this.own = this.look;
     this.lastStays = lastEnds(this.to, this.stays);
     this.lastWaits = lastEnds(this.left, this.jobs);
   }
@@ -306,6 +311,7 @@ export class Run {
       running,
       waiting,
       down: this.outages.filter(({ from, to }) => from <= time && time < to),
+      marked: (this.recording.marked ?? []).filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
       held: of(this.held),
       waits: of(this.waits),
       runs: of(this.runs),
@@ -363,9 +369,16 @@ export class Run {
     return texts;
   }
 
-  // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
+  // Until when it is recorded why jobs wait.
+  known() {
+    return this.recording.answers_until ?? this.recording.until;
+  }
+
+  // Where to begin to look: in a part of the time in which it is recorded why jobs wait, the first of the instants at which
+  // most jobs run.
   busiest(after, before) {
-    const { from, until } = this.recording;
+    const { from } = this.recording;
+    const until = this.known();
     const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
     let best = -1;
     for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;

@@ -6,6 +6,7 @@ import { layouts } from "./layout.js";
 import { JobList } from "./lists.js";
 import { SiteMap } from "./map.js";
 import { number } from "./paint.js";
+import { COLOURS } from "./run.js";
 import { largest, legend, siteName, summary } from "./words.js";
 
 /** Jobs in each list. */
@@ -25,7 +26,8 @@ export class Still {
     this.sites = make("div", { class: "m-sites" });
     this.legend = make("p", { class: "m-legend" });
     this.now = make("p", { class: "m-now" });
-    this.picture = make("div", { class: "m-maps" }, this.sites, this.legend);
+    this.key = make("ul", { class: "m-key", "aria-label": "What the map shows" });
+    this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
     this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
     this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
     this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
@@ -56,6 +58,20 @@ export class Still {
     this.sites.replaceChildren(...this.maps.map((map) => map.figure));
     const legends = new Set(run.sites.map(legend));
     write(this.legend, legends.size === 1 ? [...legends][0] : "");
+  }
+
+  /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
+  explain(colours) {
+    const { marked = [] } = this.run.recording;
+    const items = colours.map(({ look, text }) => [`m-swatch m-look-${look % COLOURS} m-pattern-${Math.floor(look / COLOURS)}`, text]);
+    const has = (kind) => marked.some((own) => own.kind === kind);
+    if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+    if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
+    if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
+    const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();
+    partitions.forEach((name, i) => items.push([`m-swatch m-mark-partition m-line-${i % 4}`, `partition ${name}`]));
+    this.key.replaceChildren(...items.map(([look, text]) => make("li", {}, make("span", { class: look, "aria-hidden": "true" }), text)));
+    this.key.hidden = items.length === 0;
   }
 
   figure(/** @type {number} */ index) {
@@ -93,11 +109,12 @@ export class Still {
   }
 
   /** Draws a moment. @param {any} moment @param {number} chosen @param {any} theme */
-  draw(moment, chosen, theme) {
+  draw(moment, chosen, theme, place = null) {
     const { run } = this;
     this.moment = moment;
     this.chosen = chosen;
     this.maps.forEach((map, i) => {
+      map.place = place;
       map.draw(this.layouts[i], moment, chosen, theme);
       let held = 0;
       for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];

@@ -16,10 +16,11 @@ export function summary(run, moment) {
   const runs = is(verb(moment.runs, "runs", "run"), "still ran");
   const waits = is(verb(moment.waits, "waits", "wait"), "waited");
   const down = moment.down.length;
+  const free = run.processors - moment.held - down;
   const out = down > 0 ? ` and ${number(down)} out of service` : "";
   const sentences = [
     `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held ` +
-      `(${share}\u202f%), ${number(run.processors - moment.held - moment.down.length)} ${is("are", "were")} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
+      `(${share}\u202f%), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
   ];
   if (run.sites.length > 1) {
     const held = run.sites.map(() => 0);
@@ -83,10 +84,14 @@ export function facts(run, job) {
   return texts.join(" ");
 }
 
-// Why a job waits at a time, in a sentence; nothing where it does not, or nobody knows.
-export function why(run, job, time) {
+// Why a job waits at a time, in a sentence, with the nearest place for it where that is known; nothing where it does not wait,
+// or nobody was asked.
+export function why(run, job, time, place = null) {
   const cause = run.waitsFor(job, time);
-  if (!cause) return "";
+  if (!cause) {
+    const waits = run.recording.held_up && run.submit[job] <= time && time < run.left[job] && !run.runsAt(job, time);
+    return waits && time > run.known() ? `It waits; reasons for waiting were recorded up to ${run.clock.at(run.known())} only.` : "";
+  }
   const { held, down } = run.moment(time, 0);
   const free = run.processors - held - down.length;
   const many = `${number(free)} ${verb(free, "is", "are")} free`;
@@ -97,7 +102,17 @@ export function why(run, job, time) {
     priority: "it could start, but others come before it.",
     reserved: "it could start, but processors are kept for jobs that come before it.",
   };
-  return `At ${run.clock.at(time)} it waits: ${texts[cause]}`;
+  return `At ${run.clock.at(time)} it waits: ${texts[cause]}${place ? ` ${nearestPlace(run, place)}` : ""}`;
+}
+
+// The place that would be free soonest, and who is in the way.
+function nearestPlace(run, { site, corner, sides, at, jobs: there }) {
+  const on = run.sites.length > 1 ? ` on site ${site + 1}` : "";
+  const named = there.slice(0, 4).map((job) => name(run, job));
+  if (there.length > 4) named.push(`${number(there.length - 4)} more`);
+  const until = at <= run.recording.until ? `until ${run.clock.at(at)}` : "to the end of what is shown";
+  const where = sides.length > 1 && sides.every((side) => side <= 2) && run.sites[site].wiring === "hypercube" ? "" : ` ${sides.join("x")} at ${corner.join(",")}${on}`;
+  return `The nearest place${where}, outlined on the map, is held by ${list(named)} ${until}.`;
 }
 
 // A site in words: its wiring, and its speed where speeds matter.
@@ -108,7 +123,9 @@ export function siteName(run, site) {
 }
 
 // On what the bars of the Gantt chart lie.
-export function lanes(run) {
+export function lanes(run, by = "lane") {
+  if (by === "processor") return " on the processors that it holds, in the order of their numbers";
+  if (by !== "lane") return `, below the others of its ${by}`;
   const ordered = run.sites.filter((site) => site.sides.length === 1).length;
   if (ordered === run.sites.length) return " on the processors that it holds";
   if (ordered === 0) return " on a lane of its own";
@@ -125,8 +142,8 @@ export function placeName(site, node) {
 
 // What the rows and layers are of a machine whose links do not follow the grid of its numbers.
 const PARTS = {
-  fat_tree: "A row is a leaf switch with its processors; layers are the subtrees above.",
-  dragonfly: "A row is a router with its processors; each layer is a group, with its number above it.",
+  fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
+  dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
   twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
   multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes.",
 };

@@ -3,7 +3,8 @@
 /** @import { Theme, View } from "../types.js" */
 
 import { common, panelOf } from "./panel.js";
-import { COLOURS, at, escaped, mark, rect, shortened, text, wide } from "./svg.js";
+import { COLOURS, at, escaped, mark, rect, sample, shortened, text, wide } from "./svg.js";
+import { hasPercent } from "./view.js";
 
 /** The colours of the page, whatever it stands on. @type {Theme} */
 export const PAGE = {
@@ -42,7 +43,7 @@ export const panelName = (/** @type {View} */ view, /** @type {number} */ panel)
  * @param {boolean} log
  * @param {number} width
  */
-export function figureOf(view, log, width = 720) {
+export function figureOf(view, log, width = 720, inPercent = hasPercent(view), isFree = false) {
   const theme = PAPER;
   const room = width - 2 * MARGIN;
   let y = MARGIN + 14;
@@ -54,22 +55,24 @@ export function figureOf(view, log, width = 720) {
     svg += text([x, y], view.colour.label, theme.soft);
     x += wide(view.colour.label) + 14;
     for (const [number, name] of legendOf(view)) {
-      const words = shortened(name, room - 20);
-      if (x + 16 + wide(words) > width - MARGIN) {
+      // Lines without marks are told by their dashes.
+      const own = view.style === "steps" ? 34 : 16;
+      const words = shortened(name, room - own - 4);
+      if (x + own + wide(words) > width - MARGIN) {
         x = MARGIN;
         y += LINE;
       }
       const colour = theme.colours[number % COLOURS];
-      svg += mark(number, [x + 6, y - 4], 4, colour, colour);
-      svg += text([x + 16, y], words, theme.ink);
-      x += 16 + wide(words) + 16;
+      svg += view.style === "steps" ? sample(number, [x + 14, y - 4], colour) : mark(number, [x + 6, y - 4], 4, colour, colour);
+      svg += text([x + own, y], words, theme.ink);
+      x += own + wide(words) + 16;
     }
     y += 12;
   }
   const shown = panelsOf(view);
   const columns = shown.length > 1 && width >= 600 ? 2 : 1;
   const each = (room - GAP * (columns - 1)) / columns;
-  const all = common(view, log);
+  const all = common(view, log, inPercent, isFree);
   let tallest = 0;
   for (const [i, panel] of shown.entries()) {
     if (i % columns === 0 && i > 0) {

@@ -1,8 +1,9 @@
 // Numbers along an axis: which ones, and how they are written. `src/report/draw/numbers.rs` does the same.
 
-/** The digits before the decimal point in groups of three. */
+/** The digits before the decimal point in groups of three, from five digits on. */
 function grouped(/** @type {string} */ text) {
   const [whole, part] = text.split(".");
+  if (whole.replace("−", "").length < 5) return text;
   const far = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return part ? `${far}.${part}` : far;
 }
@@ -43,6 +44,15 @@ export function rounded(/** @type {number} */ mean, /** @type {number | null} */
   return `${fixed(mean, Math.max(0, decimals))} ± ${fixed(half, Math.max(0, decimals))}`;
 }
 
+/** A percentage and the ends of its interval, of which the upper may be infinite; with a sign where it says which way. */
+export function percent(/** @type {number} */ mean, /** @type {number | null} */ low, /** @type {number | null} */ high) {
+  const signed = (/** @type {number} */ number, /** @type {number} */ decimals) => (number > 0 ? "+" : "") + fixed(number, decimals);
+  const decimals = (/** @type {number} */ size) => (size > 0 ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(size)))) : 0);
+  if (low === null || high === null) return `${signed(mean, decimals(Math.abs(mean)))} %`;
+  const own = decimals(Number.isFinite(high) ? high - low : 100);
+  return `${signed(mean, own)} % (${signed(low, own)} to ${Number.isFinite(high) ? signed(high, own) : "∞"})`;
+}
+
 /** Round numbers from one to the other, about so many: steps of 1, 2 or 5 times a power of ten. */
 export function linearTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ about) {
   const span = until - from;
@@ -63,9 +73,10 @@ const SETS = /** @type {[number[], number][]} */ ([
   [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10],
 ]);
 
-/** The ticks of a logarithmic axis: as many as have room. */
+/** The ticks of a logarithmic axis: as many as have room, but two at least. */
 export function logTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ most) {
   const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
+  let finer = linearTicks(from, until, most - 1).filter((number) => number > 0);
   for (const [marks, step] of SETS) {
     const ticks = [];
     for (let power = first; power <= last; power += 1) {
@@ -75,7 +86,10 @@ export function logTicks(/** @type {number} */ from, /** @type {number} */ until
         if (number >= from && number <= until) ticks.push(number);
       }
     }
+    if (ticks.length < 2) break;
     if (ticks.length <= most) return ticks;
+    finer = ticks;
   }
-  return [];
+  const step = Math.ceil(finer.length / Math.max(2, most));
+  return finer.filter((_, i) => i % step === 0);
 }

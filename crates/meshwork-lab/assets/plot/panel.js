@@ -1,22 +1,29 @@
 // One panel of a plot: a function from what is measured to SVG. `src/report/draw/panel.rs` does the same, so that
 // `meshwork report --figures` writes what the page shows; `test/figures/` holds both to the same drawings.
 
-/** @import { Drawn, Point, Theme, View } from "../types.js" */
+/** @import { Bound, Drawn, Point, Theme, View } from "../types.js" */
 
 import { dateTicks } from "./dates.js";
-import { linearTicks, logTicks, rounded, tick } from "./numbers.js";
-import { COLOURS, at, escaped, line, mark, path, rect, shortened, text, wide } from "./svg.js";
-import { along, isClear, isPartial, labelOf, measured, pointsOf, scale } from "./view.js";
+import { linearTicks, logTicks, tick } from "./numbers.js";
+import { COLOURS, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide } from "./svg.js";
+import { along, hasPercent, isClear, isPartial, labelOf, measured, pointsOf, scale, wordsOf } from "./view.js";
 
 const SMALL = 11;
 const SMALLER = ' font-size="11"';
 
-/** What a whole view has in common, whichever panel is drawn. @typedef {{ points: Point[], domain: number[], log: boolean }} Common */
+/**
+ * What a whole view has in common, whichever panel is drawn; `order` is that of sorted rows, by their means over all panels.
+ * @typedef {{ points: Point[], domain: number[], log: boolean, inPercent: boolean, isFree: boolean, order: Map<number, number> }} Common
+ */
 
-/** @param {View} view @param {boolean} log @returns {Common} */
-export function common(view, log) {
-  const points = pointsOf(view);
-  return { points, log, domain: measured(view, points, log) };
+/** Differences are in percent where that is known; `isFree` gives each panel a scale of its own. @param {View} view @param {boolean} log @returns {Common} */
+export function common(view, log, inPercent = hasPercent(view), isFree = false) {
+  const points = pointsOf(view, inPercent);
+  const order = new Map([...new Set(points.map((point) => point.x))].map((x) => {
+    const means = points.filter((point) => point.x === x).map((point) => point.mean);
+    return [x, means.reduce((sum, mean) => sum + mean, 0) / means.length];
+  }));
+  return { points, log, inPercent, isFree, order, domain: measured(view, points, log) };
 }
 
 /**
@@ -30,8 +37,10 @@ export function common(view, log) {
  */
 export function panelOf(view, common, panel, width, theme) {
   const points = common.points.filter((point) => point.panel === panel);
-  if (view.style === "rows") return rowsOf(view, common, points, width, theme);
-  return curvesOf(view, common, points, width, theme);
+  if (common.isFree) common = { ...common, domain: measured(view, points, common.log) };
+  const bounds = (view.bounds ?? []).filter((bound) => bound.panel === panel && (!common.log || bound.y > 0));
+  if (view.style === "rows") return rowsOf(view, common, points, bounds, width, theme);
+  return curvesOf(view, common, points, bounds, width, theme);
 }
 
 const colourOf = (/** @type {Theme} */ theme, /** @type {number} */ number) => theme.colours[number % COLOURS];
@@ -63,8 +72,23 @@ function numbersAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /
   return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 80)));
 }
 
+/** Whether an interval can be drawn, and whether it goes on beyond either end of the plot. */
+function whiskerOf(/** @type {Point} */ point, /** @type {number[]} */ [from, until]) {
+  const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
+  return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
+}
+
+/** What is measured, with its unit. */
+const measureOf = (/** @type {View} */ view, /** @type {boolean} */ inPercent) => (inPercent ? `${view.y.label} (%)` : labelOf(view.y));
+
+/** A word below an axis, moved to where all of it can be seen. */
+function tickBelow(/** @type {number[]} */ [x, y], /** @type {string} */ words, /** @type {number} */ width, /** @type {Theme} */ theme) {
+  const half = wide(words, SMALL) / 2;
+  return text([Math.max(half, Math.min(width - half, x)), y], words, theme.soft, "middle", SMALLER);
+}
+
 /** Lines and steps: what is measured goes up. */
-function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all, domain, log }, /** @type {Point[]} */ points, /** @type {number} */ width, /** @type {Theme} */ theme) {
+function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all, domain, log, inPercent }, /** @type {Point[]} */ points, /** @type {Bound[]} */ bounds, /** @type {number} */ width, /** @type {Theme} */ theme) {
   const isSteps = view.style === "steps";
   const isUpLog = log && !isSteps;
   const names = view.x.names ?? [];
@@ -93,10 +117,10 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   } else {
     for (const { at: number, text: words } of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
       svg += line([x(number), bottom, x(number), bottom + 5], theme.soft);
-      svg += text([x(number), bottom + 17], words, theme.soft, "middle", SMALLER);
+      svg += tickBelow([x(number), bottom + 17], words, width, theme);
     }
   }
-  svg += text([0, 12], labelOf(view.y), theme.ink);
+  svg += text([0, 12], measureOf(view, inPercent), theme.ink);
   svg += labelBelow(view.x, (left + right) / 2, height - 6, theme);
   if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme.ink);
   const colours = [...new Set(points.map((point) => point.colour))];
@@ -104,15 +128,19 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   for (const [order, number] of colours.entries()) {
     const own = points.filter((point) => point.colour === number);
     const colour = colourOf(theme, number);
+    svg += `<g data-series="${number}">\n`;
     if (isSteps) {
-      svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75);
+      svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75, dashed(number));
     } else {
       // Whiskers of one place stand beside each other, so that all can be seen.
       const beside = 2 * (order - (colours.length - 1) / 2);
       for (const point of own) {
-        if (!(point.half !== null && point.half > 0) || point.low > domain[1] || point.high < domain[0]) continue;
+        const whisker = whiskerOf(point, domain);
+        if (!whisker.isThere) continue;
         const at = x(point.x) + beside;
         svg += line([at, y(point.low), at, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
+        if (whisker.isBelow) svg += beyond([at, y(point.low)], [0, 1], colour);
+        if (whisker.isAbove) svg += beyond([at, y(point.high)], [0, -1], colour);
       }
       svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
       for (const point of own) {
@@ -120,7 +148,11 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
         svg += mark(number, [x(point.x), y(point.mean)], 3.4, colour, fill, more);
       }
     }
+    svg += "</g>\n";
     for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
+  }
+  for (const bound of bounds) {
+    svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme, view.series[bound.series].colour));
   }
   return { svg, width, height, hits };
 }
@@ -151,33 +183,49 @@ function stepsOf(/** @type {number[][]} */ points) {
   return points.flatMap(([x, y], i) => (i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]));
 }
 
+/** A stroke across the direction of what is measured, and an arrow to the side on which a claim holds. */
+function drawnBound(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx, dy], /** @type {string} */ colour) {
+  return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5)
+    + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
+}
+
+/** As many ticks of a logarithmic axis as stand apart. */
+function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ room, /** @type {(number: number) => number} */ x) {
+  const half = (/** @type {number} */ number) => wide(tick(number), SMALL) / 2;
+  for (let most = Math.max(3, Math.floor(room / 40)); ; most -= 1) {
+    const ticks = logTicks(from, until, most);
+    const isApart = ticks.every((number, i) => i === 0 || x(number) - x(ticks[i - 1]) >= half(number) + half(ticks[i - 1]) + 6);
+    if (isApart || most <= 2) return ticks;
+  }
+}
+
 /** Bars or dots in rows, for any number of names: what is measured goes to the right. */
-function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log }, /** @type {Point[]} */ points, /** @type {number} */ width, /** @type {Theme} */ theme) {
+function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, inPercent, order }, /** @type {Point[]} */ points, /** @type {Bound[]} */ bounds, /** @type {number} */ width, /** @type {Theme} */ theme) {
   const names = view.x.names ?? [];
   const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
   const isOne = !view.colour;
   const places = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
   if (view.sorted && isOne) {
-    const mean = new Map(points.map((point) => [point.x, point.mean]));
-    places.sort((a, b) => (mean.get(a) ?? 0) - (mean.get(b) ?? 0) || a - b);
+    places.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0) || a - b);
   }
   const bar = isOne ? 20 : colours.length > 4 ? 14 : 17;
   const head = isOne ? 4 : 24;
   const step = bar * (isOne ? 1 : colours.length) + head;
   const widest = Math.max(...places.map((place) => wide(names[place]))) + 10;
-  const left = isOne ? Math.min(widest, width * 0.42) : 8;
-  const said = width - left >= 260 ? Math.max(...points.map((point) => wide(rounded(point.mean, point.half), SMALL))) + 10 : 0;
+  const left = isOne ? Math.min(widest, Math.max(width * 0.42, Math.min(width * 0.6, 200))) : 8;
+  const said = width - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
   const right = width - Math.max(22, said);
   const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
   const x = scale(domain, [left, right], log);
   const isBars = !log && !view.differences;
   const zero = log ? left : x(0);
-  const about = (right - left) / 70;
-  const ticks = log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(about))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(about)));
+  const ticks = log
+    ? roomyLogTicks(domain, right - left, x)
+    : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
   let svg = "";
   for (const number of ticks) {
     svg += line([x(number), top, x(number), bottom], theme.line);
-    svg += text([x(number), bottom + 15], tick(number), theme.soft, "middle", SMALLER);
+    svg += tickBelow([x(number), bottom + 15], tick(number), width, theme);
   }
   const hits = [];
   for (const [row, place] of places.entries()) {
@@ -192,15 +240,21 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log },
       const { fill, more } = look(view, point, colour, theme);
       const y = begin + (index + 0.5) * bar - (isOne ? 2 : 0);
       if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar / 2 + 2, Math.abs(x(point.mean) - zero), bar - 4], colour, more);
-      if (point.half !== null && point.half > 0 && point.low <= domain[1] && point.high >= domain[0]) {
-        svg += line([x(point.low), y, x(point.high), y], isBars ? theme.ink : colour, 1.5);
-      }
+      const whisker = whiskerOf(point, domain);
+      const stroke = isBars ? theme.ink : colour;
+      if (whisker.isThere) svg += line([x(point.low), y, x(point.high), y], stroke, 1.5);
+      if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);
+      if (whisker.isAbove) svg += beyond([x(point.high), y], [1, 0], stroke);
       if (!isBars) svg += mark(number, [x(point.mean), y], 4, colour, fill, more);
-      if (said > 0) svg += text([right + 8, y + 4], rounded(point.mean, point.half), theme.soft, "start", SMALLER);
+      for (const bound of bounds) {
+        if (bound.x !== place || view.series[bound.series].colour !== point.colour) continue;
+        svg += drawnBound([x(bound.y), y], [bound.is_upper ? -1 : 1, 0], theme.ink);
+      }
+      if (said > 0) svg += text([right + 8, y + 4], wordsOf(point, inPercent), theme.soft, "start", SMALLER);
       hits.push({ x: x(point.mean), y, point });
     }
   }
   if (!log) svg += line([zero, top, zero, bottom], theme.ink);
-  svg += text([(left + right) / 2, height - 8], labelOf(view.y), theme.ink, "middle");
+  svg += text([(left + right) / 2, height - 8], measureOf(view, inPercent), theme.ink, "middle");
   return { svg, width, height, hits };
 }

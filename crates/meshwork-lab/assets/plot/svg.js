@@ -49,11 +49,31 @@ export function text(/** @type {number[]} */ [x, y], /** @type {string} */ words
 }
 
 /** Lines from point to point; each list is drawn without a break. */
-export function path(/** @type {number[][][]} */ pieces, /** @type {string} */ stroke, /** @type {number} */ width) {
+export function path(/** @type {number[][][]} */ pieces, /** @type {string} */ stroke, /** @type {number} */ width, more = "") {
   const drawn = pieces.filter((piece) => piece.length > 1);
   if (drawn.length === 0) return "";
   const d = drawn.map((piece) => piece.map(([x, y], i) => `${i === 0 ? "M" : "L"}${at(x)} ${at(y)}`).join("")).join("");
-  return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width)}" stroke-linejoin="round"/>\n`;
+  return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width)}" stroke-linejoin="round"${more}/>\n`;
+}
+
+/** The head of an arrow: what is drawn goes on beyond the plot in this direction. */
+export function beyond(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx, dy], /** @type {string} */ stroke) {
+  const back = (/** @type {number} */ side) => [x - 5 * dx + side * dy, y - 5 * dy + side * dx];
+  return path([[back(4), [x, y], back(-4)]], stroke, 1.5);
+}
+
+/** The dashes of each line, so that lines are told apart without their colours. */
+const DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
+
+/** How a line without marks is drawn. */
+export function dashed(/** @type {number} */ number) {
+  const dashes = DASHES[number % DASHES.length];
+  return dashes ? ` stroke-dasharray="${dashes}"` : "";
+}
+
+/** A line as long as a mark is wide, for a legend. */
+export function sample(/** @type {number} */ number, /** @type {number[]} */ [x, y], /** @type {string} */ stroke) {
+  return path([[[x - 13, y], [x + 13, y]]], stroke, 2, dashed(number));
 }
 
 /** The corners of each shape, as far from its middle as a circle with radius 1 is large. */

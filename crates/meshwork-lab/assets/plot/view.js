@@ -3,20 +3,29 @@
 /** @import { Point, Scale, View } from "../types.js" */
 
 import { dateOf } from "./dates.js";
+import { percent, rounded } from "./numbers.js";
 
-/** Every point of a view, series by series. @param {View} view @returns {Point[]} */
-export function pointsOf(view) {
+/** Whether differences are known as shares of what they are differences from. */
+export const hasPercent = (/** @type {View} */ view) => view.series.some((series) => (series.percent?.length ?? 0) > 0);
+
+/** Every point of a view, series by series; of differences in percent, if that is wanted. @param {View} view @returns {Point[]} */
+export function pointsOf(view, inPercent = false) {
   return view.series.flatMap((series) => series.x.map((x, i) => {
-    const mean = series.mean[i], half = series.half?.[i] ?? null;
+    const share = inPercent ? series.percent?.[i] : undefined;
+    const mean = share ? share[0] : series.mean[i];
+    // An interval without an upper end reaches beyond every plot.
+    const ends = share ? (share[1] === null ? null : [share[1], share[2] ?? Infinity]) : null;
+    const half = share ? ends && (ends[1] - ends[0]) / 2 : series.half?.[i] ?? null;
+    const [low, high] = ends ?? [mean - (half ?? 0), mean + (half ?? 0)];
     return {
-      x, mean, half, low: mean - (half ?? 0), high: mean + (half ?? 0), replications: series.replications?.[i] ?? 0, once: series.once?.[i] ?? false,
+      x, mean, half, low, high, replications: series.replications?.[i] ?? 0, once: series.once?.[i] ?? false,
       name: series.name, colour: series.colour, panel: series.panel,
     };
   }));
 }
 
 /** Whether an interval excludes 0. */
-export const isClear = (/** @type {Point} */ point) => point.half !== null && Math.abs(point.mean) > point.half;
+export const isClear = (/** @type {Point} */ point) => point.half !== null && (point.low > 0 || point.high < 0);
 
 /** Whether a point is of fewer replications than were asked for. */
 export const isPartial = (/** @type {View} */ view, /** @type {Point} */ point) =>
@@ -27,6 +36,10 @@ export function placeOf(/** @type {View} */ view, /** @type {number} */ x) {
   if (view.x.names?.length) return view.x.names[x];
   return view.x.dates ? dateOf(view.x.dates, x) : String(x);
 }
+
+/** What stands beside a point. */
+export const wordsOf = (/** @type {Point} */ point, inPercent = false) =>
+  (inPercent ? percent(point.mean, point.half === null ? null : point.low, point.half === null ? null : point.high) : rounded(point.mean, point.half));
 
 /** A scale with its unit. */
 export const labelOf = (/** @type {Scale} */ scale) => (scale.unit ? `${scale.label} (${scale.unit})` : scale.label);
@@ -64,9 +77,10 @@ export function extent(/** @type {number[]} */ numbers) {
  * @param {boolean} log
  */
 export function measured(view, points, log) {
-  const [least, most] = extent(points.map((point) => point.mean));
+  const bounds = (view.bounds ?? []).map((bound) => bound.y).filter((y) => !log || y > 0);
+  const [least, most] = extent(points.map((point) => point.mean).concat(bounds));
   if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
-  const [low, high] = [extent(points.map((point) => point.low))[0], extent(points.map((point) => point.high))[1]];
+  const [low, high] = [Math.min(least, extent(points.map((point) => point.low))[0]), Math.max(most, extent(points.map((point) => point.high))[1])];
   if (log) {
     const positive = extent(points.map((point) => (point.low > 0 ? point.low : point.mean)))[0];
     return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];

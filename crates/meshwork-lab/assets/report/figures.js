@@ -2,12 +2,12 @@
 // `src/report/mod.rs` gives it, into the elements of `root` that have a `data-section`. It may be called
 // again with fresh data: what was chosen stays chosen.
 
-/** @import { Choice, Data, Figure, View } from "../types.js" */
+/** @import { Choice, Data, Figure, Finding, View } from "../types.js" */
 
 import { PAGE, figureOf, legendOf, panelName, panelsOf } from "../plot/figure.js";
 import { common, panelOf } from "../plot/panel.js";
-import { mark } from "../plot/svg.js";
-import { canBeLog, isLog } from "../plot/view.js";
+import { mark, sample } from "../plot/svg.js";
+import { canBeLog, hasPercent, isLog } from "../plot/view.js";
 import { find, make } from "./dom.js";
 import { fileName, hand, handText, png } from "./hand.js";
 import { csv, numbersOf } from "./save.js";
@@ -22,7 +22,11 @@ const GAP = 24;
 const MOST_ROWS = 2000;
 
 const SCALE = "scale";
-const SCALES = ["linear", "logarithmic"];
+const SCALES = ["linear", "logarithmic", "own in each panel"];
+const UNIT = "in";
+const UNITS = ["percent", "absolute"];
+/** What a figure has for itself: all else that is chosen in one is chosen in all of its section. */
+const OWN = ["metric", "along", SCALE, UNIT];
 
 /**
  * Of each figure's element: the figure, what is chosen, and the width at which it was drawn.
@@ -30,6 +34,8 @@ const SCALES = ["linear", "logarithmic"];
  * @type {Map<Element, State>}
  */
 const states = new Map();
+/** What was found in the section of some figures, for each setting. @type {Map<Element, Finding[]>} */
+const findings = new Map();
 /** Figures that wait to be drawn, in the order of the page. @type {HTMLElement[]} */
 let queue = [];
 let names = 0;
@@ -41,16 +47,34 @@ function stateOf(/** @type {Element} */ element) {
   return state;
 }
 
+/** The value that is chosen, by its index. @param {Choice} choice @param {Map<string, string>} chosen */
+function indexOf(choice, chosen) {
+  const at = choice.values.indexOf(chosen.get(choice.key) ?? "");
+  return at < 0 ? choice.first ?? 0 : at;
+}
+
+/** For each chooser, the index of what is chosen. @param {Figure} figure @param {Map<string, string>} chosen */
+export const indicesOf = (figure, chosen) => figure.choices.map((choice) => indexOf(choice, chosen));
+
 /** The view that is chosen, if the page has it. @param {Figure} figure @param {Map<string, string>} chosen */
 export function viewOf(figure, chosen) {
-  const at = figure.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+  const at = indicesOf(figure, chosen);
   return figure.views.find((view) => view.at.every((index, i) => index === at[i]));
 }
 
 /** Whether a view is drawn on a logarithmic scale. @param {View} view @param {Map<string, string>} chosen */
 function logOf(view, chosen) {
   const scale = chosen.get(SCALE);
-  return canBeLog(view) && (scale === undefined ? isLog(view) : scale === SCALES[1]);
+  return canBeLog(view) && (scale === SCALES[1] || (scale !== SCALES[0] && isLog(view)));
+}
+
+/** How a view is drawn, as it is chosen. @param {View} view @param {Map<string, string>} chosen */
+function lookOf(view, chosen) {
+  return {
+    log: logOf(view, chosen),
+    inPercent: hasPercent(view) && chosen.get(UNIT) !== UNITS[1],
+    isFree: panelsOf(view).length > 1 && chosen.get(SCALE) === SCALES[2],
+  };
 }
 
 /** Puts a panel into a place. @param {View} view @param {ReturnType<typeof common>} all @param {number} panel @param {number} width */
@@ -63,17 +87,17 @@ function panelElement(view, all, panel, width) {
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${drawn.height}" viewBox="0 0 ${width} ${drawn.height}">${drawn.svg}</svg>`);
   const svg = /** @type {SVGElement} */ (place.lastElementChild);
   svg.setAttribute("aria-label", name ? `${name}. ${view.sentence}` : view.sentence);
-  tips(place, svg, view, drawn);
+  tips(place, svg, view, drawn, { panel: name, inPercent: all.inPercent });
   return place;
 }
 
-/** Draws the panels of a view into an element. @param {HTMLElement} panels @param {View} view @param {boolean} log @param {number} width */
-export function drawPanels(panels, view, log, width) {
+/** Draws the panels of a view into an element. @param {HTMLElement} panels @param {View} view @param {{ log: boolean, inPercent?: boolean, isFree?: boolean }} look @param {number} width */
+export function drawPanels(panels, view, { log, inPercent, isFree }, width) {
   const shown = panelsOf(view);
   const columns = Math.max(1, Math.min(shown.length, Math.floor((width + GAP) / (PANEL + GAP))));
   panels.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
   const room = Math.floor((width - GAP * (columns - 1)) / columns);
-  const all = common(view, log);
+  const all = common(view, log, inPercent, isFree);
   panels.replaceChildren(...shown.map((panel) => panelElement(view, all, panel, Math.max(200, room))));
 }
 
@@ -84,10 +108,26 @@ export function legendElement(view) {
   for (const [number, name] of legendOf(view)) {
     const item = make("li", {}, name);
     const colour = PAGE.colours[number % PAGE.colours.length];
-    item.insertAdjacentHTML("afterbegin", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number, [0, 0], 5.5, colour, colour)}</svg>`);
+    const drawn = view.style === "steps"
+      ? `<svg xmlns="http://www.w3.org/2000/svg" class="line" viewBox="-14 -5 28 10" aria-hidden="true">${sample(number, [0, 0], colour)}</svg>`
+      : `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number, [0, 0], 5.5, colour, colour)}</svg>`;
+    item.insertAdjacentHTML("afterbegin", drawn);
     list.append(item);
+    if (view.style !== "rows") single(item, number);
   }
   return list;
+}
+
+/** Whoever points at a name in a legend, or comes to it with the keyboard, sees its line before all others. @param {HTMLElement} item @param {number} number */
+function single(item, number) {
+  const show = (/** @type {boolean} */ isAlone) => {
+    for (const line of item.closest("figure")?.querySelectorAll(".panels g[data-series]") ?? []) {
+      line.setAttribute("opacity", isAlone && Number(line.getAttribute("data-series")) !== number ? "0.12" : "1");
+    }
+  };
+  item.tabIndex = 0;
+  for (const kind of ["pointerenter", "focus"]) item.addEventListener(kind, () => show(true));
+  for (const kind of ["pointerleave", "blur"]) item.addEventListener(kind, () => show(false));
 }
 
 /** Draws a figure as it is chosen. */
@@ -109,11 +149,11 @@ function draw(/** @type {HTMLElement} */ element) {
   }
   if (element.parentElement) pair(element.parentElement);
   state.width = element.clientWidth;
-  const log = logOf(view, chosen);
-  caption.textContent = sentenceOf(view, log);
-  fillScale(element, view, log);
+  const look = lookOf(view, chosen);
+  caption.textContent = sentenceOf(view, look.log, look.inPercent);
+  fillLook(element, view);
   if (view.colour) legend.append(legendElement(view));
-  drawPanels(panels, view, log, state.width);
+  drawPanels(panels, view, look, state.width);
   if (numbers.open) fillNumbers(numbers, view);
 }
 
@@ -137,8 +177,9 @@ function pair(/** @type {Element} */ home) {
 }
 
 /** What a view shows, on the scale that it has. @param {View} view @param {boolean} log */
-export function sentenceOf(view, log) {
-  return view.sentence.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+export function sentenceOf(view, log, inPercent = hasPercent(view)) {
+  const text = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
+  return text.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
 }
 
 /** The numbers of a view, in full. @param {HTMLDetailsElement} details @param {View} view */
@@ -173,13 +214,14 @@ async function save(element, kind) {
     handText(`${name}.csv`, csv([heads, ...rows]), "text/csv");
     return;
   }
-  const svg = figureOf(view, logOf(view, chosen));
+  const { log, inPercent, isFree } = lookOf(view, chosen);
+  const svg = figureOf(view, log, undefined, inPercent, isFree);
   if (kind === "SVG") handText(`${name}.svg`, svg, "image/svg+xml");
   else hand(`${name}.png`, await png(svg));
 }
 
 /** A new element for a figure. */
-function place(/** @type {Figure} */ figure) {
+function place(/** @type {Figure} */ figure, /** @type {string | undefined} */ level) {
   const element = make("figure", { id: figure.id });
   const kinds = ["SVG", "PNG", "CSV"].map((kind) => {
     const button = make("button", { type: "button", "aria-label": `Save ${figure.heading} as ${kind}` }, kind);
@@ -187,7 +229,7 @@ function place(/** @type {Figure} */ figure) {
     return button;
   });
   element.append(
-    make("h4", {}), make("div", { class: "choices" }), make("figcaption", { "aria-live": "polite" }),
+    make(level === "3" ? "h3" : "h4", { class: "small" }), make("div", { class: "choices" }), make("figcaption", { "aria-live": "polite" }),
     make("div", { class: "legends" }), make("div", { class: "panels" }),
     make("p", { class: "save" }, "Save: ", ...kinds),
     make("details", {}, make("summary", {}, "These numbers as a table")),
@@ -211,7 +253,7 @@ const address = (figure, key) => `${figure.id}.${key}`;
 function recall(/** @type {HTMLElement} */ element) {
   const { figure, chosen } = stateOf(element);
   chosen.clear();
-  for (const { key, values } of [...figure.choices, { key: SCALE, values: SCALES }]) {
+  for (const { key, values } of [...figure.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }]) {
     const value = recalled(address(figure, key));
     if (value !== null && values.includes(value)) chosen.set(key, value);
   }
@@ -227,8 +269,42 @@ function chooser(element, choice, value, first) {
     chosen.set(choice.key, select.value);
     remember(address(figure, choice.key), select.value === first ? null : select.value);
     draw(element);
+    if (!OWN.includes(choice.key)) chooseInAll(element, choice.key, select.value);
   });
   return make("label", { for: select.id }, `${choice.label} `, select);
+}
+
+/** Chooses the same in all figures of a section, and says what was found there. @param {HTMLElement} element @param {string} key @param {string} value */
+function chooseInAll(element, key, value) {
+  const home = element.parentElement;
+  for (const [other, { figure, chosen }] of states) {
+    const choice = figure.choices.find((choice) => choice.key === key);
+    if (!(other instanceof HTMLElement) || other === element || other.parentElement !== home || !choice?.values.includes(value)) continue;
+    chosen.set(key, value);
+    remember(address(figure, key), value === choice.values[choice.first ?? 0] ? null : value);
+    fillChoices(other);
+    draw(other);
+  }
+  if (home) sayFinding(home);
+}
+
+/** Puts what was found with what is chosen above the figures. */
+function sayFinding(/** @type {Element} */ home) {
+  const place = home.closest("section")?.querySelector(".finding");
+  const all = findings.get(home) ?? [];
+  const values = new Map();
+  for (const element of home.children) {
+    const state = states.get(element);
+    if (!state) continue;
+    indicesOf(state.figure, state.chosen).forEach((at, i) => {
+      const choice = state.figure.choices[i];
+      if (!values.has(choice.key)) values.set(choice.key, choice.values[at]);
+    });
+  }
+  const found = all.find(({ at }) => at.every(([key, value]) => !values.has(key) || values.get(key) === value));
+  if (!place || !found) return;
+  if (place.textContent !== found.text) place.textContent = found.text;
+  place.classList.toggle("open", !found.is_clear);
 }
 
 /** The choosers of a figure, with what was chosen before. */
@@ -238,27 +314,28 @@ function fillChoices(/** @type {HTMLElement} */ element) {
   const active = document.activeElement;
   const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
   row.replaceChildren(...figure.choices.map((choice) => {
-    const own = chosen.get(choice.key) ?? "";
-    return chooser(element, choice, choice.values.includes(own) ? own : choice.values[0], choice.values[0]);
+    const label = choice.key === "along" ? { ...choice, label: "x axis" } : choice;
+    return chooser(element, label, choice.values[indexOf(choice, chosen)], choice.values[choice.first ?? 0]);
   }), make("span", { class: "of-scale" }));
   const view = viewOf(figure, chosen);
-  if (view) fillScale(element, view, logOf(view, chosen));
+  if (view) fillLook(element, view);
   if (had) /** @type {HTMLElement | null} */ (row.querySelector(`[data-key="${CSS.escape(had)}"]`))?.focus();
 }
 
-/** The chooser of the scale, where there is a choice. @param {HTMLElement} element @param {View} view @param {boolean} log */
-function fillScale(element, view, log) {
+/** The choosers of unit and scale, where there is a choice. @param {HTMLElement} element @param {View} view */
+function fillLook(element, view) {
   const place = find(element, ".of-scale");
-  if (!canBeLog(view)) return place.replaceChildren();
-  const first = SCALES[Number(isLog(view))], value = SCALES[Number(log)];
-  const select = place.querySelector("select");
-  if (select?.dataset.first === first) {
-    select.value = value;
-    return undefined;
+  const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
+  const scales = [SCALES[0], ...(canBeLog(view) ? [SCALES[1]] : []), ...(panelsOf(view).length > 1 ? [SCALES[2]] : [])];
+  const all = /** @type {[string, string[], string, string][]} */ ([]);
+  if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
+  if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
+  const offered = JSON.stringify(all.map(([key, values, , first]) => [key, values, first]));
+  if (place.dataset.offered !== offered) {
+    place.dataset.offered = offered;
+    place.replaceChildren(...all.map(([key, values, value, first]) => chooser(element, { key, label: key, values }, value, first)));
   }
-  const label = chooser(element, { key: SCALE, label: SCALE, values: SCALES }, value, first);
-  find(label, "select").dataset.first = first;
-  return place.replaceChildren(label);
+  for (const [key, , value] of all) /** @type {HTMLSelectElement} */ (find(place, `[data-key="${key}"]`)).value = value;
 }
 
 /** Draws the next figure that waits, and the others when there is time. */
@@ -281,7 +358,7 @@ export function drawFor(/** @type {Element} */ element, /** @type {number | null
   const { figure, chosen } = stateOf(element);
   const view = viewOf(figure, chosen);
   if (width === null) draw(element);
-  else if (view) drawPanels(find(element, ".panels"), view, logOf(view, chosen), width);
+  else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width);
 }
 
 /** Every figure of the page, with what is chosen in it. */
@@ -300,20 +377,22 @@ const resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
 export function drawFigures(root, data) {
   for (const section of data.sections) {
     const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
-    if (!home) continue;
+    if (!(home instanceof HTMLElement)) continue;
     const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
     for (const figure of section.figures) {
-      const element = old.get(figure.id) ?? place(figure);
+      const element = old.get(figure.id) ?? place(figure, home.dataset.level);
       old.delete(figure.id);
       const state = stateOf(element);
       state.figure = figure;
-      find(element, "h4").textContent = figure.heading;
+      find(element, ".small").textContent = figure.heading;
       home.append(element);
       fillChoices(element);
       if (!state.isWaiting) queue.push(element);
       state.isWaiting = true;
     }
     pair(home);
+    findings.set(home, section.findings ?? []);
+    sayFinding(home);
     for (const element of old.values()) {
       resized.unobserve(element);
       states.delete(element);
@@ -332,5 +411,6 @@ export function followLinks() {
       fillChoices(element);
       draw(element);
     }
+    for (const home of findings.keys()) sayFinding(home);
   });
 }

@@ -8,6 +8,9 @@ function open(/** @type {string} */ hash) {
 
 /** Begins to open what links lead to. */
 export function openTargets() {
+  // Beside the page the contents are in nobody's way.
+  const contents = document.querySelector(".contents details");
+  if (contents instanceof HTMLDetailsElement && !matchMedia("(min-width: 80rem)").matches) contents.open = false;
   addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
     if (link) open(link.getAttribute("href") ?? "");

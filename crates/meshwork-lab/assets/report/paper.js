@@ -1,7 +1,7 @@
 // What paper needs that a screen does not: nothing can be opened or chosen there, and nothing scrolled.
 
 import { find, make } from "./dom.js";
-import { drawFor, drawPanels, drawRest, legendElement, sentenceOf, shownFigures } from "./figures.js";
+import { drawFor, drawPanels, drawRest, indicesOf, legendElement, sentenceOf, shownFigures } from "./figures.js";
 import { isLog } from "../plot/view.js";
 
 /** Tables of so many rows are open on paper: a page or so. */
@@ -26,7 +26,7 @@ function before() {
     undo.push(() => (details.open = false));
   }
   for (const { element, figure, chosen } of shownFigures()) {
-    const now = figure.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+    const now = indicesOf(figure, chosen);
     const metric = figure.choices.findIndex((choice) => choice.key === "metric");
     drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
     undo.push(() => drawFor(element, null));
@@ -39,7 +39,7 @@ function before() {
       const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
       const box = make("figure", isWide ? { class: "wide" } : {}, make("h4", {}, view.y.label), panels, make("figcaption", {}, sentenceOf(view, isLog(view))));
       if (view.colour) panels.before(legendElement(view));
-      drawPanels(panels, view, isLog(view), isWide ? SHEET : HALF);
+      drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
       place.append(box);
     }
     element.append(place);

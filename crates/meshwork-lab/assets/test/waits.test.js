@@ -41,7 +41,7 @@ test("it is said in a sentence, with what is free", () => {
 
 test("nothing is said where nobody was asked", () => {
   assert.equal(why(run({ held_up: null }), 2, 3), "");
-  assert.equal(why(run({ answers_until: 2 }), 2, 3), "");
+  assert.equal(why(run({ answers_until: 2 }), 2, 3), "It waits; reasons for waiting were recorded up to 2 only.");
   assert.notEqual(why(run({ answers_until: 2 }), 2, 2), "");
   const seen = run();
   const { at, count, kind, job, number, request, site, blocks, base, shape } = seen;

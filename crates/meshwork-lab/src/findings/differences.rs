@@ -9,7 +9,7 @@ use crate::study::{Baseline, Study, same};
 
 /// The scenario that has the baseline's value where this one has another, and is else the same.
 /// Scenarios stand in the order of the cross product, so its index is a matter of strides.
-pub(super) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
+pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
     let values = &study.sweep[at].values;
@@ -21,25 +21,84 @@ pub(super) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
     Some(index - ours * stride + theirs * stride)
 }
 
+/// One scenario's mean of a metric as a multiple of another's on the same jobs, by their indices: the ratio of the
+/// means, and its 95 % interval by Fieller's method. A ratio is in it if the difference from that multiple is not
+/// significant, so it has 1 in it exactly where [`paired`] finds no significant difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// The ratio of the means.
+    pub(crate) mean: f64,
+    /// The ends of its interval, the upper infinite where nothing bounds it; `None` where there is too little to tell.
+    pub(crate) ends: Option<[f64; 2]>,
+}
+
+impl Ratio {
+    /// How far it is from 1, in percent, and the ends of its interval, of which an upper one that is missing is infinite.
+    pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        let end = |which: usize| self.ends.map(|ends| percent(ends[which]));
+        (percent(self.mean), end(0), end(1).filter(|end| end.is_finite()))
+    }
+
+    /// Whether the interval excludes 1.
+    pub(crate) fn is_significant(&self) -> bool {
+        self.ends.is_some_and(|[low, high]| low > 1.0 || high < 1.0)
+    }
+}
+
+/// How often an interval is halved to find where it ends.
+const HALVINGS: usize = 32;
+
+/// The [`Ratio`] of a metric that is never negative; none where it was not measured, or the other's mean is 0.
+///
+/// # Complexity
+/// **O(n)** for *n* runs.
+pub(crate) fn ratio(
+    study: &Study,
+    results: &Results,
+    (ours, theirs): (usize, usize),
+    metric: &str,
+) -> Option<Ratio> {
+    let ours = Side::of(results, ours)?;
+    let theirs = Side::of(results, theirs)?;
+    let pairs = Pairs::of(ours, theirs, Rule::of(study), metric);
+    let (own, base) = (pairs.interval(0.0).mean?, mean(&pairs.bases())?);
+    if base <= 0.0 || own < 0.0 {
+        return None;
+    }
+    let (centre, is_in) = (own / base, |ratio: f64| !pairs.interval(ratio).excludes_zero());
+    let ends = pairs.interval(1.0).half_width.map(|_| {
+        // Halved as a share of all that there is, as a ratio may have no upper end.
+        let share = |ratio: f64| ratio / (1.0 + ratio);
+        let end = |beyond: f64| {
+            let (mut inside, mut outside) = (share(centre), beyond);
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(inside, outside);
+                let end = if is_in(middle / (1.0 - middle)) { &mut inside } else { &mut outside };
+                *end = middle;
+            }
+            inside / (1.0 - inside)
+        };
+        let most = 1.0 - 1e-9;
+        let high = if is_in(most / (1.0 - most)) { f64::INFINITY } else { end(most) };
+        [if is_in(0.0) { 0.0 } else { end(0.0) }, high]
+    });
+    Some(Ratio { mean: centre, ends })
+}
+
 /// Each metric of one scenario minus that of another, by their indices, run by run; and the difference as a share of
 /// the mean of the other.
 ///
 /// # Complexity
 /// **O(n)** for each metric of *n* runs.
 #[must_use]
-pub(crate) fn paired(
+pub(super) fn paired(
     study: &Study,
     results: &Results,
     ours: usize,
     theirs: usize,
 ) -> Vec<(String, Interval, Option<f64>)> {
-    let side = |scenario: usize| {
-        results
-            .runs
-            .get(scenario)
-            .map(|runs| Side { runs, constant: results.is_constant(scenario) })
-    };
-    match (side(ours), side(theirs)) {
+    match (Side::of(results, ours), Side::of(results, theirs)) {
         (Some(ours), Some(theirs)) => differences(ours, theirs, Rule::of(study)),
         _ => Vec::new(),
     }
@@ -50,6 +109,13 @@ pub(crate) fn paired(
 struct Side<'a> {
     runs: &'a Runs,
     constant: bool,
+}
+
+impl Side<'_> {
+    fn of(results: &Results, scenario: usize) -> Option<Side<'_>> {
+        let runs = results.runs.get(scenario)?;
+        Some(Side { runs, constant: results.is_constant(scenario) })
+    }
 }
 
 /// Which runs of two scenarios belong together, by their places among those that ended.
@@ -75,34 +141,60 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// What two scenarios found of a metric, run by run of the same jobs.
+struct Pairs {
+    runs: Vec<(f64, f64)>,
+    /// Of one log, batches of the same jobs tell more than what the strategies of one side draw.
+    batches: Option<Vec<(f64, f64)>>,
+    rule: Rule,
+}
+
+impl Pairs {
+    fn of(ours: Side<'_>, theirs: Side<'_>, rule: Rule, name: &str) -> Pairs {
+        let pairs = pairs(ours, theirs);
+        let by_batches = ours.constant || theirs.constant || pairs.len() == 1;
+        let (a, b) = (ours.runs.column(name), theirs.runs.column(name));
+        let runs = pairs
+            .iter()
+            .filter_map(|&(ours, theirs)| Some((*a.get(ours)?, *b.get(theirs)?)))
+            .filter(|(a, b)| a.is_finite() && b.is_finite())
+            .collect();
+        let batches = match pairs.first().filter(|_| by_batches) {
+            Some(&(a, b)) if matches!(rule, Rule::Replications) => {
+                Some(paired_batches((ours.runs, a), (theirs.runs, b), name))
+            }
+            _ => None,
+        };
+        Pairs { runs, batches, rule }
+    }
+
+    fn bases(&self) -> Vec<f64> {
+        self.runs.iter().map(|(_, b)| *b).collect()
+    }
+
+    /// The interval of one minus so many times the other.
+    fn interval(&self, ratio: f64) -> Interval {
+        let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
+            pairs.iter().map(|(a, b)| a - ratio * b).collect()
+        };
+        let values = minus(&self.runs);
+        let Some(batches) = &self.batches else { return self.rule.interval(&values, &[]) };
+        let half_width = half_width_of_batches(&minus(batches));
+        let method = half_width.is_some().then_some(Method::BatchMeans);
+        let replications = values.len() as u64;
+        Interval { mean: mean(&values), half_width, replications, method }
+    }
+}
+
 fn differences(
     ours: Side<'_>,
     theirs: Side<'_>,
     rule: Rule,
 ) -> Vec<(String, Interval, Option<f64>)> {
-    let pairs = pairs(ours, theirs);
-    // Of one log, batches of the same jobs tell more than what the strategies of one side draw.
-    let by_batches = ours.constant || theirs.constant || pairs.len() == 1;
     let of = |name: &str| {
-        let (a, b) = (ours.runs.column(name), theirs.runs.column(name));
-        let measured: Vec<(f64, f64)> = pairs
-            .iter()
-            .filter_map(|&(ours, theirs)| Some((*a.get(ours)?, *b.get(theirs)?)))
-            .filter(|(a, b)| a.is_finite() && b.is_finite())
-            .collect();
-        let values: Vec<f64> = measured.iter().map(|(a, b)| a - b).collect();
-        let base: Vec<f64> = measured.iter().map(|(_, b)| *b).collect();
-        let difference = match pairs.first().filter(|_| by_batches) {
-            Some(&(a, b)) if matches!(rule, Rule::Replications) => {
-                let of_batches = paired_batches((ours.runs, a), (theirs.runs, b), name);
-                let half_width = half_width_of_batches(&of_batches);
-                let method = half_width.is_some().then_some(Method::BatchMeans);
-                let replications = values.len() as u64;
-                Interval { mean: mean(&values), half_width, replications, method }
-            }
-            _ => rule.interval(&values, &[]),
-        };
-        let relative = match (difference.mean, mean(&base)) {
+        let pairs = Pairs::of(ours, theirs, rule, name);
+        let difference = pairs.interval(1.0);
+        let relative = match (difference.mean, mean(&pairs.bases())) {
             (Some(difference), Some(base)) if base.abs() > 0.0 => Some(difference / base),
             _ => None,
         };
@@ -115,11 +207,11 @@ fn differences(
     metrics.collect()
 }
 
-/// The differences of a metric between two runs on the same jobs, batch by batch of those jobs.
+/// What two runs found of a metric, batch by batch of those jobs.
 ///
 /// One run may have met so many jobs more that its batches were merged once more: those of the other are then merged
 /// alike. Batches that only one of them has are left out.
-fn paired_batches(ours: (&Runs, usize), theirs: (&Runs, usize), name: &str) -> Vec<f64> {
+fn paired_batches(ours: (&Runs, usize), theirs: (&Runs, usize), name: &str) -> Vec<(f64, f64)> {
     let own = |(runs, row): (&Runs, usize)| runs.batches(row).cloned().unwrap_or_default();
     let (ours, theirs) = (own(ours), own(theirs));
     let jobs = ours.jobs.max(theirs.jobs);
@@ -138,5 +230,5 @@ fn paired_batches(ours: (&Runs, usize), theirs: (&Runs, usize), name: &str) -> V
         whole.map(|(index, (sum, count))| (index, sum / count as f64)).collect()
     };
     let (ours, theirs) = (batches(&ours), batches(&theirs));
-    ours.iter().filter_map(|(index, a)| Some(a - theirs.get(index)?)).collect()
+    ours.iter().filter_map(|(index, a)| Some((*a, *theirs.get(index)?))).collect()
 }

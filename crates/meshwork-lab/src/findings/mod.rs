@@ -13,4 +13,4 @@ pub mod trend;
 pub mod unlike;
 pub mod words;
 
-pub(crate) use differences::paired;
+pub(crate) use differences::{Ratio, partner, ratio};

@@ -1,31 +1,109 @@
 //! What must be said of results so that nobody takes them for more than they are: the same sentences on the terminal
 //! and on the page.
 
-use crate::findings::number::plural;
-use crate::findings::summary::{Summary, label};
-use crate::run::{Results, has_same_jobs};
+use toml::Value;
+
+use crate::findings::number::{count, plural};
+use crate::findings::summary::Summary;
+use crate::findings::words::short_label;
+use crate::run::{Results, Runs, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Replications, Study};
 
 /// How many scenarios are named one by one.
 const MAX_NAMED: usize = 4;
 
-/// One sentence for each thing, without a full stop.
+/// What makes the numbers themselves mean something else, to be said before them: one sentence for each thing, without a
+/// full stop.
 #[must_use]
-pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summary) -> Vec<String> {
-    let mut notes = Vec::new();
-    let all = summary.rows.len();
-    let chosen = |is_one: &dyn Fn(usize) -> bool| -> Vec<usize> {
-        (0..all).filter(|&index| is_one(index)).collect()
-    };
-    let growing = chosen(&|index| summary.rows[index].growing);
+pub fn warnings(
+    study: &Study,
+    points: &[Point],
+    results: &Results,
+    summary: &Summary,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let rows = summary.rows.iter().enumerate();
+    let growing: Vec<usize> =
+        rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect();
     if !growing.is_empty() {
-        notes.push(format!(
-            "the queue grows over the whole run{}: more work arrives than is done, so that means over jobs say \
-             above all how long the run is; `carried_load` says how much work is done",
-            place(points, &growing)
+        warnings.push(format!(
+            "the machine is overloaded{}: the queue grows to the end, so mean waits depend on the length of the \
+             run; compare `carried_load` instead, or lower the load",
+            place(study, points, &growing)
         ));
     }
+    warnings.extend(counted(
+        results,
+        Runs::refused,
+        "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
+        "jobs were refused: they would not fit even the empty machine, or their scheduler turned them away",
+    ));
+    warnings
+}
+
+/// `in each run, 3 to 7 jobs were refused`; nothing where there are none.
+fn counted(
+    results: &Results,
+    of: fn(&Runs) -> &[u64],
+    one: &str,
+    several: &str,
+) -> Option<String> {
+    let counts: Vec<u64> = results.runs.iter().flat_map(of).copied().collect();
+    let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
+    let number = match most {
+        0 => return None,
+        _ if least == most => count(most),
+        _ => format!("{} to {}", count(least), count(most)),
+    };
+    let runs = if counts.len() > 1 { "in each run, " } else { "" };
+    Some(format!("{runs}{number} {}", if most == 1 { one } else { several }))
+}
+
+/// Whether jobs take as long as they work wherever they are, because the network is ideal.
+pub(crate) fn is_ideal(point: &Point) -> bool {
+    point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
+}
+
+fn name_of(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value.get("name")?.as_str())
+}
+
+/// A sentence where contiguous allocators are compared with others and being contiguous can only cost.
+fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
+    let [mut blocks, mut pieces] = [false; 2];
+    for point in points.iter().filter(|point| is_ideal(point)) {
+        let name = point.scenario.table().get("allocator").and_then(name_of);
+        let entries = study.catalogue.allocators();
+        let entry = entries.iter().find(|entry| Some(entry.about.name) == name);
+        match entry {
+            Some(entry) if entry.contiguous => blocks = true,
+            Some(_) => pieces = true,
+            None => {}
+        }
+    }
+    (blocks && pieces).then(|| {
+        "contiguous allocators are compared with scattering ones on an ideal network, where messages cost nothing: \
+         scattering can only win; `network` names models in which distance and contention have a price"
+            .to_owned()
+    })
+}
+
+/// What is worth a word after the numbers: one sentence for each thing, without a full stop.
+#[must_use]
+pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> {
+    let mut notes: Vec<String> = counted(
+        results,
+        Runs::unusable,
+        "line of the log was no job, and was passed over",
+        "lines of the log were no jobs, and were passed over",
+    )
+    .into_iter()
+    .collect();
+    notes.extend(of_ideal_networks(study, points));
+    let chosen = |is_one: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..points.len()).filter(|&index| is_one(index)).collect()
+    };
     let mut left_out: Vec<(&str, u64, u64)> = Vec::new();
     for point in points {
         let (Some(windows), Some(path)) = (&point.windows, point.scenario.input_path()) else {
@@ -51,7 +129,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
             "{asked}, but nothing random differs between them{}: the jobs are those of a log and no strategy draws, \
              so one run counts, and ± is over batches of it; `workload.shuffle` or `windows` give replications that \
              differ",
-            place(points, &constant)
+            place(study, points, &constant)
         ));
     }
     let same_jobs = chosen(&|index| {
@@ -62,20 +140,21 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
         notes.push(format!(
             "all replications have the same jobs, those of the log, and differ only in what the strategies \
              draw{}: ± says nothing of how other jobs would have fared; `windows` would",
-            place(points, &same_jobs)
+            place(study, points, &same_jobs)
         ));
     }
     notes
 }
 
 /// Of which scenarios something is said: nothing where it is said of all.
-fn place(points: &[Point], chosen: &[usize]) -> String {
+fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();
     }
     if chosen.len() > MAX_NAMED {
         return format!(" in {} of {}", chosen.len(), plural(points.len() as u64, "scenario"));
     }
-    let labels: Vec<String> = chosen.iter().map(|&index| label(&points[index].swept)).collect();
+    let labels: Vec<String> =
+        chosen.iter().map(|&index| short_label(study, &points[index].swept)).collect();
     format!(" with {}", labels.join("; "))
 }

@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use crate::findings::summary::shown;
+use crate::study::{Study, same};
 
 /// The values of one swept key, short. A component is its name with its parameters behind it, a
 /// machine its wiring and size, a path the name of its file; where two would look the same, both
@@ -16,6 +17,18 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     (0..values.len())
         .map(|i| if is_told_apart(i) { brief[i].clone() } else { shown(values[i]) })
         .collect()
+}
+
+/// A scenario in the words of tables: its swept keys and their values, short.
+#[must_use]
+pub fn short_label(study: &Study, swept: &[(String, Value)]) -> String {
+    let word = |(key, value): &(String, Value)| {
+        let axis = study.sweep.iter().find(|axis| axis.key == *key);
+        let values: Vec<&Value> = axis.map_or(vec![value], |axis| axis.values.iter().collect());
+        let place = values.iter().position(|other| same(other, value)).unwrap_or_default();
+        format!("{key} = {}", short(key, &values).swap_remove(place))
+    };
+    swept.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 fn one(key: &str, value: &Value) -> String {

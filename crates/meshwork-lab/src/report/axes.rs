@@ -26,6 +26,9 @@ const MAX_COLOURS: usize = 10;
 /// The most values that have a panel each.
 const MAX_PANELS: usize = 6;
 
+/// The largest ratio of numbers, some of which are not positive, that a line still shows.
+const MAX_RATIO: f64 = 50.0;
+
 /// The least values that make a line.
 const MIN_OF_A_LINE: usize = 3;
 
@@ -86,6 +89,16 @@ impl Axis {
         self.labels.len()
     }
 
+    /// Its values along a line of numbers; none where they stand side by side, as names do, and as numbers do of which
+    /// some are far from others and a logarithmic scale has no place for 0.
+    pub(super) fn numbers(&self) -> Option<&[f64]> {
+        let Kind::Numbers(numbers) = &self.kind else { return None };
+        let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
+        let is_far = sizes().fold(0.0, f64::max) > MAX_RATIO * sizes().fold(f64::INFINITY, f64::min);
+        let has_others = numbers.iter().any(|&number| number <= 0.0);
+        (self.is_line() && !(is_far && has_others)).then_some(numbers)
+    }
+
     /// Whether its values make a line.
     pub(super) fn is_line(&self) -> bool {
         self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
@@ -123,6 +136,14 @@ impl Layout {
         };
         let panel = take(&mut rest, few(MAX_PANELS), |i| (axes[i].contrasted, axes[i].count()));
         Layout { along, colour, panel, chosen: rest }
+    }
+
+    /// Another way to draw it: where too many names for colours stand in rows, and a line in panels, a panel for each name.
+    pub(super) fn turned(&self, axes: &[Axis]) -> Option<Layout> {
+        let is_many = |&i: &usize| axes[i].kind == Kind::Names && axes[i].count() > MAX_COLOURS;
+        let many = self.along.filter(is_many).filter(|_| self.colour.is_none())?;
+        let line = self.panel.filter(|&i| axes[i].is_line())?;
+        Some(Layout { along: Some(line), colour: None, panel: Some(many), ..self.clone() })
     }
 
     /// The axis whose values have a colour each, in every plot of a study.

@@ -1,21 +1,32 @@
 //! A page of topologies that were compared on the jobs of a site.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use meshwork::job::Cause;
 
-use super::draw::{intervals, usage};
+use super::draw::{legend, panel, parts, usage};
+use super::figures::{Key, Scale, Series, Style, View};
 use super::html::{POLICY, STYLES};
 use super::markup::{embedded, sentence};
-use crate::findings::number::{Rounded, plural, significant};
+use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
-use crate::operator::compare::{Comparison, Measure};
+use crate::operator::compare::{Comparison, Group, Measure};
 use crate::operator::unmodelled::caveats;
 use crate::visible::visible_text;
 
-/// The width of a plot.
-const WIDTH: f64 = 560.0;
+/// The width of a plot, in pixels: of a phone, nearly.
+const WIDTH: f64 = 420.0;
 
-/// A page that stands alone: the table, a plot of differences for each measure in which there are any, and how much each
-/// node was used under each topology. `names` are those of the topologies as they are shown.
+/// The causes of waiting, in the order of the parts of a bar.
+const CAUSES: [(Cause, &str); 4] = [
+    (Cause::Nodes, "too few nodes were free"),
+    (Cause::Shape, "enough were free, but in no shape that it may have"),
+    (Cause::Priority, "others came first"),
+    (Cause::Reserved, "nodes were reserved for others"),
+];
+
+/// A page that stands alone: what was found in a sentence, the table, of what the waits are made, the differences in
+/// percent, who gains and who loses, and how much each node was used. `names` are those of the topologies as they are
+/// shown.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let title = "Topologies compared";
@@ -38,9 +49,18 @@ pub fn compared(comparison: &Comparison, names: &[String]) -> String {
                     p.lead { (sentence(&about(comparison, names))) }
                 }
                 main #results {
+                    @for number in 1..names.len() {
+                        @let (text, is_significant) = headline(comparison, names, number);
+                        p.finding.open[!is_significant] { (text) }
+                    }
+                    h2 { "What the waits are made of" }
+                    (waits(comparison, names))
+                    h2 { "Differences" }
+                    (differences(comparison, names))
                     (table(comparison, names))
-                    div.figures { @for (number, measure) in (0..).zip(Measure::ALL) { (plot(comparison, names, number, measure)) } }
+                    (groups(comparison, names))
                     @if comparison.maps.iter().any(|map| !map.is_empty()) { (maps(comparison, names)) }
+                    (changes(comparison, names))
                 }
                 footer { p { "Made by Meshwork " (env!("CARGO_PKG_VERSION")) ". Every number stands in full in the data of this page." } }
                 script #report-data type="application/json" { (embedded(comparison.json())) }
@@ -54,7 +74,7 @@ fn about(comparison: &Comparison, names: &[String]) -> String {
     let all = plural(comparison.jobs as u64, "job");
     let cleanup = plural(comparison.terms.cleanup as u64, "second");
     let mut text = format!(
-        "{all} happened again under each topology, with {cleanup} of clean-up. Differences are from {}, job by job and batch by batch, with 95 % intervals",
+        "{all} were replayed under each topology, with {cleanup} of clean-up. Differences are from {}, job by job and batch by batch, with 95 % intervals",
         names.first().map_or("", String::as_str)
     );
     if comparison.common < comparison.jobs {
@@ -66,29 +86,209 @@ fn about(comparison: &Comparison, names: &[String]) -> String {
     text
 }
 
+/// The place of a measure among all of them.
+fn place(measure: Measure) -> usize {
+    Measure::ALL.iter().position(|&other| other == measure).unwrap_or_default()
+}
+
+/// Seconds in the unit in which they are read.
+fn lasting(seconds: f64) -> String {
+    let (size, unit) = match seconds.abs() {
+        0.0..120.0 => (seconds, "s"),
+        120.0..7_200.0 => (seconds / 60.0, "min"),
+        7_200.0..172_800.0 => (seconds / 3_600.0, "h"),
+        _ => (seconds / 86_400.0, "days"),
+    };
+    format!("{} {unit}", significant(size, 3))
+}
+
+/// What the wait becomes under a topology, and whether that is significant.
+fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
+    let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
+    let difference = &comparison.differences[number - 1];
+    let wait = &difference[place(Measure::Wait)];
+    let (before, after) = (value(0, Measure::Wait), value(number, Measure::Wait));
+    let (name, first) = (&names[number], &names[0]);
+    let mut text = if (after - before).abs() < 1e-9 {
+        format!("With {name} the mean wait is that with {first}, {}.", lasting(before))
+    } else {
+        let verb = if after < before { "falls" } else { "rises" };
+        let share = if before > 0.0 {
+            let share = 100.0 * (after / before - 1.0).abs();
+            format!(" by {} %,", significant(share, 2))
+        } else {
+            String::new()
+        };
+        let certain = match wait.half_width {
+            None => "with too few jobs to say how certain that is",
+            Some(_) if wait.excludes_zero() => "significantly",
+            Some(_) => "but not significantly",
+        };
+        format!(
+            "With {name} the mean wait {verb}{share} from {} to {}, {certain}.",
+            lasting(before),
+            lasting(after)
+        )
+    };
+    let largest = CAUSES
+        .map(|(cause, _)| {
+            let change = difference[place(Measure::WaitFor(cause))].mean.unwrap_or(0.0);
+            (change / wait.mean.unwrap_or(0.0), cause)
+        })
+        .into_iter()
+        .filter(|(share, _)| (0.5..=1.0).contains(share))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((share, cause)) = largest {
+        let what = match cause {
+            Cause::Nodes => "too few free nodes",
+            Cause::Shape => "a shape",
+            Cause::Priority => "jobs that came first",
+            Cause::Reserved => "reserved nodes",
+        };
+        let share = significant(100.0 * share, 2);
+        text += &format!(" {share} % of that is waiting because of {what}.");
+    }
+    let never = value(number, Measure::Never) - value(0, Measure::Never);
+    if never.abs() > 0.0 {
+        let more = if never > 0.0 { "more" } else { "fewer" };
+        text += &format!(" {} {more} never start.", plural(never.abs() as u64, "job"));
+    }
+    (text, wait.excludes_zero())
+}
+
+/// The wait under each topology as a bar of its parts.
+fn waits(comparison: &Comparison, names: &[String]) -> Markup {
+    let value = |own: &[Option<f64>], measure| own[place(measure)].unwrap_or(0.0);
+    let bars: Vec<(String, String, Vec<f64>)> = names
+        .iter()
+        .zip(&comparison.values)
+        .map(|(name, own)| {
+            let of = |(cause, _): &(Cause, &str)| value(own, Measure::WaitFor(*cause));
+            let words = lasting(value(own, Measure::Wait));
+            (name.clone(), words, CAUSES.iter().map(of).collect())
+        })
+        .collect();
+    let said: Vec<String> =
+        bars.iter().map(|(name, words, _)| format!("{words} with {name}")).collect();
+    let label = format!("The mean wait and its parts: {}.", said.join(", "));
+    html! {
+        figure {
+            figcaption { "The mean wait of a job, by what it waited for. The parts add up to the wait." }
+            ul.legend aria-label="cause" {
+                @for (number, (_, words)) in CAUSES.iter().enumerate() {
+                    li { (PreEscaped(legend(number))) (words) }
+                }
+            }
+            div.panels { (PreEscaped(parts(&bars, "Mean wait (seconds)", &label, WIDTH))) }
+        }
+    }
+}
+
+/// The differences of all measures on one scale, in percent of what they are with the first topology.
+fn differences(comparison: &Comparison, names: &[String]) -> Markup {
+    let base = &comparison.values[0];
+    let measures: Vec<usize> = (0..Measure::ALL.len())
+        .filter(|&row| base[row].is_some_and(|base| base > 0.0))
+        .filter(|&row| {
+            let mean = |own: &Vec<Interval>| own[row].mean.unwrap_or(0.0);
+            comparison.differences.iter().any(|own| mean(own).abs() > 0.0)
+        })
+        .collect();
+    let series = |(number, own): (usize, &Vec<Interval>)| {
+        let mut series = Series { name: names[number + 1].clone(), colour: number, ..Series::default() };
+        for (at, &row) in measures.iter().enumerate() {
+            let (Some(mean), Some(base)) = (own[row].mean, base[row]) else { continue };
+            let percent = |part: f64| 100.0 * part / base;
+            let half = own[row].half_width;
+            series.x.push(at as f64);
+            series.mean.push(mean);
+            series.percent.push((
+                percent(mean),
+                // Nothing can be less by more than all of it.
+                half.map(|half| percent(mean - half).max(-100.0)),
+                half.map(|half| percent(mean + half)),
+            ));
+        }
+        series
+    };
+    let view = View {
+        at: Vec::new(),
+        title: "Differences".to_owned(),
+        sentence: format!(
+            "Each measure, in percent of what it is with {}. Whiskers are 95 % intervals; a mark is full where they \
+             exclude 0.",
+            names[0]
+        ),
+        style: Style::Rows,
+        differences: true,
+        sorted: false,
+        fixed: false,
+        expected: None,
+        x: Scale {
+            names: measures.iter().map(|&row| name_of(Measure::ALL[row])).collect(),
+            ..Scale::default()
+        },
+        y: Scale { label: "Difference".to_owned(), ..Scale::default() },
+        colour: Some(Key { label: "topology".to_owned(), key: String::new() }),
+        panel: None,
+        panels: Vec::new(),
+        series: comparison.differences.iter().enumerate().map(series).collect(),
+        bounds: Vec::new(),
+    };
+    html! {
+        @if measures.is_empty() {
+            p { "No measure differs." }
+        } @else {
+            figure {
+                figcaption { (view.sentence) }
+                ul.legend aria-label="topology" {
+                    @for (number, name) in names.iter().skip(1).enumerate() {
+                        li { (PreEscaped(legend(number))) (name) }
+                    }
+                }
+                div.panels { (PreEscaped(panel(&view, WIDTH))) }
+            }
+        }
+    }
+}
+
+/// A measure in words, without its unit.
+fn name_of(measure: Measure) -> String {
+    let title = measure.title().trim().split(',').next().unwrap_or_default();
+    match measure {
+        Measure::WaitFor(Cause::Reserved) => "wait for reserved nodes".to_owned(),
+        Measure::WaitFor(_) => format!("wait {title}"),
+        _ => title.to_owned(),
+    }
+}
+
 fn table(comparison: &Comparison, names: &[String]) -> Markup {
     let value =
         |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |own| significant(own, 4));
     html! {
-        div.scroll {
-            table {
+        div.scroll tabindex="0" role="region" aria-label="Every measure" {
+            table.beside {
                 thead {
                     tr {
                         th scope="col" { "measure" }
                         @for (number, name) in names.iter().enumerate() {
-                            th scope="col" { (name) }
-                            @if number > 0 { th scope="col" { "difference" } }
+                            th.n scope="col" { (name) }
+                            @if number > 0 {
+                                th.n scope="col" { "difference" }
+                                th.n scope="col" { "percent" }
+                            }
                         }
                     }
                 }
                 tbody {
-                    @for (row, measure) in Measure::ALL.iter().enumerate() {
-                        tr {
+                    @for (row, &measure) in Measure::ALL.iter().enumerate() {
+                        tr.part[matches!(measure, Measure::WaitFor(_))] {
                             th scope="row" title=(measure.definition()) { (measure.title().trim()) }
                             @for (number, values) in comparison.values.iter().enumerate() {
-                                td { (value(values[row])) }
+                                td.n { (value(values[row])) }
                                 @if let Some(own) = number.checked_sub(1).map(|own| &comparison.differences[own][row]) {
-                                    td.marked[own.excludes_zero()] { (shown(own)) }
+                                    td.n.marked[own.excludes_zero()] { (shown(own)) }
+                                    td.n { (percent(own.mean, comparison.values[0][row])) }
                                 }
                             }
                         }
@@ -99,26 +299,62 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
+/// A difference in percent of what it is a difference from.
+fn percent(difference: Option<f64>, base: Option<f64>) -> String {
+    match (difference, base) {
+        (Some(difference), Some(base)) if base > 0.0 => {
+            let share = 100.0 * difference / base;
+            format!("{}{}\u{a0}%", if share > 0.0 { "+" } else { "" }, significant(share, 2))
+        }
+        _ => "-".to_owned(),
+    }
+}
+
 fn shown(interval: &Interval) -> String {
     let rounded = Rounded::new(interval.mean, interval.half_width).signed();
-    let half = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));
+    let half = rounded.half_width.map_or_else(String::new, |half| format!("\u{a0}±\u{a0}{half}"));
     format!("{}{half}", rounded.mean)
 }
 
-fn plot(comparison: &Comparison, names: &[String], row: usize, measure: Measure) -> Markup {
-    let rows: Vec<(String, Interval)> = names
-        .iter()
-        .skip(1)
-        .cloned()
-        .zip(comparison.differences.iter().map(|own| own[row]))
-        .collect();
-    let is_same = |(_, own): &(String, Interval)| own.mean.is_none_or(|mean| mean.abs() <= 0.0);
+/// Who gains and who loses.
+fn groups(comparison: &Comparison, names: &[String]) -> Markup {
+    let of = |by: &str| -> Vec<&Group> {
+        comparison.groups.iter().filter(|group| group.by == by).collect()
+    };
     html! {
-        @if !rows.iter().all(is_same) {
-            figure {
-                h4 { "difference: " (measure.title().trim()) }
-                figcaption { (sentence(measure.definition())) }
-                div.panels { (PreEscaped(intervals(&rows, WIDTH))) }
+        h2 { "Who gains, who loses" }
+        @for (by, heading) in [("nodes", "nodes asked for"), ("user", "user")] {
+            @let own = of(by);
+            @if !own.is_empty() {
+                div.scroll tabindex="0" role="region" aria-label={ "Mean wait by " (heading) } {
+                    table.beside {
+                        caption { span { "Mean wait in seconds, by " (heading) } }
+                        thead {
+                            tr {
+                                th scope="col" { (heading) }
+                                th.n scope="col" { "jobs" }
+                                @for (number, name) in names.iter().enumerate() {
+                                    th.n scope="col" { (name) }
+                                    @if number > 0 { th.n scope="col" { "difference" } }
+                                }
+                            }
+                        }
+                        tbody {
+                            @for group in own {
+                                tr {
+                                    th scope="row" { (group.name) }
+                                    td.n { (count(group.jobs as u64)) }
+                                    @for (number, wait) in group.waits.iter().enumerate() {
+                                        td.n { (significant(*wait, 4)) }
+                                        @if let Some(own) = number.checked_sub(1).map(|own| &group.differences[own]) {
+                                            td.n.marked[own.excludes_zero()] { (shown(own)) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -126,13 +362,31 @@ fn plot(comparison: &Comparison, names: &[String], row: usize, measure: Measure)
 
 fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
-        h3 { "How much each node was used" }
+        h2 { "How much each node was used" }
         p { "Layer by layer along z, x to the right: the darker, the larger the share of the time from the first submission to the last in which a job had the node." }
+        p.shades { "0 % " span.shade {} " 100 %" }
         div.figures {
             @for (name, map) in names.iter().zip(&comparison.maps) {
+                @let used: Vec<f64> = map.iter().flat_map(|layer| &layer.cells).flatten().copied().collect();
+                @let mean = 100.0 * used.iter().sum::<f64>() / used.len().max(1) as f64;
+                @let label = format!("How much each node was used with {name}: {} % of the time in the mean.", significant(mean, 3));
                 figure {
-                    h4 { (name) }
-                    div.panels { (PreEscaped(usage(map, WIDTH))) }
+                    h3 { (name) }
+                    div.panels { (PreEscaped(usage(map, &label, WIDTH))) }
+                }
+            }
+        }
+    }
+}
+
+/// What the files say otherwise.
+fn changes(comparison: &Comparison, names: &[String]) -> Markup {
+    html! {
+        @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {
+            @if !change.is_empty() {
+                details {
+                    summary { "What " (name) " says otherwise than " (names[0]) }
+                    pre tabindex="0" role="region" aria-label={ "What " (name) " says otherwise" } { code { (change.trim_end()) } }
                 }
             }
         }

@@ -37,6 +37,7 @@ pub(super) fn figures(
     clock: &Clock,
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
+    let all = sample::all(axes);
     let runs = &runs[..runs.len().min(MAX_LINES)];
     let (key, shared, names, colours) = lines(runs, axes);
     let key = (runs.len() > 1).then_some(key);
@@ -48,6 +49,7 @@ pub(super) fn figures(
         x,
         mean,
         half: Vec::new(),
+        percent: Vec::new(),
         replications: Vec::new(),
         once: Vec::new(),
     };
@@ -55,7 +57,7 @@ pub(super) fn figures(
         |at: Vec<usize>, title: &str, words: &str, x: Scale, y: Scale, series: Vec<Series>| {
             let each = key
                 .as_ref()
-                .map_or_else(String::new, |key| format!(", a line for each {}", key.label));
+                .map_or_else(String::new, |key| each(&key.label, runs.len(), all));
             View {
                 at,
                 title: format!("{name}: {title}"),
@@ -75,6 +77,7 @@ pub(super) fn figures(
                 panel: None,
                 panels: Vec::new(),
                 series: series.into_iter().filter(|series| !series.x.is_empty()).collect(),
+                bounds: Vec::new(),
             }
         };
     let mut figures = Vec::new();
@@ -143,11 +146,21 @@ pub(super) fn figures(
             views: views.collect(),
             choices: vec![Choice {
                 key: metric,
+                first: 0,
                 values: both.iter().map(|(label, ..)| (*label).to_owned()).collect(),
             }],
         });
     }
     figures
+}
+
+/// What the lines are, and how many there are not.
+fn each(key: &str, shown: usize, all: usize) -> String {
+    if key != "run" && shown < all {
+        format!(", a line for {shown} of the {all} values of {key}")
+    } else {
+        format!(", a line for each {key}")
+    }
 }
 
 /// What tells the runs apart: a swept key where they differ in one only, with what they share in words; and of each its

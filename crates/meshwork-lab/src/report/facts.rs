@@ -221,15 +221,26 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What is worth a word.
-pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
-    let mut notes = Vec::new();
+/// What must be known before the numbers are read.
+pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
-    for note in crate::findings::notes::notes(study, points, results, summary) {
+    sentences(&crate::findings::notes::warnings(study, points, results, summary))
+}
+
+/// With a large letter at the beginning and a full stop at the end.
+fn sentences(notes: &[String]) -> Vec<String> {
+    let sentence = |note: &String| {
         let mut letters = note.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-        notes.push(format!("{}{}.", first.unwrap_or_default(), letters.as_str()));
-    }
+        format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    };
+    notes.iter().map(sentence).collect()
+}
+
+/// What is worth a word.
+pub(super) fn notes(content: &Content) -> Vec<String> {
+    let Content { study, points, results, .. } = content;
+    let mut notes = sentences(&crate::findings::notes::notes(study, points, results));
     if beyond_quick(content).is_some() {
         notes.push(QUICK.to_owned());
     }
@@ -249,30 +260,6 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
                 missing => format!("{} runs are", count(missing)),
             }
         ));
-    }
-    for (of, one, several) in [
-        (
-            Runs::refused as fn(&Runs) -> &[u64],
-            "job was refused: it would not fit even the empty machine, or its scheduler turned it away.",
-            "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
-             them away.",
-        ),
-        (
-            Runs::unusable,
-            "line of the log was no job, and was passed over.",
-            "lines of the log were no jobs, and were passed over.",
-        ),
-    ] {
-        let counts: Vec<u64> = content.results.runs.iter().flat_map(of).copied().collect();
-        let (least, most) = (counts.iter().min(), counts.iter().max());
-        let (Some(&least), Some(&most @ 1..)) = (least, most) else { continue };
-        let number = if least == most {
-            count(most)
-        } else {
-            format!("{} to {}", count(least), count(most))
-        };
-        let runs = if counts.len() > 1 { "In each run, " } else { "" };
-        notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
     }
     notes.extend(
         unlike(&content.study.catalogue, &content.points)

@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
+use super::sample::{compared, held};
 use crate::findings::clock::Clock;
 use crate::findings::columns::{Meanings, Shown, value};
 use crate::findings::number::plural;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, Summary};
 use crate::findings::words::short;
+use crate::findings::{Ratio, partner, ratio};
+use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{Check, Replications, Study};
 
@@ -52,8 +55,11 @@ pub struct Choice {
     /// What it is.
     #[serde(flatten)]
     pub key: Key,
-    /// What can be chosen; the first is chosen at first.
+    /// What can be chosen.
     pub values: Vec<String>,
+    /// The index of what is chosen at first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first: usize,
 }
 
 /// One drawing.
@@ -95,6 +101,26 @@ pub struct View {
     pub panels: Vec<String>,
     /// The lines, or groups of bars.
     pub series: Vec<Series>,
+    /// The bounds that claims set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
+    pub bounds: Vec<Bound>,
+}
+
+/// A bound that a claim sets for one point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Bound {
+    /// Where along the plot: a number, or the index of a name.
+    pub x: f64,
+    /// What is not to be passed.
+    pub y: f64,
+    /// In which panel.
+    pub panel: usize,
+    /// The index of the line, or of the bars, that the point is of.
+    pub series: usize,
+    /// Whether the point is to be below it.
+    pub is_upper: bool,
 }
 
 /// How a view is drawn.
@@ -148,7 +174,7 @@ pub struct Dates {
 }
 
 /// One line, or the bars of one colour, in one panel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
     /// Its value of the key that has colours; empty where none has.
@@ -165,6 +191,11 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
+    /// Differences in percent of what they are from, with the ends of their intervals, those of the ratio: an upper end
+    /// that is missing is infinite, and both are where there is no interval. Empty where one is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
+    pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
     /// How many replications each mean is of; empty where that means nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
@@ -179,6 +210,11 @@ pub struct Series {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What is asked of a figure.
@@ -196,6 +232,10 @@ struct Plan<'a> {
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
+    /// The ratio to the baseline, where there is one.
+    ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
+    /// The values of the axes that are chosen at first.
+    first: &'a [usize],
     /// The interval of a metric with these values of the axes.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
     /// Whether the scenario with these values of the axes is run once by design.
@@ -207,7 +247,7 @@ struct Plan<'a> {
 pub(super) fn all(
     study: &Study,
     points: &[Point],
-    summary: &Summary,
+    (summary, results): (&Summary, &Results),
     clock: &Clock,
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
@@ -222,6 +262,8 @@ pub(super) fn all(
     };
     let row = |at: &[usize]| rows.get(index(&axes, at));
     let once = |at: &[usize]| row(at).is_some_and(|row| row.constant);
+    let first = compared(&axes).or(layout.along).map_or_else(Vec::new, |i| held(&axes, i));
+    let no_ratio = |_: &str, _: &[usize]| None;
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
     if layout.along.is_some() {
@@ -245,6 +287,8 @@ pub(super) fn all(
             expected,
             metrics,
             differences: None,
+            ratio: &no_ratio,
+            first: &first,
             find: &mean,
             once: &once,
         };
@@ -283,6 +327,8 @@ pub(super) fn all(
             expected: None,
             metrics: claimed_first(study, rows),
             differences: None,
+            ratio: &no_ratio,
+            first: &first,
             find: &of_size,
             once: &|_| false,
         });
@@ -297,7 +343,16 @@ pub(super) fn all(
             }
         })
         .collect();
-    for (number, find) in differences.iter().enumerate() {
+    let ratios: Vec<_> = (0..study.compare.len())
+        .map(|number| {
+            let (baseline, axes) = (&study.compare[number], &axes);
+            move |metric: &str, at: &[usize]| {
+                let own = index(axes, at);
+                ratio(study, results, (own, partner(study, own, baseline)?), metric)
+            }
+        })
+        .collect();
+    for (number, (find, ratio)) in differences.iter().zip(&ratios).enumerate() {
         let baseline = &study.compare[number];
         let value = short(&baseline.key, &[&baseline.value]).concat();
         plans.push(Plan {
@@ -312,6 +367,8 @@ pub(super) fn all(
             expected,
             metrics: shown.clone(),
             differences: Some(value),
+            ratio,
+            first: &first,
             find,
             once: &once,
         });
@@ -367,6 +424,8 @@ fn lowered(heading: &str) -> String {
 /// Draws up a figure; none where there is nothing to draw.
 fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
     let chosen = &plan.layout.chosen;
+    let layouts: Vec<Layout> =
+        std::iter::once(plan.layout.clone()).chain(plan.layout.turned(plan.axes)).collect();
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
         .metrics
@@ -379,15 +438,27 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
     if metrics.len() > 1 {
         let values = metrics.iter().map(|metric| title(metric)).collect();
         let key = Key { label: "metric".to_owned(), key: "metric".to_owned() };
-        choices.push(Choice { key, values });
+        choices.push(Choice { key, values, first: 0 });
+    }
+    if layouts.len() > 1 {
+        let key = Key { label: "along".to_owned(), key: "along".to_owned() };
+        let along = layouts.iter().filter_map(|layout| layout.along);
+        choices.push(Choice { key, values: along.map(|i| plan.key(i).label).collect(), first: 0 });
     }
     for &axis in chosen {
-        choices.push(Choice { key: plan.key(axis), values: plan.axes[axis].labels.clone() });
+        let first = plan.first.get(axis).copied().unwrap_or(0);
+        let values = plan.axes[axis].labels.clone();
+        choices.push(Choice { key: plan.key(axis), values, first });
     }
     let mut views = Vec::new();
     for (number, metric) in metrics.iter().enumerate() {
-        for fixed in every(plan.axes, chosen) {
-            let mut view = view(plan, metric, &fixed);
+        let count = layouts.len();
+        let settings = layouts
+            .iter()
+            .enumerate()
+            .flat_map(|layout| every(plan.axes, chosen).map(move |fixed| (layout, fixed)));
+        for ((which, layout), fixed) in settings {
+            let mut view = view(plan, layout, metric, &fixed);
             view.title = match &plan.differences {
                 Some(_) => format!("{}: {}, {}", plan.name, title(metric), lowered(&plan.heading)),
                 None => format!("{}: {}", plan.name, title(metric)),
@@ -398,6 +469,9 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
             }
             *left -= points;
             view.at = if metrics.len() > 1 { vec![number] } else { Vec::new() };
+            if count > 1 {
+                view.at.push(which);
+            }
             view.at.extend(chosen.iter().map(|&axis| fixed[axis]));
             views.push(view);
         }
@@ -419,6 +493,7 @@ fn offer_what_is_there(choices: &mut [Choice], views: &mut [View]) {
             view.at[place] = there.range(..view.at[place]).count();
         }
         choice.values = there.iter().map(|&value| choice.values[value].clone()).collect();
+        choice.first = there.range(..choice.first).count().min(there.len().saturating_sub(1));
     }
 }
 
@@ -466,12 +541,14 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
 }
 
 /// One drawing: everything but what is fixed.
-fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
-    let Layout { along, colour, panel, .. } = plan.layout;
+fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View {
+    let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();
     let axis = &plan.axes[along];
+    let numbers = axis.numbers();
     let values = |of: Option<usize>| 0..of.map_or(1, |axis| plan.axes[axis].count());
-    let mut series = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
+    let mut is_in_percent = true;
     for in_panel in values(panel) {
         for in_colour in values(colour) {
             let mut line = Series {
@@ -481,6 +558,7 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
                 x: Vec::new(),
                 mean: Vec::new(),
                 half: Vec::new(),
+                percent: Vec::new(),
                 replications: Vec::new(),
                 once: Vec::new(),
             };
@@ -494,10 +572,8 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
                     at[panel] = in_panel;
                 }
                 let Some(interval) = found(plan, metric, &at) else { continue };
-                line.x.push(match &axis.kind {
-                    Kind::Numbers(numbers) if axis.is_line() => numbers[number],
-                    _ => number as f64,
-                });
+                line.x.push(numbers.map_or(number as f64, |numbers| numbers[number]));
+                line.percent.extend((plan.ratio)(metric, &at).map(|ratio| ratio.percent()));
                 line.mean.extend(interval.mean);
                 line.half.push(interval.half_width);
                 line.replications.push(interval.replications);
@@ -506,18 +582,22 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
             if !line.once.contains(&true) {
                 line.once.clear();
             }
+            // In percent is all of a line or nothing.
+            if line.percent.len() < line.x.len() {
+                is_in_percent = false;
+            }
             if !line.x.is_empty() {
                 series.push(line);
             }
         }
     }
+    if !is_in_percent {
+        series.iter_mut().for_each(|line| line.percent.clear());
+    }
     let differences = plan.differences.is_some();
     let y_log = !differences && is_wide(series.iter().flat_map(|line| &line.mean));
     let x_log = is_wide(series.iter().flat_map(|line| &line.x));
-    let grid = match &axis.kind {
-        Kind::Numbers(numbers) if axis.is_line() => numbers.clone(),
-        _ => Vec::new(),
-    };
+    let grid = numbers.map_or_else(Vec::new, <[f64]>::to_vec);
     let is_number = !grid.is_empty();
     let has_colours = colour.is_none() && plan.coloured == Some(along) && !axis.is_line();
     let mut view = View {
@@ -550,11 +630,12 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
         panel: panel.map(|axis| plan.key(axis)),
         panels: panel.map_or_else(Vec::new, |axis| plan.axes[axis].labels.clone()),
         series,
+        bounds: Vec::new(),
     };
     let with = |&axis: &usize| {
         format!(", with {} = {}", plan.key(axis).label, plan.axes[axis].labels[fixed[axis]])
     };
-    let with: String = plan.layout.chosen.iter().map(with).collect();
+    let with: String = layout.chosen.iter().map(with).collect();
     view.sentence = sentence(plan, metric, &view, &with);
     view
 }
@@ -618,6 +699,9 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
     }
     if view.y.log {
         text += " The scale is logarithmic.";
+    }
+    if view.series.iter().any(|line| !line.percent.is_empty()) {
+        text += " In percent, with intervals of the ratio.";
     }
     text
 }

@@ -1,42 +1,64 @@
-//! What a study found, in one sentence: which is lowest, and by how much.
+//! What a study found, in a sentence or two: which is lowest, by how much, and whether that is significant.
 
 use serde::Serialize;
 
-use super::axes::Axis;
+use super::axes::{Axis, Kind, Layout};
 use super::figures::{claimed, every, index, title, word};
 use super::sample::{compared, held};
 use crate::findings::columns::value;
-use crate::findings::number::Rounded;
-use crate::findings::paired;
-use crate::findings::statistics::Interval;
+use crate::findings::notes::is_ideal;
+use crate::findings::number::significant;
 use crate::findings::summary::Summary;
+use crate::findings::{Ratio, ratio};
 use crate::run::Results;
 use crate::study::Study;
+use crate::study::expand::Point;
 
 /// What is the better the more there is of it.
-const HIGHEST: [&str; 5] =
-    ["utilization", "throughput", "carried_load", "jain_slowdown", "jain_wait"];
+const HIGHEST: [&str; 10] = [
+    "utilization",
+    "utilization_asked",
+    "utilization_at_events",
+    "throughput",
+    "carried_load",
+    "finished",
+    "goodput",
+    "availability",
+    "jain_slowdown",
+    "jain_wait",
+];
+
+/// Means that differ by no more than this share differ by rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// The most names in a list of those that are equal.
+const MAX_NAMED: usize = 6;
+
+/// The most settings that have a sentence of their own.
+const MAX_SETTINGS: usize = 200;
 
 /// A sentence for the top of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The sentence.
     pub text: String,
-    /// Whether the intervals bear it.
+    /// Whether what it says is significant.
     pub is_clear: bool,
+    /// The values of the choosers of the first figure for which it is said, by key.
+    pub at: Vec<(String, String)>,
 }
 
-/// How the best of some scenarios stands to the one after it.
+/// How the best of some scenarios stand to the one after them.
 struct Lead {
-    best: usize,
-    next: usize,
-    /// The best minus the next on the same jobs, as a share of the next, in percent.
-    share: Interval,
+    /// The best, and all that are equal to it.
+    best: Vec<usize>,
+    /// The next, and the mean of the best as a multiple of its mean; none where all are equal.
+    next: Option<(usize, Ratio)>,
 }
 
 impl Lead {
     fn is_clear(&self) -> bool {
-        self.share.excludes_zero()
+        self.next.is_none_or(|(_, ratio)| ratio.is_significant())
     }
 }
 
@@ -49,51 +71,124 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// The sentence, where values of some key are compared and have been measured.
-pub(super) fn finding(
+/// The sentence for each setting of what is chosen in the page, that of the setting at first before the others; nothing
+/// where nothing is swept or measured.
+pub(super) fn findings(
     study: &Study,
+    points: &[Point],
     summary: &Summary,
     results: &Results,
     metrics: &[String],
-) -> Option<Finding> {
+) -> Vec<Finding> {
     let axes = Axis::all(study);
-    let compared = compared(&axes)?;
+    let layout = Layout::of(&axes, None);
+    let Some(along) = compared(&axes).or(layout.along) else { return Vec::new() };
     let metric = claimed(study).into_iter().find(|metric| metrics.contains(metric));
-    let metric = metric.as_ref().or_else(|| metrics.first())?;
-    let is_highest = HIGHEST.contains(&metric.as_str());
-    let contest = Contest { study, results, summary, metric, is_highest };
-    let others: Vec<usize> =
-        (0..axes.len()).filter(|&i| i != compared && axes[i].count() > 1).collect();
-    let scenarios = |fixed: &[usize]| -> Vec<usize> {
-        let of = |value: usize| {
-            let mut at = fixed.to_vec();
-            at[compared] = value;
-            index(&axes, &at)
-        };
-        (0..axes[compared].count()).map(of).collect()
+    let Some(metric) = metric.as_ref().or_else(|| metrics.first()) else { return Vec::new() };
+    let first = held(&axes, along);
+    let chosen: Vec<usize> = layout.chosen.into_iter().filter(|&axis| axis != along).collect();
+    let settings = every(&axes, &chosen).take(MAX_SETTINGS).map(|values| {
+        let mut at = first.clone();
+        chosen.iter().for_each(|&axis| at[axis] = values[axis]);
+        at
+    });
+    let mut settings: Vec<Vec<usize>> = settings.collect();
+    settings.sort_by_key(|at| *at != first);
+    let question = Question { study, points, summary, results, metrics, axes: &axes, along };
+    let finding = |at: &Vec<usize>| {
+        let (text, is_clear) = question.answer(metric, at)?;
+        let key = |&axis: &usize| (axes[axis].key.clone(), axes[axis].labels[at[axis]].clone());
+        Some(Finding { text, is_clear, at: chosen.iter().map(key).collect() })
     };
-    let told = held(&axes, compared);
-    let among = scenarios(&told);
-    let lead = contest.lead(&among)?;
-    let name = |scenario: usize| {
-        let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
-        axes[compared].labels[place].clone()
-    };
-    let place: Vec<String> = others
-        .iter()
-        .map(|&axis| format!("{} = {}", word(&axes[axis].key), axes[axis].labels[told[axis]]))
-        .collect();
-    let mut text = contest.sentence(&lead, &among, &name);
-    if !place.is_empty() {
-        text = format!("At {}: {}{}", place.join(", "), text[..1].to_lowercase(), &text[1..]);
-        text += &contest.elsewhere(
-            &lead,
-            &among,
-            &name,
-            every(&axes, &others).map(|at| scenarios(&at)),
-        );
+    settings.iter().filter_map(finding).collect()
+}
+
+/// What is asked of a study: how the values of one key fare.
+struct Question<'a> {
+    study: &'a Study,
+    points: &'a [Point],
+    summary: &'a Summary,
+    results: &'a Results,
+    metrics: &'a [String],
+    axes: &'a [Axis],
+    along: usize,
+}
+
+impl Question<'_> {
+    fn contest<'a>(&'a self, metric: &'a str) -> Contest<'a> {
+        let Question { study, results, summary, .. } = *self;
+        Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
     }
-    Some(Finding { text, is_clear: lead.is_clear() })
+
+    /// The scenarios that differ in the key only, all others being at these values.
+    fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
+        let mut at = fixed.to_vec();
+        let of = |value: usize| {
+            at[self.along] = value;
+            index(self.axes, &at)
+        };
+        (0..self.axes[self.along].count()).map(of).collect()
+    }
+
+    fn answer(&self, metric: &str, at: &[usize]) -> Option<(String, bool)> {
+        let (axes, contest) = (self.axes, self.contest(metric));
+        let axis = &axes[self.along];
+        let among = self.scenarios(at);
+        let name = |scenario: usize| {
+            let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
+            match axis.kind {
+                Kind::Numbers(_) => format!("{} = {}", word(&axis.key), axis.labels[place]),
+                _ => axis.labels[place].clone(),
+            }
+        };
+        let others: Vec<usize> =
+            (0..axes.len()).filter(|&i| i != self.along && axes[i].count() > 1).collect();
+        let lead = contest.lead(&among)?;
+        let is_compared = compared(axes) == Some(self.along);
+        let (mut text, is_clear) = if is_compared || lead.next.is_none() {
+            (contest.sentence(&lead, &among, &name), lead.is_clear())
+        } else {
+            let (text, is_clear) = contest.span(&among, &name)?;
+            (text + &self.elsewhere_best(&contest, &among, &name), is_clear)
+        };
+        let is_ideal = |&scenario: &usize| self.points.get(scenario).is_some_and(is_ideal);
+        if lead.next.is_none() && axis.key == "allocator" && among.iter().all(is_ideal) {
+            text += " On an ideal network the place of a job costs nothing.";
+        }
+        let place = others
+            .iter()
+            .map(|&axis| format!("{} = {}", word(&axes[axis].key), axes[axis].labels[at[axis]]));
+        let place: Vec<String> = place.collect();
+        if !place.is_empty() {
+            text = format!("At {}: {}{}", place.join(", "), text[..1].to_lowercase(), &text[1..]);
+        }
+        if is_compared && !others.is_empty() {
+            let settings = every(axes, &others).map(|at| self.scenarios(&at));
+            text += &contest.elsewhere(&lead, &among, &name, settings);
+        }
+        Some((text, is_clear))
+    }
+
+    /// Where another metric is best, if it is best somewhere else.
+    fn elsewhere_best(
+        &self,
+        first: &Contest<'_>,
+        among: &[usize],
+        name: &dyn Fn(usize) -> String,
+    ) -> String {
+        let best = first.lead(among).map_or_else(Vec::new, |lead| lead.best);
+        let other = self.metrics.iter().find_map(|metric| {
+            let contest = self.contest(metric);
+            let own = contest.lead(among)?.best;
+            let (_, is_clear) = contest.span(among, name)?;
+            let is_elsewhere = is_clear && own.iter().all(|scenario| !best.contains(scenario));
+            is_elsewhere.then(|| {
+                let extreme = contest.extreme();
+                format!(" {} is {extreme} at {}.", title(metric), listed(&own, name))
+            })
+        });
+        other.unwrap_or_default()
+    }
 }
 
 impl Contest<'_> {
@@ -101,17 +196,18 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// One minus the other, in percent of the other.
-    fn share(&self, one: usize, other: usize) -> Option<Interval> {
-        let found = paired(self.study, self.results, one, other);
-        let (_, difference, _) = found.into_iter().find(|(name, ..)| name == self.metric)?;
-        let base = self.mean(other).filter(|base| *base != 0.0)?;
-        let percent = |part: f64| 100.0 * part / base.abs();
-        Some(Interval {
-            mean: difference.mean.map(percent),
-            half_width: difference.half_width.map(percent),
-            ..difference
-        })
+    /// One as a multiple of the other on the same jobs; none where that says something else than their means do, as it
+    /// may while runs are missing.
+    fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
+        let found = ratio(self.study, self.results, (one, other), self.metric)?;
+        let is_below = self.mean(one)? < self.mean(other)?;
+        (is_below == (found.mean < 1.0)).then_some(found)
+    }
+
+    /// Whether two have the same mean.
+    fn is_equal(&self, one: usize, other: usize) -> bool {
+        let (Some(one), Some(other)) = (self.mean(one), self.mean(other)) else { return false };
+        (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
     }
 
     /// Scenarios with a mean, the best first.
@@ -123,10 +219,18 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// None where fewer than two were measured, or the next is 0.
+    /// None where fewer than two were measured, or they cannot be set against each other.
     fn lead(&self, among: &[usize]) -> Option<Lead> {
-        let [best, next, ..] = self.ranked(among)[..] else { return None };
-        Some(Lead { best, next, share: self.share(best, next)? })
+        let ranked = self.ranked(among);
+        let (&first, _) = ranked.split_first().filter(|(_, rest)| !rest.is_empty())?;
+        let is_best = |&scenario: &usize| self.is_equal(first, scenario);
+        let mut best: Vec<usize> = ranked.iter().copied().take_while(is_best).collect();
+        let next = match ranked.get(best.len()) {
+            Some(&next) => Some((next, self.ratio(first, next)?)),
+            None => None,
+        };
+        best.sort_unstable();
+        Some(Lead { best, next })
     }
 
     fn extreme(&self) -> &'static str {
@@ -135,34 +239,77 @@ impl Contest<'_> {
 
     fn sentence(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let metric = title(self.metric).to_lowercase();
-        let (best, next) = (name(lead.best), name(lead.next));
-        let (extreme, side) =
-            if self.is_highest { ("Highest", "above") } else { ("Lowest", "below") };
-        let after = if among.len() > 2 { ", the next" } else { "" };
-        let by = percent(&lead.share);
-        if lead.share.half_width.is_none() {
+        let best = listed(&lead.best, name);
+        let Some((next, ratio)) = &lead.next else {
+            return match lead.best.len() {
+                count @ MAX_NAMED.. => format!("Equal {metric} with all {count}: {best}."),
+                _ => format!("Equal {metric} with {best}."),
+            };
+        };
+        let extreme = title(self.extreme());
+        let equal = if lead.best.len() > 1 { ", equal to each other," } else { "," };
+        let after = if among.len() > lead.best.len() + 1 { ", the next" } else { "" };
+        let next = format!("{}{after}", name(*next));
+        let by = apart(ratio, &next);
+        if ratio.ends.is_none() {
             return format!(
-                "{extreme} {metric}: {best}, {by} {side} {next}{after}. There are too few runs to say how certain that is."
+                "{extreme} mean {metric}: {best}{equal} {by}. There are too few runs to say how certain that is."
             );
         }
-        if lead.is_clear() {
-            return format!("{extreme} {metric}: {best}, {by} {side} {next}{after}.");
+        if ratio.is_significant() {
+            return format!("{extreme} {metric}: {best}{equal} {by}.");
         }
-        // The first whom the best clearly beats.
-        let beaten = self.ranked(among).into_iter().skip(2).find_map(|other| {
-            let share = self.share(lead.best, other)?;
-            share
-                .excludes_zero()
-                .then(|| format!(" {best} is {} {side} {}.", percent(&share), name(other)))
-        });
-        let beaten = beaten.unwrap_or_default();
+        // The first that the best differ from significantly.
+        let significant = |&other: &usize| {
+            let ratio = self.ratio(lead.best[0], other)?;
+            ratio.is_significant().then(|| {
+                let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
+                format!(" {verb} {}.", apart(&ratio, &name(other)))
+            })
+        };
+        let ranked = self.ranked(among);
+        let beaten = ranked.iter().skip(lead.best.len() + 1).find_map(significant);
+        let verb = if lead.best.len() > 1 { "have" } else { "has" };
         format!(
-            "No {} {metric} can be told: {best} is {by} {side} {next}, which may be chance.{beaten}",
-            extreme.to_lowercase()
+            "No significant {} {metric}: {best}{equal} {verb} the {} mean, {by}.{}",
+            self.extreme(),
+            self.extreme(),
+            beaten.unwrap_or_default()
         )
     }
 
-    /// In how many of the other settings the same one leads.
+    /// Where along numbers the metric is best and where it is worst.
+    fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
+        let ranked = self.ranked(among);
+        let [best, .., worst] = ranked[..] else { return None };
+        let ratio = self.ratio(best, worst)?;
+        let of = |end: usize| -> Vec<usize> {
+            let mut own: Vec<usize> =
+                ranked.iter().copied().filter(|&other| self.is_equal(end, other)).collect();
+            own.sort_unstable();
+            own
+        };
+        let (extreme, other) =
+            if self.is_highest { ("highest", "lowest") } else { ("lowest", "highest") };
+        let worst = format!("that at {}, the {other}", listed(&of(worst), name));
+        let but = match ratio.ends {
+            Some(_) if !ratio.is_significant() => ", but not significantly so:",
+            _ => ",",
+        };
+        let few = match ratio.ends {
+            None => " There are too few runs to say how certain that is.",
+            Some(_) => "",
+        };
+        let text = format!(
+            "{} is {extreme} at {}{but} {}.{few}",
+            title(self.metric),
+            listed(&of(best), name),
+            apart(&ratio, &worst)
+        );
+        Some((text, ratio.is_significant()))
+    }
+
+    /// In how many of all settings the same ones lead.
     fn elsewhere(
         &self,
         lead: &Lead,
@@ -170,33 +317,99 @@ impl Contest<'_> {
         name: &dyn Fn(usize) -> String,
         settings: impl Iterator<Item = Vec<usize>>,
     ) -> String {
-        let place = among.iter().position(|&scenario| scenario == lead.best);
+        let places = |among: &[usize], lead: &Lead| -> Vec<Option<usize>> {
+            let place = |own| among.iter().position(|&scenario| scenario == own);
+            lead.best.iter().map(|&own| place(own)).collect()
+        };
         let (mut all, mut own, mut clear) = (0, 0, 0);
         for scenarios in settings {
             let Some(other) = self.lead(&scenarios) else { continue };
             all += 1;
-            let is_same = scenarios.iter().position(|&scenario| scenario == other.best) == place;
+            let is_same = places(&scenarios, &other) == places(among, lead);
             own += usize::from(is_same);
             clear += usize::from(is_same && other.is_clear());
         }
         if all < 2 {
             return String::new();
         }
-        let extreme = self.extreme();
+        if lead.next.is_none() {
+            return format!(" They are equal at {own} of {all} settings.");
+        }
         let certain = match clear {
-            0 => ", nowhere clearly".to_owned(),
-            _ if clear == own => ", clearly".to_owned(),
-            _ => format!(", clearly at {clear}"),
+            0 => ", nowhere significantly".to_owned(),
+            _ if clear == own => ", significantly".to_owned(),
+            _ => format!(", significantly at {clear}"),
         };
-        format!(" {} is {extreme} at {own} of {all} settings{certain}.", name(lead.best))
+        let (extreme, best) = (self.extreme(), listed(&lead.best, name));
+        match lead.best.len() {
+            1 => format!(" {best} has the {extreme} mean at {own} of {all} settings{certain}."),
+            _ => format!(" The same have the {extreme} mean at {own} of {all} settings{certain}."),
+        }
     }
 }
 
-/// `12 ± 3 %`, without its sign.
-fn percent(share: &Interval) -> String {
-    let rounded = Rounded::new(share.mean.map(f64::abs), share.half_width);
-    match rounded.half_width {
-        Some(half) => format!("{} ± {half} %", rounded.mean),
-        None => format!("{} %", rounded.mean),
+/// Names in a row: `a, b and c`.
+fn listed(scenarios: &[usize], name: &dyn Fn(usize) -> String) -> String {
+    let mut names: Vec<String> = scenarios.iter().map(|&scenario| name(scenario)).collect();
+    if names.len() > MAX_NAMED {
+        let more = names.len() - MAX_NAMED + 1;
+        names.truncate(MAX_NAMED - 1);
+        names.push(format!("{more} more"));
+    }
+    match &names[..] {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        names => names.concat(),
+    }
+}
+
+/// `12 % below easy (95 % interval: 9 to 15 %)`.
+fn apart(ratio: &Ratio, other: &str) -> String {
+    let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
+    let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
+    let Some([low, high]) = ratio.ends else { return by };
+    let interval = match (low > 1.0, high > 1.0) {
+        (true, _) if high.is_infinite() => format!("at least {} %", percent(low)),
+        (_, true) if high.is_infinite() => {
+            format!("from {} % below, without an upper limit", percent(low))
+        }
+        (true, _) => format!("{} to {} %", percent(low), percent(high)),
+        (false, false) => format!("{} to {} %", percent(high), percent(low)),
+        (false, true) => format!("from {} % below to {} % above", percent(low), percent(high)),
+    };
+    format!("{by} (95 % interval: {interval})")
+}
+
+/// How far a ratio is from 1, in percent, in two digits; in more where fewer would make all of nearly all.
+fn percent(ratio: f64) -> String {
+    let percent = 100.0 * (ratio - 1.0).abs();
+    let left = 100.0 - percent;
+    match ratio {
+        0.0 => "100".to_owned(),
+        _ if ratio < 1.0 && left < 0.005 => "more than 99.99".to_owned(),
+        _ if ratio < 1.0 && left < 0.5 => format!("{percent:.2}"),
+        _ if ratio < 1.0 && left < 5.0 => format!("{percent:.1}"),
+        _ if percent >= 100.0 => significant(percent, 3),
+        _ => significant(percent, 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_told_in_percent_that_no_interval_leaves() {
+        let told = |mean, ends| apart(&Ratio { mean, ends }, "easy");
+        assert_eq!(told(0.88, Some([0.85, 0.912])), "12 % below easy (95 % interval: 8.8 to 15 %)");
+        assert_eq!(
+            told(0.02, Some([0.0, f64::INFINITY])),
+            "98.0 % below easy (95 % interval: from 100 % below, without an upper limit)"
+        );
+        assert_eq!(
+            told(0.98, Some([0.8, 1.3])),
+            "2.0 % below easy (95 % interval: from 20 % below to 30 % above)"
+        );
+        assert_eq!(told(3.5, Some([2.0, f64::INFINITY])), "250 % above easy (95 % interval: at least 100 %)");
+        assert_eq!(told(0.000_01, None), "more than 99.99 % below easy");
     }
 }

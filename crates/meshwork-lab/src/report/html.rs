@@ -3,7 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::markup::{embedded, list, sentence};
-use super::{ClaimLine, Overview, Report, Section, Table, machine};
+use super::{ClaimLine, Overview, PaperLine, Report, Section, Table, machine};
+use crate::findings::number::plural;
 use crate::visible::visible_text;
 
 /// The styles: of the page, of the machine's map, and of what is added while runs go on.
@@ -41,7 +42,7 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
                 link rel="icon" href="data:,";
                 style { @for style in STYLES { (PreEscaped(style)) } }
             }
-            body {
+            body.with-contents[report.sections.len() > 1] {
                 a.skip href="#results" { "Skip to the results" }
                 header {
                     h1 { (report.title) }
@@ -87,24 +88,50 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// The sections of a page with several.
+/// The sections of a page with several, with how their claims fare.
 fn contents(report: &Report) -> Markup {
+    let before =
+        |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
     html! {
-        nav aria-label="Contents" {
-            details {
+        nav.contents aria-label="Contents" {
+            details open {
                 summary { "Contents" }
                 ul {
-                    @for section in &report.sections {
+                    @for (index, section) in report.sections.iter().enumerate() {
+                        @if section.paper.is_some() && section.paper.as_ref() != before(index) {
+                            li.of-paper { (section.paper.as_deref().unwrap_or_default()) }
+                        }
                         li {
-                            a href={ "#" (section.id) } {
-                                @if let Some(paper) = &section.paper { (paper) ", " }
-                                (section.title)
-                            }
-                            " " span { (section.description.as_deref().unwrap_or_default()) }
+                            a href={ "#" (section.id) } title=[section.description.as_deref()] { (short_title(section)) }
+                            (verdicts(section))
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The title of a section without its authors, who stand above it.
+fn short_title(section: &Section) -> String {
+    match section.title.split_once(", ").filter(|_| section.paper.is_some()) {
+        Some((_, rest)) => sentence(rest).trim_end_matches('.').to_owned(),
+        None => section.title.clone(),
+    }
+}
+
+/// How many claims of a section have each verdict: `2 borne out`.
+fn verdicts(section: &Section) -> Markup {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for claim in &section.claims {
+        match counts.iter_mut().find(|(verdict, _)| *verdict == claim.verdict) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&claim.verdict, 1)),
+        }
+    }
+    html! {
+        @for (verdict, count) in counts {
+            " " span class={ "verdict " (class(verdict)) } title=(verdict) { (count) span.hidden { " " (verdict) } }
         }
     }
 }
@@ -148,7 +175,7 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
                                         @if *number == 0 {
                                             "0"
                                         } @else {
-                                            a href={ "#" (verdict_id(&paper.key, verdict)) }
+                                            a href=(first_claim(paper, verdict, report))
                                                 aria-label={ (number) " " (verdict) ", " (paper.authors) } { (number) }
                                         }
                                     }
@@ -158,18 +185,28 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
                     }
                 }
             }
-            @for paper in &overview.papers {
-                @for verdict in &overview.verdicts {
-                    @let claims = paper.claims.iter().filter(|(.., own)| own == verdict);
-                    @if claims.clone().next().is_some() {
-                        details id=(verdict_id(&paper.key, verdict)) {
-                            summary { (paper.authors) ": " (verdict) }
-                            ul.claims {
-                                @for (section, claim, _) in claims {
-                                    (claim_there(report, *section, *claim))
-                                }
-                            }
-                        }
+            (without_borne_out(overview, report))
+        }
+    }
+}
+
+/// Every claim that is not borne out, with why, behind one word.
+fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
+    let borne_out = overview.verdicts.first();
+    let others = |paper: &PaperLine| -> Vec<(usize, usize)> {
+        let rest = paper.claims.iter().filter(|(.., own)| Some(own) != borne_out);
+        rest.map(|(section, claim, _)| (*section, *claim)).collect()
+    };
+    let all: usize = overview.papers.iter().map(|paper| others(paper).len()).sum();
+    html! {
+        @if all > 0 {
+            details {
+                summary { "The " (plural(all as u64, "claim")) " that are not borne out, and why" }
+                @for paper in &overview.papers {
+                    @let own = others(paper);
+                    @if !own.is_empty() {
+                        h3 { (paper.authors) }
+                        ul.claims { @for (section, claim) in own { (claim_there(report, section, claim)) } }
                     }
                 }
             }
@@ -177,16 +214,24 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// The name of the claims of a paper with this verdict.
-fn verdict_id(paper: &str, verdict: &str) -> String {
-    format!("claims-{paper}-{}", class(verdict))
+/// The name of a claim in the page.
+fn claim_id(section: &Section, claim: usize) -> String {
+    format!("{}-claim-{}", section.id, claim + 1)
+}
+
+/// Where the first claim of a paper with this verdict is.
+fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
+    let found = paper.claims.iter().find(|(.., own)| own == verdict);
+    found.map_or_else(String::new, |(section, claim, _)| {
+        format!("#{}", claim_id(&report.sections[*section], *claim))
+    })
 }
 
 /// A claim away from its section.
 fn claim_there(report: &Report, section: usize, claim: usize) -> Markup {
     let section = &report.sections[section];
     let source = html! { a href={ "#" (section.id) } { (section.title) } };
-    claim_html(&section.claims[claim], &source, false)
+    claim_html(&section.claims[claim], &source, None)
 }
 
 fn section_html(section: &Section, is_alone: bool) -> Markup {
@@ -200,12 +245,13 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
                 @if let Some(description) = &section.description { p.lead { (sentence(description)) } }
             }
             @if let Some(runs) = section.facts.first() { p.runs { (sentence(&runs.text)) } }
-            @if let Some(finding) = &section.finding {
+            @if let Some(finding) = section.findings.first() {
                 p.finding.open[!finding.is_clear] { (finding.text) }
             }
+            (list("warnings", &section.warnings))
             (list("notes", &section.notes))
             div.body.beside[!section.claims.is_empty()] {
-                div.figures data-section=(section.id) {
+                div.figures data-section=(section.id) data-level=(if is_alone { "3" } else { "4" }) {
                     @if !section.figures.is_empty() {
                         noscript {
                             p { "The plots are drawn by a script; their numbers stand in the tables below." }
@@ -214,12 +260,16 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
                 }
                 @if !section.claims.is_empty() {
                     div.sayings {
-                        h4 { "What the paper says" }
-                        ul.claims { @for claim in &section.claims { (claim_html(claim, &source(claim), true)) } }
+                        (heading(is_alone, "What the paper says"))
+                        ul.claims {
+                            @for (number, claim) in section.claims.iter().enumerate() {
+                                (claim_html(claim, &source(claim), Some(claim_id(section, number))))
+                            }
+                        }
                     }
                 }
             }
-            (machine::html(section))
+            (machine::html(section, is_alone))
             @for (number, table) in section.tables.iter().enumerate() {
                 @let is_open = number == 0 && is_alone && table.rows.len() <= 50;
                 (table_html(table, &format!("{}-table-{number}", section.id), is_open))
@@ -235,6 +285,11 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
     }
 }
 
+/// A heading below that of a section, which is hidden where the section is alone.
+pub(super) fn heading(is_alone: bool, text: &str) -> Markup {
+    html! { @if is_alone { h3.small { (text) } } @else { h4 { (text) } } }
+}
+
 fn class(verdict: &str) -> String {
     verdict.replace(' ', "-")
 }
@@ -243,9 +298,11 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-fn claim_html(claim: &ClaimLine, source: &Markup, with_cells: bool) -> Markup {
+/// A claim, with its cells where it has a name in the page.
+fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
+    let with_cells = id.is_some();
     html! {
-        li {
+        li id=[id] {
             span class={ "verdict " (class(&claim.verdict)) } { (claim.verdict) } " "
             span.text { (claim.text) " " (source) }
             p.reason { (sentence(&claim.reason)) }
@@ -312,9 +369,9 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
     }
 }
 
-/// A mean and its interval may stand in two lines, but nothing else of a number is broken.
+/// A mean and its interval stand in one line.
 fn unbroken(text: &str) -> String {
-    text.replace("± ", "±\u{a0}").replace(" %", "\u{a0}%")
+    text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
 
 /// What a character of a table takes at most, in pixels.
@@ -346,7 +403,7 @@ fn narrow(table: &Table, id: &str) -> String {
         "@media screen{{@container (max-width:{width}px){{\n{own},{own} tbody{{display:block}}\n\
          {own} thead{{position:absolute;clip-path:inset(50%)}}\n\
          {own} caption{{display:block}}\n\
-         {own} tr{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,14rem),1fr));gap:0 1.75rem;\
+         {own} tr{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,18rem),1fr));gap:0 1.75rem;\
          padding:0.5rem 0}}\n\
          {own} tbody tr>*{{display:flex;justify-content:space-between;gap:1rem;padding:0.1rem 0;text-align:right;\
          white-space:normal}}\n{labels}}}}}"

@@ -215,12 +215,16 @@ pub(crate) fn stored_run(
 }
 
 /// The place of the map in a section; nothing where there is nothing to say.
-pub(super) fn html(section: &Section) -> Markup {
+pub(super) fn html(section: &Section, is_alone: bool) -> Markup {
     let title = format!("{}-machine", section.id);
     html! {
         @if !section.recordings.is_empty() || !section.without_map.is_empty() {
             section.instants aria-labelledby=(title) {
-                h4 id=(title) { "The machine, instant by instant" }
+                @if is_alone {
+                    h3.small id=(title) { "The machine, instant by instant" }
+                } @else {
+                    h4 id=(title) { "The machine, instant by instant" }
+                }
                 @if !section.recordings.is_empty() {
                     p {
                         "Who holds which processors, and who waits. Drag the slider, or press play; choose a job \

@@ -9,6 +9,7 @@
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
+mod bounds;
 mod compared;
 mod course;
 mod draw;
@@ -45,7 +46,7 @@ use crate::watch::recording::{Recording, Timeline};
 pub use compared::compared;
 pub use draw::figure;
 pub use facts::Fact;
-pub use figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
+pub use figures::{Bound, Choice, Dates, Figure, Key, Scale, Series, Style, View};
 pub use finding::Finding;
 pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
@@ -129,8 +130,10 @@ pub struct Section {
     pub command: String,
     /// The text of the study.
     pub source: String,
-    /// What was found, in a sentence, where values of something are compared.
-    pub finding: Option<Finding>,
+    /// What was found, where something is swept: that of what is chosen at first, then those of all other choices.
+    pub findings: Vec<Finding>,
+    /// What makes the numbers mean something else, one sentence each.
+    pub warnings: Vec<String>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
     /// The scenarios whose queue grows over the whole run, counted from 0.
@@ -294,6 +297,7 @@ impl Report {
         let section = |section: &Section| {
             json!({
                 "id": section.id, "figures": section.figures, "growing": section.growing,
+                "findings": section.findings,
             })
         };
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
@@ -349,9 +353,11 @@ impl Section {
         let clock = content.clock();
         let shown = in_units(&summary, &clock);
         let metrics = Shown::of(&summary, points.first().map(|point| &point.scenario));
+        let mut figures = figures::all(study, points, (&shown, results), &clock, (&id, &title));
+        bounds::mark(&mut figures, &claims, study, (&clock, &summary.meanings));
         Section {
-            figures: figures::all(study, points, &shown, &clock, (&id, &title)),
-            finding: finding::finding(study, &summary, results, &metrics.names),
+            figures,
+            findings: finding::findings(study, points, &summary, results, &metrics.names),
             tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),
             command: facts::command(content),
@@ -359,7 +365,8 @@ impl Section {
             description: study.description.clone(),
             paper: study.paper.clone(),
             source: study.source.clone(),
-            notes: facts::notes(content, &summary),
+            warnings: facts::warnings(content, &summary),
+            notes: facts::notes(content),
             growing: growing(&summary),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),

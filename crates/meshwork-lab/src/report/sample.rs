@@ -29,6 +29,12 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     values.into_iter().map(scenario).collect()
 }
 
+/// How many values the axis has along which [`sample`] looks: more than [`MAX`] are not all looked at.
+pub(super) fn all(axes: &[Axis]) -> usize {
+    let longest = || axes.iter().map(Axis::count).max().unwrap_or(1);
+    compared(axes).map_or_else(longest, |along| axes[along].count())
+}
+
 /// The axis whose values are compared: one that the study sets against each other, before any other of names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;

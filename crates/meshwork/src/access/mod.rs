@@ -40,7 +40,47 @@ pub(crate) struct Reserved {
     pub(crate) users: BTreeSet<String>,
 }
 
+/// Nodes of one site that are for some jobs only: those of a partition, or of a reservation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Area {
+    /// The name of the partition; empty of a reservation.
+    pub name: String,
+    /// The index of the site.
+    pub site: usize,
+    /// The nodes, in order.
+    pub nodes: Vec<Node>,
+    /// From when to when they are reserved; `None` of a partition, which is always there.
+    pub during: Option<(Time, Time)>,
+}
+
 impl Access {
+    /// Every partition and every reservation, site by site.
+    ///
+    /// # Complexity
+    /// **O(p n)** for *p* of them and *n* nodes.
+    pub(crate) fn areas(&self, topologies: &[Topology]) -> Vec<Area> {
+        let mut areas = Vec::new();
+        for (name, &index) in &self.by_name {
+            for (site, topology) in topologies.iter().enumerate() {
+                let outside = self.partitions[index].outside.iter();
+                let outside = outside.filter(|(on, _)| *on == site).flat_map(|(_, nodes)| nodes);
+                let outside: BTreeSet<Node> = outside.copied().collect();
+                let nodes: Vec<Node> =
+                    (0..topology.nodes()).filter(|node| !outside.contains(node)).collect();
+                if !nodes.is_empty() {
+                    areas.push(Area { name: name.clone(), site, nodes, during: None });
+                }
+            }
+        }
+        areas.extend(self.reservations.iter().map(|reserved| Area {
+            name: String::new(),
+            site: reserved.nodes.0,
+            nodes: reserved.nodes.1.clone(),
+            during: Some((reserved.from, reserved.until)),
+        }));
+        areas
+    }
+
     /// What a machine of these sites says of who may have its nodes; `None` if it says nothing.
     ///
     /// # Errors

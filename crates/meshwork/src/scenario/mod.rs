@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use crate::access::Access;
+use crate::access::{Access, Area};
 use crate::catalogue::Catalogue;
 use crate::energy::Energy;
 use crate::engine::{Names, RunError, Setup, simulate};
@@ -350,6 +350,12 @@ impl Scenario {
     /// Only for a bug.
     pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
         Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
+    }
+
+    /// The partitions and the reservations of its machine, site by site.
+    #[must_use]
+    pub fn areas(&self) -> Vec<Area> {
+        self.access.as_ref().map_or_else(Vec::new, |access| access.areas(&self.topologies()))
     }
 
     /// The same of a scenario whose outages may be read from a file.

@@ -201,7 +201,7 @@ pub(super) struct Ground<'a> {
 
 impl Ground<'_> {
     /// The values of a measure in one course, in the order of submission, or of time.
-    fn values(&self, measure: Measure, course: &Course) -> Vec<f64> {
+    pub(super) fn values(&self, measure: Measure, course: &Course) -> Vec<f64> {
         let of = |&place: &usize| measure.of(self.history, course, place);
         match measure.scope() {
             Scope::MeanOfCommon => self.common.iter().map(of).collect(),

@@ -1,9 +1,11 @@
 //! Which of several topologies of one machine is better for its own jobs: they happen again under each, and what
 //! differs is measured job by job.
 
+mod groups;
 mod maps;
 mod measures;
 
+pub use groups::Group;
 pub use maps::Layer;
 pub use measures::Measure;
 
@@ -20,6 +22,7 @@ use super::causes::Waited;
 use super::folder::{Folder, Machine};
 use super::forecast::{Conditions, Forecast, Outcome};
 use super::history::{Second, Stay};
+use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
 use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
@@ -161,6 +164,10 @@ pub struct Comparison {
     pub unmodelled: Vec<Unmodelled>,
     /// For each topology the layers of its toruses, with how much each node was used.
     pub maps: Vec<Vec<Layer>>,
+    /// The jobs by size, and by user.
+    pub groups: Vec<Group>,
+    /// For each but the first, what its file says otherwise than that of the first, as `diff -u` writes it.
+    pub changes: Vec<String>,
 }
 
 /// The places of the jobs that ran, in the order of submission.
@@ -236,7 +243,15 @@ fn beside(
     };
     let maps = contenders.iter().zip(courses);
     let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
+    let text = |own: &Contender| {
+        own.machine.texts().next().map_or_else(String::new, |(_, text)| text.to_owned())
+    };
+    let first = text(&contenders[0]);
+    let changes = contenders.iter().skip(1);
+    let changes = changes.map(|own| difference(&first, &text(own), &contenders[0].name, &own.name));
     Comparison {
+        groups: groups::groups(&ground, courses),
+        changes: changes.collect(),
         maps: maps.collect(),
         doubts: Vec::new(),
         unmodelled: Vec::new(),

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::panel::{Common, Theme};
-use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, shortened, text, wide};
-use crate::report::figures::View;
+use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text, wide};
+use super::view::is_log;
+use crate::report::figures::{Style, View};
 
 /// The colours on paper.
 const PAPER: Theme = Theme {
@@ -35,7 +36,7 @@ pub fn figure(view: &View, log: bool, width: f64) -> String {
     text(&mut svg, [MARGIN, y], &shortened(&view.title, room, 15.0), theme.ink, "start", bold);
     y += 10.0;
     if let Some(colour) = &view.colour {
-        y = legend(&mut svg, &colour.label, view, y, width) + 12.0;
+        y = names(&mut svg, &colour.label, view, y, width) + 12.0;
     }
     let shown: BTreeSet<usize> = view.series.iter().map(|series| series.panel).collect();
     let columns = if shown.len() > 1 && width >= 600.0 { 2 } else { 1 };
@@ -73,24 +74,61 @@ pub fn figure(view: &View, log: bool, width: f64) -> String {
     out + &svg + "</svg>\n"
 }
 
+/// The colours of the page, whatever it stands on.
+const PAGE: Theme = Theme {
+    ink: "var(--ink)",
+    soft: "var(--soft)",
+    line: "var(--line)",
+    paper: "var(--paper)",
+    colours: [
+        "var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)",
+        "var(--c7)", "var(--c8)", "var(--c9)",
+    ],
+};
+
+/// A view of one panel for a page that has no script, on its default scale and so wide.
+pub(in crate::report) fn panel(view: &View, width: f64) -> String {
+    let drawn = Common::new(view, is_log(view)).panel(0, width, &PAGE);
+    let (w, h, label) = (at(width), at(drawn.height), escaped(&view.sentence));
+    format!(
+        "<svg viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" role=\"img\" aria-label=\"{label}\">\n{}</svg>\n",
+        drawn.svg
+    )
+}
+
+/// The mark of a colour, for a legend of the page.
+pub(in crate::report) fn legend(number: usize) -> String {
+    let mut out = String::new();
+    let colour = PAGE.colours[number % COLOURS];
+    mark(&mut out, number, [0.0, 0.0], 5.5, [colour, colour], "");
+    format!("<svg viewBox=\"-9 -9 18 18\" aria-hidden=\"true\">{out}</svg>")
+}
+
 /// What each colour means; gives where it ends.
-fn legend(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f64 {
+fn names(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f64 {
     let theme = &PAPER;
     let (mut x, mut y) = (MARGIN, from + LINE - 4.0);
     text(out, [x, y], key, theme.soft, "start", "");
     x += wide(key, SIZE) + 14.0;
     let names: BTreeMap<usize, &str> =
         view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
+    // Lines without marks are told by their dashes.
+    let is_steps = view.style == Style::Steps;
+    let own = if is_steps { 34.0 } else { 16.0 };
     for (number, name) in names {
-        let words = shortened(name, width - 2.0 * MARGIN - 20.0, SIZE);
-        if x + 16.0 + wide(&words, SIZE) > width - MARGIN {
+        let words = shortened(name, width - 2.0 * MARGIN - own - 4.0, SIZE);
+        if x + own + wide(&words, SIZE) > width - MARGIN {
             x = MARGIN;
             y += LINE;
         }
         let colour = theme.colours[number % COLOURS];
-        mark(out, number, [x + 6.0, y - 4.0], 4.0, [colour, colour], "");
-        text(out, [x + 16.0, y], &words, theme.ink, "start", "");
-        x += 16.0 + wide(&words, SIZE) + 16.0;
+        if is_steps {
+            sample(out, number, [x + 14.0, y - 4.0], colour);
+        } else {
+            mark(out, number, [x + 6.0, y - 4.0], 4.0, [colour, colour], "");
+        }
+        text(out, [x + own, y], &words, theme.ink, "start", "");
+        x += own + wide(&words, SIZE) + 16.0;
     }
     y
 }

@@ -2,20 +2,21 @@
 //!
 //! The page draws the same figures with the modules in `assets/plot/`, which have the same names as these, because a
 //! page has to draw anew when it is made wider or something is chosen. That both draw the same is held by
-//! `assets/test/figures/`: views, and what comes of them, to the letter, for the tests of either side. `intervals` and
+//! `assets/test/figures/`: views, and what comes of them, to the letter, for the tests of either side. `parts` and
 //! `usage` are drawn here alone, for a page that has no script.
 
 mod dates;
 mod figure;
-mod intervals;
 mod numbers;
 mod panel;
+mod parts;
 mod svg;
 mod usage;
 mod view;
 
 pub use figure::figure;
-pub(super) use intervals::intervals;
+pub(super) use figure::{legend, panel};
+pub(super) use parts::parts;
 pub(super) use usage::usage;
 pub(super) use view::is_log;
 

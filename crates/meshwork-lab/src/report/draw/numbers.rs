@@ -1,10 +1,13 @@
 //! Numbers along an axis: which ones, and how they are written.
 
-/// The digits before the decimal point in groups of three.
+/// The digits before the decimal point in groups of three, from five digits on.
 fn grouped(text: &str) -> String {
     let (whole, part) =
         text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
     let digits = whole.chars().filter(char::is_ascii_digit).count();
+    if digits < 5 {
+        return text.to_owned();
+    }
     let mut out = String::new();
     let mut seen = 0;
     for c in whole.chars() {
@@ -74,6 +77,22 @@ pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
+/// A percentage and the ends of its interval, of which the upper may be infinite; with a sign where it says which way.
+pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
+    let signed = |number: f64, decimals: usize| {
+        format!("{}{}", if number > 0.0 { "+" } else { "" }, fixed(number, decimals))
+    };
+    let decimals = |size: f64| {
+        if size > 0.0 { (1.0 - size.log10().floor()).clamp(0.0, 6.0) as usize } else { 0 }
+    };
+    let Some([low, high]) = ends else {
+        return format!("{} %", signed(mean, decimals(mean.abs())));
+    };
+    let own = decimals(if high.is_finite() { high - low } else { 100.0 });
+    let top = if high.is_finite() { signed(high, own) } else { "∞".to_owned() };
+    format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
+}
+
 /// Round numbers from one to the other, about so many: steps of 1, 2 or 5 times a power of ten.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;
@@ -113,9 +132,11 @@ const SETS: [(&[f64], i32); 8] = [
     (&[1.0], 10),
 ];
 
-/// The ticks of a logarithmic axis: as many as have room.
+/// The ticks of a logarithmic axis: as many as have room, but two at least.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
+    let mut finer = linear_ticks(from, until, most - 1.0);
+    finer.retain(|&number| number > 0.0);
     for (marks, step) in SETS {
         let powers = (first..=last).filter(|power| power % step == 0);
         let ticks: Vec<f64> = powers
@@ -126,11 +147,16 @@ pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
             })
             .filter(|&number| number >= from && number <= until)
             .collect();
+        if ticks.len() < 2 {
+            break;
+        }
         if ticks.len() as f64 <= most {
             return ticks;
         }
+        finer = ticks;
     }
-    Vec::new()
+    let step = (finer.len() as f64 / most.max(2.0)).ceil().max(1.0) as usize;
+    finer.into_iter().step_by(step).collect()
 }
 
 #[cfg(test)]
@@ -140,7 +166,7 @@ mod tests {
     #[test]
     fn numbers_are_short_and_grouped() {
         let ticks = [0.0, -0.3, 0.1 + 0.2, 1234.5, 999_999.0, 1.5e6, -2e9, 0.00001].map(tick);
-        assert_eq!(ticks, ["0", "−0.3", "0.3", "1,234.5", "999,999", "1.5M", "−2B", "1e−5"]);
+        assert_eq!(ticks, ["0", "−0.3", "0.3", "1234.5", "999,999", "1.5M", "−2B", "1e−5"]);
         let briefs = [1.0 / 3.0, 24_485.4, 123_456.7, -0.000_012_345, 2e15].map(brief);
         assert_eq!(briefs, ["0.33333", "24,485", "123,457", "−1.234e−5", "2.000e15"]);
         let shown = [(24_485.4, Some(159.2)), (-0.012_345, Some(0.004_56)), (7.0, Some(0.0))];
@@ -156,5 +182,16 @@ mod tests {
         assert_eq!(log_ticks(0.5, 80.0, 8.0), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(log_ticks(0.01, 1e6, 5.0), [0.01, 1.0, 100.0, 10_000.0, 1e6]);
         assert_eq!(log_ticks(0.01, 1e6, 4.0), [1.0, 1000.0, 1e6]);
+        // Never one alone.
+        assert_eq!(log_ticks(20.0, 900.0, 2.0), [30.0, 300.0]);
+        assert_eq!(log_ticks(120.0, 900.0, 3.0), [200.0, 500.0]);
+        assert_eq!(log_ticks(350.0, 480.0, 4.0), [350.0, 400.0, 450.0]);
+    }
+
+    #[test]
+    fn percentages_have_signs_and_ends() {
+        assert_eq!(percent(-97.4, Some([-99.8, -72.0])), "−97 % (−100 to −72)");
+        assert_eq!(percent(12.0, Some([-3.0, f64::INFINITY])), "+12 % (−3 to ∞)");
+        assert_eq!(percent(0.25, None), "+0.25 %");
     }
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::dates::date_ticks;
-use super::numbers::{linear_ticks, log_ticks, rounded, tick};
-use super::svg::{At, COLOURS, SIZE, at, escaped, line, mark, path, rect, shortened, text, wide};
-use super::view::{Point, along, extent, label, measured, points, scale};
-use crate::report::figures::{Scale, Style, View};
+use super::numbers::{linear_ticks, log_ticks, tick};
+use super::svg::{
+    At, COLOURS, SIZE, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide,
+};
+use super::view::{Point, along, extent, has_percent, label, measured, points, scale};
+use crate::report::figures::{Bound, Scale, Style, View};
 
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
@@ -27,6 +29,10 @@ pub(super) struct Common<'a> {
     points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
+    /// Whether differences are in percent, as they are where that is known.
+    in_percent: bool,
+    /// The order of sorted rows, by their means over all panels.
+    order: BTreeMap<usize, f64>,
 }
 
 /// A panel that is drawn.
@@ -37,16 +43,24 @@ pub(super) struct Drawn {
 
 impl<'a> Common<'a> {
     pub(super) fn new(view: &'a View, log: bool) -> Common<'a> {
-        let points = points(view);
-        Common { domain: measured(view, &points, log), view, points, log }
+        let in_percent = has_percent(view);
+        let points = points(view, in_percent);
+        let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        for point in &points {
+            let (sum, count) = sums.entry(point.x as usize).or_default();
+            *sum += point.mean;
+            *count += 1.0;
+        }
+        let order = sums.into_iter().map(|(place, (sum, count))| (place, sum / count)).collect();
+        Common { domain: measured(view, &points, log), view, points, log, in_percent, order }
     }
 
     /// Draws one panel, so wide.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
-            Style::Rows => self.rows(&points, width, theme),
-            Style::Lines | Style::Steps => self.curves(&points, width, theme),
+            Style::Rows => self.rows(panel, &points, width, theme),
+            Style::Lines | Style::Steps => self.curves(panel, &points, width, theme),
         }
     }
 
@@ -60,6 +74,12 @@ impl<'a> Common<'a> {
         let is_open = self.view.differences && !point.is_clear();
         let more = if point.is_partial(self.view) { " opacity=\"0.45\"" } else { "" };
         (if is_open { theme.paper } else { colour }, more)
+    }
+
+    /// What is measured, with its unit.
+    fn measure(&self) -> String {
+        let scale = &self.view.y;
+        if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
     /// Dates, where it is known which; the values that were swept, where they have room; else round numbers.
@@ -100,7 +120,7 @@ impl<'a> Common<'a> {
     }
 
     /// Lines and steps: what is measured goes up.
-    fn curves(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
+    fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
         let up_log = self.log && !is_steps;
@@ -138,7 +158,7 @@ impl<'a> Common<'a> {
             for (number, words) in self.ticks_along(along_log, reach, right - left - 16.0) {
                 let x = x(number);
                 line(&mut svg, [x, bottom, x, bottom + 5.0], theme.soft, 1.0, "");
-                text(&mut svg, [x, bottom + 17.0], &words, theme.soft, "middle", SMALLER);
+                tick_below(&mut svg, [x, bottom + 17.0], &words, width, theme);
             }
         } else {
             let widest = extent(names.iter().map(|name| wide(name, SMALL)))[1];
@@ -149,7 +169,7 @@ impl<'a> Common<'a> {
                 text(&mut svg, at, &name, theme.soft, "middle", SMALLER);
             }
         }
-        text(&mut svg, [0.0, 12.0], &label(&view.y), theme.ink, "start", "");
+        text(&mut svg, [0.0, 12.0], &self.measure(), theme.ink, "start", "");
         label_below(&mut svg, &view.x, [f64::midpoint(left, right), height - 6.0], theme);
         if domain[0] < 0.0 && domain[1] > 0.0 {
             line(&mut svg, [left, y(0.0), right, y(0.0)], theme.ink, 1.0, "");
@@ -160,33 +180,54 @@ impl<'a> Common<'a> {
                 points.iter().copied().filter(|point| point.colour == number).collect();
             let colour = theme.colours[number % COLOURS];
             let place = |point: &Point| [x(point.x), y(point.mean)];
+            let _ = writeln!(svg, r#"<g data-series="{number}">"#);
             if is_steps {
                 let places: Vec<At> = own.iter().map(|point| place(point)).collect();
-                path(&mut svg, &[steps(&places)], colour, 1.75);
+                path(&mut svg, &[steps(&places)], colour, 1.75, &dashed(number));
+                svg.push_str("</g>\n");
                 continue;
             }
             // Whiskers of one place stand beside each other, so that all can be seen.
             let beside = 2.0 * (order as f64 - (colours.len() as f64 - 1.0) / 2.0);
-            for point in own.iter().filter(|point| point.has_whisker(domain)) {
+            for point in &own {
+                let Some([is_below, is_above]) = point.whisker(domain) else { continue };
                 let at = x(point.x) + beside;
                 let ends = [at, y(point.low), at, y(point.high)];
                 line(&mut svg, ends, colour, 1.5, " stroke-opacity=\"0.55\"");
+                if is_below {
+                    beyond(&mut svg, [at, y(point.low)], [0.0, 1.0], colour);
+                }
+                if is_above {
+                    beyond(&mut svg, [at, y(point.high)], [0.0, -1.0], colour);
+                }
             }
             let runs: Vec<Vec<At>> = runs(view, &own)
                 .iter()
                 .map(|run| run.iter().map(|point| place(point)).collect())
                 .collect();
-            path(&mut svg, &runs, colour, 1.75);
+            path(&mut svg, &runs, colour, 1.75, "");
             for point in own {
                 let (fill, more) = self.look(point, colour, theme);
                 mark(&mut svg, number, place(point), 3.4, [colour, fill], more);
             }
+            svg.push_str("</g>\n");
+        }
+        for (bound, number) in self.bounds(panel) {
+            let (at, up) = ([x(bound.x), y(bound.y)], if bound.is_upper { 1.0 } else { -1.0 });
+            draw_bound(&mut svg, at, [0.0, up], theme.colours[number % COLOURS]);
         }
         Drawn { svg, height }
     }
 
+    /// The bounds in a panel that a scale has a place for, with the colours of their points.
+    fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
+        let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
+        here.filter(|bound| !self.log || bound.y > 0.0)
+            .map(|bound| (bound, self.view.series[bound.series].colour))
+    }
+
     /// Bars or dots in rows, for any number of names: what is measured goes to the right.
-    fn rows(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
+    fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
         let mut colours = in_order(points.iter().map(|point| point.colour));
@@ -201,9 +242,11 @@ impl<'a> Common<'a> {
         let head = if is_one { 4.0 } else { 24.0 };
         let step = bar * (if is_one { 1.0 } else { colours.len() as f64 }) + head;
         let widest = extent(places.iter().map(|&place| wide(&names[place], SIZE)))[1] + 10.0;
-        let left = if is_one { widest.min(width * 0.42) } else { 8.0 };
+        let room = (width * 0.42).max((width * 0.6).min(200.0));
+        let left = if is_one { widest.min(room) } else { 8.0 };
         let said = if width - left >= 260.0 {
-            extent(points.iter().map(|point| wide(&words(point), SMALL)))[1] + 10.0
+            let words = points.iter().map(|point| wide(&point.words(self.in_percent), SMALL));
+            extent(words)[1] + 10.0
         } else {
             0.0
         };
@@ -214,17 +257,16 @@ impl<'a> Common<'a> {
         let x = scale(domain, [left, right], log);
         let is_bars = !log && !view.differences;
         let zero = if log { left } else { x(0.0) };
-        let about = ((right - left) / 70.0).floor().max(2.0);
         let ticks = if log {
-            log_ticks(domain[0], domain[1], about)
+            roomy_log_ticks(domain, right - left, &x)
         } else {
-            linear_ticks(domain[0], domain[1], about)
+            linear_ticks(domain[0], domain[1], ((right - left) / 70.0).floor().max(2.0))
         };
         let mut svg = String::new();
         for number in ticks {
             let x = x(number);
             line(&mut svg, [x, top, x, bottom], theme.line, 1.0, "");
-            text(&mut svg, [x, bottom + 15.0], &tick(number), theme.soft, "middle", SMALLER);
+            tick_below(&mut svg, [x, bottom + 15.0], &tick(number), width, theme);
         }
         for (row, &place) in places.iter().enumerate() {
             let begin = top + row as f64 * step + head;
@@ -255,16 +297,29 @@ impl<'a> Common<'a> {
                     let place = [zero.min(end), y - bar / 2.0 + 2.0, (end - zero).abs(), bar - 4.0];
                     rect(&mut svg, place, colour, more);
                 }
-                if point.has_whisker(domain) {
+                if let Some([is_below, is_above]) = point.whisker(domain) {
                     let stroke = if is_bars { theme.ink } else { colour };
                     line(&mut svg, [x(point.low), y, x(point.high), y], stroke, 1.5, "");
+                    if is_below {
+                        beyond(&mut svg, [x(point.low), y], [-1.0, 0.0], stroke);
+                    }
+                    if is_above {
+                        beyond(&mut svg, [x(point.high), y], [1.0, 0.0], stroke);
+                    }
                 }
                 if !is_bars {
                     mark(&mut svg, number, [end, y], 4.0, [colour, fill], more);
                 }
+                for (bound, number) in self.bounds(panel) {
+                    if bound.x as usize == place && number == point.colour {
+                        let to = if bound.is_upper { -1.0 } else { 1.0 };
+                        draw_bound(&mut svg, [x(bound.y), y], [to, 0.0], theme.ink);
+                    }
+                }
                 if said > 0.0 {
                     let at = [right + 8.0, y + 4.0];
-                    text(&mut svg, at, &words(point), theme.soft, "start", SMALLER);
+                    let words = point.words(self.in_percent);
+                    text(&mut svg, at, &words, theme.soft, "start", SMALLER);
                 }
             }
         }
@@ -272,7 +327,7 @@ impl<'a> Common<'a> {
             line(&mut svg, [zero, top, zero, bottom], theme.ink, 1.0, "");
         }
         let middle = [f64::midpoint(left, right), height - 8.0];
-        text(&mut svg, middle, &label(&view.y), theme.ink, "middle", "");
+        text(&mut svg, middle, &self.measure(), theme.ink, "middle", "");
         Drawn { svg, height }
     }
 
@@ -282,12 +337,18 @@ impl<'a> Common<'a> {
         places.sort_unstable();
         places.dedup();
         if self.view.sorted && is_one {
-            let means: BTreeMap<usize, f64> =
-                points.iter().map(|point| (point.x as usize, point.mean)).collect();
-            places.sort_by(|a, b| means[a].total_cmp(&means[b]).then(a.cmp(b)));
+            let mean = |place: &usize| self.order[place];
+            places.sort_by(|a, b| mean(a).total_cmp(&mean(b)).then(a.cmp(b)));
         }
         places
     }
+}
+
+/// A stroke across the direction of what is measured, and an arrow to the side on which a claim holds.
+fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
+    line(svg, [x - 9.0 * dy, y - 9.0 * dx, x + 9.0 * dy, y + 9.0 * dx], colour, 2.5, "");
+    line(svg, [x, y, x + 9.0 * dx, y + 9.0 * dy], colour, 1.5, "");
+    beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
 /// Each once, in the order in which they come.
@@ -301,9 +362,26 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     seen
 }
 
-/// What stands beside a bar.
-fn words(point: &Point) -> String {
-    rounded(point.mean, point.half)
+/// As many ticks of a logarithmic axis as stand apart.
+fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -> Vec<f64> {
+    let half = |number: f64| wide(&tick(number), SMALL) / 2.0;
+    let mut most = (room / 40.0).floor().max(3.0);
+    loop {
+        let ticks = log_ticks(from, until, most);
+        let is_apart =
+            |pair: &[f64]| x(pair[1]) - x(pair[0]) >= half(pair[1]) + half(pair[0]) + 6.0;
+        if most <= 2.0 || ticks.windows(2).all(is_apart) {
+            return ticks;
+        }
+        most -= 1.0;
+    }
+}
+
+/// A word below an axis, moved to where all of it can be seen.
+fn tick_below(out: &mut String, [x, y]: At, words: &str, width: f64, theme: &Theme) {
+    let half = wide(words, SMALL) / 2.0;
+    let place = [x.min(width - half).max(half), y];
+    text(out, place, words, theme.soft, "middle", SMALLER);
 }
 
 /// What runs along, below the plot, with its key in small print.

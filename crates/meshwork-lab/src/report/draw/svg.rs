@@ -72,7 +72,7 @@ pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor:
 }
 
 /// Lines from point to point; each list is drawn without a break.
-pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64) {
+pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64, more: &str) {
     let mut d = String::new();
     for piece in pieces.iter().filter(|piece| piece.len() > 1) {
         for (i, place) in piece.iter().enumerate() {
@@ -85,9 +85,42 @@ pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f6
         let width = at(width);
         let _ = writeln!(
             out,
-            r#"<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round"/>"#
+            r#"<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round"{more}/>"#
         );
     }
+}
+
+/// The head of an arrow: what is drawn goes on beyond the plot in this direction.
+pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
+    let back = |side: f64| [x - 5.0 * dx + side * dy, y - 5.0 * dy + side * dx];
+    path(out, &[vec![back(4.0), [x, y], back(-4.0)]], stroke, 1.5, "");
+}
+
+/// The dashes of each line, so that lines are told apart without their colours.
+const DASHES: [&str; 10] = [
+    "",
+    "7 3",
+    "2 2.5",
+    "9 3 2 3",
+    "12 4",
+    "4 2",
+    "1 3",
+    "9 3 2 3 2 3",
+    "14 3 4 3",
+    "5 5",
+];
+
+/// How a line without marks is drawn.
+pub(super) fn dashed(number: usize) -> String {
+    match DASHES[number % DASHES.len()] {
+        "" => String::new(),
+        dashes => format!(r#" stroke-dasharray="{dashes}""#),
+    }
+}
+
+/// A line as long as a mark is wide, for a legend.
+pub(super) fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) {
+    path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
 /// The corners of each shape, as far from its middle as a circle with radius 1 is large.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::svg::{at, rect, text};
+use super::svg::{at, escaped, rect, text};
 use crate::operator::compare::Layer;
 
 /// The most room that a cell takes.
@@ -11,8 +11,8 @@ const CELL: f64 = 22.0;
 /// The room between layers.
 const GAP: f64 = 14.0;
 
-/// Layers beside and below each other, as a drawing of this width.
-pub(in crate::report) fn usage(layers: &[Layer], width: f64) -> String {
+/// Layers beside and below each other, as a drawing of this width that says `label` to those who cannot see it.
+pub(in crate::report) fn usage(layers: &[Layer], label: &str, width: f64) -> String {
     let widest = layers.iter().map(|layer| layer.row).max().unwrap_or(1).max(1) as f64;
     let cell = CELL.min(width / widest);
     let mut out = String::new();
@@ -45,7 +45,8 @@ pub(in crate::report) fn usage(layers: &[Layer], width: f64) -> String {
     let mut whole = String::new();
     let _ = writeln!(
         whole,
-        r#"<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">"#
+        r#"<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{}">"#,
+        escaped(label)
     );
     whole + &out + "</svg>\n"
 }

@@ -1,5 +1,6 @@
 //! What a view holds, as points, and how far its scales reach.
 
+use super::numbers::{percent, rounded};
 use crate::report::figures::{Scale, Style, View};
 
 /// One measured value, and where it stands.
@@ -19,24 +20,37 @@ pub(super) struct Point {
     pub(super) panel: usize,
 }
 
-/// Every point of a view, series by series.
-pub(super) fn points(view: &View) -> Vec<Point> {
-    let of = |series: &'_ super::super::figures::Series, i: usize| {
-        let (mean, half) = (series.mean[i], series.half.get(i).copied().flatten());
-        (series.x[i], mean, half, series.replications.get(i).copied().unwrap_or(0))
-    };
+/// Whether differences are known as shares of what they are differences from.
+pub(super) fn has_percent(view: &View) -> bool {
+    view.series.iter().any(|series| !series.percent.is_empty())
+}
+
+/// Every point of a view, series by series; of differences in percent, if that is wanted.
+pub(super) fn points(view: &View, in_percent: bool) -> Vec<Point> {
     let mut all = Vec::new();
     for series in &view.series {
         for i in 0..series.x.len() {
-            let (x, mean, half, replications) = of(series, i);
-            let wide = half.unwrap_or(0.0);
+            let (mean, half, [low, high]) = match series.percent.get(i).filter(|_| in_percent) {
+                // An interval without an upper end reaches beyond every plot.
+                Some(&(mean, Some(low), high)) => {
+                    let high = high.unwrap_or(f64::INFINITY);
+                    (mean, Some((high - low) / 2.0), [low, high])
+                }
+                Some(&(mean, None, _)) => (mean, None, [mean, mean]),
+                None => {
+                    let mean = series.mean[i];
+                    let half = series.half.get(i).copied().flatten();
+                    let wide = half.unwrap_or(0.0);
+                    (mean, half, [mean - wide, mean + wide])
+                }
+            };
             all.push(Point {
-                x,
+                x: series.x[i],
                 mean,
                 half,
-                low: mean - wide,
-                high: mean + wide,
-                replications,
+                low,
+                high,
+                replications: series.replications.get(i).copied().unwrap_or(0),
                 once: series.once.get(i).copied().unwrap_or(false),
                 colour: series.colour,
                 panel: series.panel,
@@ -49,7 +63,7 @@ pub(super) fn points(view: &View) -> Vec<Point> {
 impl Point {
     /// Whether its interval excludes 0.
     pub(super) fn is_clear(&self) -> bool {
-        self.half.is_some_and(|half| self.mean.abs() > half)
+        self.half.is_some() && (self.low > 0.0 || self.high < 0.0)
     }
 
     /// Whether it is of fewer replications than were asked for.
@@ -59,9 +73,20 @@ impl Point {
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether it has an interval of which something can be seen.
-    pub(super) fn has_whisker(&self, domain: [f64; 2]) -> bool {
-        self.half.is_some_and(|half| half > 0.0) && self.low <= domain[1] && self.high >= domain[0]
+    /// Whether an interval can be drawn, and whether it goes on beyond either end of the plot; none where it cannot.
+    pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
+        let is_there = self.half.is_some_and(|half| half > 0.0);
+        (is_there && self.low <= until && self.high >= from)
+            .then_some([self.low < from, self.high > until])
+    }
+
+    /// What stands beside it.
+    pub(super) fn words(&self, in_percent: bool) -> String {
+        if in_percent {
+            percent(self.mean, self.half.map(|_| [self.low, self.high]))
+        } else {
+            rounded(self.mean, self.half)
+        }
     }
 }
 
@@ -95,7 +120,8 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 
 /// From where to where the measured values go. Wide intervals may leave the plot: the means may not.
 pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
-    let [least, most] = extent(points.iter().map(|point| point.mean));
+    let bounds = view.bounds.iter().map(|bound| bound.y).filter(|&y| !log || y > 0.0);
+    let [least, most] = extent(points.iter().map(|point| point.mean).chain(bounds));
     if view.style == Style::Steps {
         let top = match most * 1.05 {
             _ if most > 0.0 && most <= 1.0 => 1.0,
@@ -104,8 +130,8 @@ pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
         };
         return [least.min(0.0), top];
     }
-    let low = extent(points.iter().map(|point| point.low))[0];
-    let high = extent(points.iter().map(|point| point.high))[1];
+    let low = extent(points.iter().map(|point| point.low))[0].min(least);
+    let high = extent(points.iter().map(|point| point.high))[1].max(most);
     if log {
         let positive = |point: &Point| if point.low > 0.0 { point.low } else { point.mean };
         let positive = extent(points.iter().map(positive))[0];

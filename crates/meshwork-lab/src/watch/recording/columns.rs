@@ -28,6 +28,10 @@ pub struct Columns {
     pub number: Vec<f64>,
     /// What it asked for: its place in the list of that.
     pub request: Vec<u32>,
+    /// Who submitted it: its place in the list of users; empty where no user is known.
+    pub user: Vec<u32>,
+    /// Its partition: its place in the list of partitions; empty where none is known.
+    pub partition: Vec<u32>,
     /// The site of every start, and of every node that goes or comes, in order; a job stays on it.
     pub site: Vec<u32>,
     /// Of how many blocks each placement is: those of starts and moves, in order.
@@ -62,6 +66,8 @@ impl Columns {
         u32s("count", &self.count);
         u32s("job", &self.job);
         u32s("request", &self.request);
+        u32s("user", &self.user);
+        u32s("partition", &self.partition);
         u32s("site", &self.site);
         u32s("blocks", &self.blocks);
         u32s("base", &self.base);

@@ -18,13 +18,15 @@ mod rows;
 mod tape;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use meshwork::access::Area;
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
-use meshwork::topology::{Topology, Wiring};
+use meshwork::topology::{Node, Topology, Wiring};
 use serde::Serialize;
 use toml::Table;
 
@@ -82,6 +84,60 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
+/// Consecutive nodes of a site that are not like others for a while.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Marked {
+    /// `partition`, `reserved` or `asleep`.
+    pub kind: &'static str,
+    /// The name of a partition; empty of all else.
+    pub name: String,
+    /// The index of the site.
+    pub site: usize,
+    /// The first node.
+    pub first: u32,
+    /// How many they are.
+    pub count: u32,
+    /// From when; none, if from the beginning.
+    pub from: Option<f64>,
+    /// Until when; none, if until the end.
+    pub until: Option<f64>,
+}
+
+/// The most spans of sleep that are kept.
+const MAX_SLEEPS: usize = 20_000;
+
+/// Nodes in order as runs of consecutive ones: the first of each, and how many.
+fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &node in nodes {
+        match runs.last_mut() {
+            Some((first, count)) if *first + *count == node => *count += 1,
+            _ => runs.push((node, 1)),
+        }
+    }
+    runs
+}
+
+/// The partitions and reservations of a scenario, as runs of nodes.
+fn marked(scenario: &Scenario) -> Vec<Marked> {
+    let of = |area: Area| {
+        let kind = if area.during.is_some() { "reserved" } else { "partition" };
+        let [from, until] =
+            [area.during.map(|(from, _)| from), area.during.map(|(_, until)| until)];
+        let mark = move |(first, count): (u32, u32)| Marked {
+            kind,
+            name: area.name.clone(),
+            site: area.site,
+            first,
+            count,
+            from: from.map(Time::units),
+            until: until.map(Time::units),
+        };
+        runs(&area.nodes).into_iter().map(mark).collect::<Vec<Marked>>()
+    };
+    scenario.areas().into_iter().flat_map(of).collect()
+}
+
 /// Something that jobs asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Asked {
@@ -116,6 +172,15 @@ pub struct Recording {
     pub asked: Vec<Asked>,
     /// The sides of every block that was held, each once.
     pub shapes: Vec<Vec<u32>>,
+    /// Who submitted jobs, each once; empty where nobody is known, and the name is where one is not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<String>,
+    /// The partitions that jobs name, each once; as with users.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<String>,
+    /// Nodes that are for some only, and nodes that sleep.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marked: Vec<Marked>,
     /// What a job waits for that could start: `priority`, or `reserved` if its scheduler keeps nodes for others; none where
     /// it is not known why jobs wait.
     pub held_up: Option<&'static str>,
@@ -234,6 +299,9 @@ impl Recording {
             notes: Vec::new(),
             asked,
             shapes,
+            users: Vec::new(),
+            partitions: Vec::new(),
+            marked: Vec::new(),
             held_up: None,
             answers_until: None,
             columns,
@@ -276,6 +344,9 @@ impl Recording {
             notes: Vec::new(),
             asked: Vec::new(),
             shapes: Vec::new(),
+            users: Vec::new(),
+            partitions: Vec::new(),
+            marked: Vec::new(),
             held_up: None,
             answers_until: None,
             columns: Columns::default(),
@@ -297,15 +368,18 @@ impl Recording {
         let window = Window { from: self.from, ..Window::default() };
         self.notes.extend(Recording::part(subject.record, &tape, window));
         self.until = if tape.is_full() { tape.until().units() } else { end };
-        let tape::Heard { columns, asked, shapes, held_up, answers_until } = tape.heard();
+        let tape::Heard { columns, asked, shapes, users, partitions, held_up, answers_until } =
+            tape.heard();
         self.columns = columns;
+        self.users = users;
+        self.partitions = partitions;
         self.asked = asked;
         self.shapes = shapes;
         self.held_up = held_up;
         self.answers_until = answers_until.map(Time::units);
         self.notes.extend(
             self.answers_until.map(|until| {
-                format!("Why jobs wait is told until time {}.", significant(until, 6))
+                format!("Reasons for waiting were recorded up to time {}.", significant(until, 6))
             }),
         );
         Ok(self)
@@ -338,17 +412,36 @@ struct Heard {
     window: Window,
     tape: Tape,
     counts: Counts,
+    /// Partitions, reservations, and nodes that slept.
+    marked: Vec<Marked>,
+    /// Of nodes that sleep now the place in that list, by site and first node.
+    asleep: BTreeMap<(usize, Node), usize>,
 }
 
 impl Heard {
     fn new(window: Window) -> Heard {
-        Heard { window, tape: Tape::new(window), counts: Counts::default() }
+        let (marked, asleep) = (Vec::new(), BTreeMap::new());
+        Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
     /// The same of a run of a scenario, with why jobs wait in it.
     fn of(window: Window, scenario: &Scenario, replication: u64) -> Heard {
         let tape = Tape::with_answers(window, Answers::of(scenario, replication));
-        Heard { window, tape, counts: Counts::default() }
+        Heard { tape, marked: marked(scenario), ..Heard::new(window) }
+    }
+
+    /// Nodes fell asleep, or were woken.
+    fn sleep(&mut self, now: Time, site: usize, nodes: &[Node], is_asleep: bool) {
+        for &node in nodes {
+            if is_asleep && self.marked.len() < MAX_SLEEPS {
+                self.asleep.insert((site, node), self.marked.len());
+                let from = Some(now.units());
+                let (kind, name) = ("asleep", String::new());
+                self.marked.push(Marked { kind, name, site, first: node, count: 1, from, until: None });
+            } else if let Some(place) = self.asleep.remove(&(site, node)) {
+                self.marked[place].until = Some(now.units());
+            }
+        }
     }
 
     fn take(&mut self, happening: Happening) {
@@ -369,12 +462,18 @@ impl Heard {
         let until = if whole { end } else { self.tape.until().units() };
         let timeline = self.counts.timeline(processors, until, whole).of_run(subject);
         let begun = Recording::begin(subject, sites, self.window);
-        Ok((begun.filled(subject, self.tape, end)?, timeline))
+        let filled = begun.filled(subject, self.tape, end)?;
+        Ok((Recording { marked: self.marked, ..filled }, timeline))
     }
 }
 
 impl Observer for Heard {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Asleep { site, nodes } => self.sleep(now, *site, nodes, true),
+            Event::Awake { site, nodes, .. } => self.sleep(now, *site, nodes, false),
+            _ => {}
+        }
         if let Some(happening) = Happening::of(now, event) {
             self.take(happening);
         }

@@ -48,6 +48,8 @@ pub struct Tape {
     places: BTreeMap<JobId, u32>,
     asked: BTreeMap<Request, u32>,
     shapes: BTreeMap<Dims, u32>,
+    users: BTreeMap<String, u32>,
+    partitions: BTreeMap<String, u32>,
     columns: Columns,
     /// Who is asked why jobs wait, if anybody is.
     answers: Option<Answers>,
@@ -60,6 +62,8 @@ pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<Asked>,
     pub(super) shapes: Vec<Vec<u32>>,
+    pub(super) users: Vec<String>,
+    pub(super) partitions: Vec<String>,
     /// What a job waits for that could start; none where nobody was asked.
     pub(super) held_up: Option<&'static str>,
     pub(super) answers_until: Option<Time>,
@@ -82,6 +86,8 @@ impl Tape {
             places: BTreeMap::new(),
             asked: BTreeMap::new(),
             shapes: BTreeMap::new(),
+            users: BTreeMap::new(),
+            partitions: BTreeMap::new(),
             columns: Columns::default(),
             answers: None,
             answers_until: None,
@@ -147,12 +153,23 @@ impl Tape {
         self.columns.number.len()
     }
 
-    pub(super) fn heard(self) -> Heard {
+    pub(super) fn heard(mut self) -> Heard {
+        // Of nobody known, nothing is said.
+        for (names, column) in [
+            (&mut self.users, &mut self.columns.user),
+            (&mut self.partitions, &mut self.columns.partition),
+        ] {
+            if names.keys().all(String::is_empty) {
+                (names.clear(), column.clear());
+            }
+        }
         let asked = |request: &Request| Asked { text: request.to_string(), nodes: request.nodes() };
         Heard {
             columns: self.columns,
             asked: in_place(&self.asked).map(asked).collect(),
             shapes: in_place(&self.shapes).map(|sides| sides.to_vec()).collect(),
+            users: in_place(&self.users).cloned().collect(),
+            partitions: in_place(&self.partitions).cloned().collect(),
             held_up: self.answers.map(|answers| answers.held_up().word()),
             answers_until: self.answers_until,
         }
@@ -291,6 +308,16 @@ impl Tape {
         self.columns.number.push(number as f64);
         let next = self.asked.len() as u32;
         self.columns.request.push(*self.asked.entry(job.request.clone()).or_insert(next));
+        let owner = job.owner.as_deref();
+        let place = |names: &mut BTreeMap<String, u32>, name: Option<&String>| {
+            let next = names.len() as u32;
+            *names.entry(name.cloned().unwrap_or_default()).or_insert(next)
+        };
+        let user = place(&mut self.users, owner.and_then(|owner| owner.user.as_ref()));
+        let partition = owner.and_then(|owner| owner.partition.as_ref());
+        let partition = place(&mut self.partitions, partition);
+        self.columns.user.push(user);
+        self.columns.partition.push(partition);
     }
 
     fn place(&mut self, placement: &Placement) {

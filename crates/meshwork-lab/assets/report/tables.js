@@ -1,0 +1,57 @@
+// Tables that can be put in the order of a column, and in which rows can be found.
+
+import { make } from "./dom.js";
+
+/** A table with fewer rows is seen at a glance. */
+const FEW = 12;
+
+/** The number with which a cell begins, or else its text. */
+export function keyOf(/** @type {string} */ text) {
+  const number = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text.trim());
+  return number ? Number(number[0].replaceAll(",", "").replace("−", "-")) : text.trim();
+}
+
+/** The order of two cells: numbers before words, and what was not measured last. */
+export function compare(/** @type {string | number} */ a, /** @type {string | number} */ b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "number" || b === "-") return -1;
+  if (typeof b === "number" || a === "-") return 1;
+  return a.localeCompare(b);
+}
+
+/** Puts the rows of a table in the order of a column. @param {HTMLTableElement} table @param {number} column @param {boolean} isDown */
+function sort(table, column, isDown) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column]?.textContent ?? "") }));
+  rows.sort((a, b) => (isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key)));
+  body.append(...rows.map(({ row }) => row));
+  [...(table.tHead?.rows[0].cells ?? [])].forEach((head, i) => {
+    if (i === column) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+}
+
+/** Gives the tables below an element their buttons, those that have none yet. */
+export function prepareTables(/** @type {ParentNode} */ root) {
+  for (const table of root.querySelectorAll("details.numbers table")) {
+    if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
+    const count = table.tBodies[0]?.rows.length ?? 0;
+    if (count < 3) continue;
+    [...(table.tHead?.rows[0].cells ?? [])].forEach((head, column) => {
+      const button = make("button", { type: "button" }, ...head.childNodes);
+      button.addEventListener("click", () => sort(table, column, head.getAttribute("aria-sort") === "ascending"));
+      head.append(button);
+    });
+    const box = table.closest(".scroll");
+    if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
+    const input = make("input", { type: "search", autocomplete: "off" });
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of box.querySelectorAll("tbody tr")) {
+        const text = row.textContent?.toLowerCase() ?? "";
+        if (row instanceof HTMLElement) row.hidden = !words.every((word) => text.includes(word));
+      }
+    });
+    box.before(make("label", { class: "filter" }, "Rows with ", input));
+  }
+}
