@@ -2,10 +2,12 @@
 //! and on the page.
 
 use crate::findings::number::plural;
-use crate::findings::summary::{Summary, label};
+use crate::findings::summary::Summary;
+use crate::findings::words::short;
 use crate::run::{Results, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Replications, Study};
+use toml::Value;
 
 /// How many scenarios are named one by one.
 const MAX_NAMED: usize = 4;
@@ -21,8 +23,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     let growing = chosen(&|index| summary.rows[index].growing);
     if !growing.is_empty() {
         notes.push(format!(
-            "the queue grows over the whole run{}: more work arrives than is done, so that means over jobs say \
-             above all how long the run is; `carried_load` says how much work is done",
+            "the machine is overloaded{}: the queue grows to the end, so mean waits depend on the length of the \
+             run; compare `carried_load` instead, or lower the load",
             place(points, &growing)
         ));
     }
@@ -48,8 +50,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     let constant = chosen(&|index| results.is_constant(index));
     if !constant.is_empty() {
         notes.push(format!(
-            "{asked}, but nothing random differs between them{}: the jobs are those of a log and no strategy draws, \
-             so one run counts, and ± is over batches of it; `workload.shuffle` or `windows` give replications that \
+            "{asked}, but nothing random differs between them{}: the jobs are those of a log and no strategy draws \
+             random numbers, so one run counts, and ± comes from batches of it; `workload.shuffle` or `windows` give replications that \
              differ",
             place(points, &constant)
         ));
@@ -60,8 +62,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     });
     if !same_jobs.is_empty() {
         notes.push(format!(
-            "all replications have the same jobs, those of the log, and differ only in what the strategies \
-             draw{}: ± says nothing of how other jobs would have fared; `windows` would",
+            "all replications have the same jobs, those of the log, and differ only in the random choices of \
+             strategies{}: ± does not cover other jobs; `windows` would",
             place(points, &same_jobs)
         ));
     }
@@ -76,6 +78,10 @@ fn place(points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() > MAX_NAMED {
         return format!(" in {} of {}", chosen.len(), plural(points.len() as u64, "scenario"));
     }
-    let labels: Vec<String> = chosen.iter().map(|&index| label(&points[index].swept)).collect();
+    let words =
+        |(key, value): &(String, Value)| format!("{key} = {}", short(key, &[value]).concat());
+    let label =
+        |&index: &usize| points[index].swept.iter().map(words).collect::<Vec<_>>().join(", ");
+    let labels: Vec<String> = chosen.iter().map(label).collect();
     format!(" with {}", labels.join("; "))
 }
