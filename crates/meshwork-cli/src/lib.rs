@@ -1,5 +1,9 @@
 //! The command `meshwork`: words in, words out. All that it knows is in the laboratory and the model.
 //!
+//! It simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat trees,
+//! dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for clusters
+//! under Slurm or Kueue.
+//!
 //! A program with strategies of its own has the whole command with them:
 //!
 //! ```no_run

@@ -262,10 +262,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
         let said = run(folder.path(), &format!("log.toml --set workload.path={log}"));
         assert_eq!(sentence(&said), format!("log.toml: the run of replication 0 failed: {what}"));
         assert_eq!(said.status, Some(1));
-        assert!(
-            said.out.ends_with("no run came to its end: there is nothing to show\n"),
-            "{said:?}"
-        );
+        assert!(said.out.ends_with("no run finished: there is nothing to show\n"), "{said:?}");
     }
     let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz");
     let beginning = "log.toml: the run of replication 0 failed: cut.swf.gz: the compressed file is cut off or \

@@ -101,8 +101,8 @@ fn what_every_example_stores_it_gives_again() {
 }
 
 #[test]
-fn the_log_of_the_first_example_is_made_by_the_command_it_names() {
-    let text = fs::read_to_string(examples().join("first.toml")).unwrap();
+fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
+    let text = fs::read_to_string(examples().join("log.toml")).unwrap();
     let command = text.lines().find_map(|line| line.strip_prefix("#   meshwork trace ")).unwrap();
     let arguments: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).collect();
     let folder = tempfile::tempdir().unwrap();

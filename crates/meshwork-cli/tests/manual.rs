@@ -119,6 +119,39 @@ fn the_reference_is_up_to_date() {
     }
     let summary = |folder: &Path| read(&folder.join("SUMMARY.md"));
     assert!(summary(folder.path()) == summary(&docs()), "SUMMARY.md is out of date; {again}");
+    let (made, kept) = (tree(&folder.path().join("img")), tree(&docs().join("img")));
+    for (name, text) in &made {
+        let is_same = kept.get(name).is_some_and(|kept| kept == text);
+        assert!(is_same, "img/{} is out of date; {again}", name.display());
+    }
+}
+
+#[test]
+fn entries_that_are_chosen_say_when_to_use_them() {
+    for folder in
+        ["allocators", "schedulers", "topologies", "machines", "workloads", "networks", "metrics"]
+    {
+        for (name, text) in tree(&docs().join("reference").join(folder)) {
+            let is_told = text.contains("\n**When to use it.** ") && text.contains("\nSee also: [");
+            assert!(is_told || name.ends_with("README.md"), "{folder}/{}", name.display());
+        }
+    }
+}
+
+#[test]
+fn every_picture_is_shown_and_every_picture_shown_is_there() {
+    let pages: String = tree(&docs())
+        .iter()
+        .filter(|(name, _)| name.extension().is_some_and(|ending| ending == "md"))
+        .map(|(_, text)| text.as_str())
+        .collect::<String>()
+        + &read(&docs().join("../README.md"))
+        + &read(&docs().join("../ARCHITECTURE.md"));
+    for (name, text) in tree(&docs().join("img")) {
+        let name = name.display().to_string();
+        assert!(pages.contains(&format!("img/{name})")), "{name} is in no page");
+        assert!(text.starts_with("<svg ") && text.contains("<title>"), "{name}");
+    }
 }
 
 #[test]
@@ -256,7 +289,8 @@ fn is_shown(shown: &str, said: &str) -> bool {
 #[test]
 fn every_command_of_the_manual_gives_what_it_shows() {
     let sessions = Mutex::new(0);
-    let pages: Vec<String> = chapters().into_iter().filter(|name| name.ends_with(".md")).collect();
+    let chapters = chapters().into_iter().filter(|name| name.ends_with(".md"));
+    let pages: Vec<String> = chapters.chain(["../README.md".to_owned()]).collect();
     each(&pages, |name| {
         let file = docs().join(name);
         let text = read(&file);
@@ -283,6 +317,7 @@ fn every_command_of_the_manual_gives_what_it_shows() {
                 }
             }
         }
+        figures_are_kept(name, &text, folder.path());
         if update() {
             for ((from, to), said) in outputs.into_iter().rev() {
                 lines.splice(from..to, said.lines().map(str::to_owned));
@@ -295,6 +330,23 @@ fn every_command_of_the_manual_gives_what_it_shows() {
     });
     let sessions = sessions.into_inner().unwrap();
     assert!(sessions > 20, "{sessions} sessions");
+}
+
+/// The pictures `img/FOLDER/NAME.svg` of a page that are no drawings of `meshwork manual` are figures which its commands
+/// have written to `FOLDER/NAME.svg`.
+fn figures_are_kept(page: &str, text: &str, folder: &Path) {
+    for rest in text.split("](img/").skip(1) {
+        let name = rest.split(')').next().unwrap();
+        if !name.contains('/') {
+            continue;
+        }
+        let (made, kept) = (read(&folder.join(name)), docs().join("img").join(name));
+        if update() {
+            fs::create_dir_all(kept.parent().unwrap()).unwrap();
+            fs::write(&kept, &made).unwrap();
+        }
+        assert!(read(&kept) == made, "{page}: img/{name} is not what its commands write");
+    }
 }
 
 #[test]

@@ -51,11 +51,11 @@ fn what_a_pool_has_saved_says_why_a_shape_would_wait() {
     let folder = saved();
     let said = ops(folder.path(), "explain state.json --shape 2x2");
     let expected = "\
-something of 2x2 at 0: 5 nodes are free, which is enough for its 2x2, but not as they would have to lie
+something of 2x2 at 0: 5 nodes are free, enough for its 2x2, but in no allowed shape
   near: 0,0:2x2; in the way: job a
   near: 2,0:2x2; in the way: job b
-  would do: the end of any one of job a, b
-  would do: a move of job a to 2,0:1x1
+  could start now if job a or job b ended
+  could start now after a move of job a to 2,0:1x1
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     // Answers to `snapshot` say the same as the file of --state.
@@ -98,18 +98,18 @@ fn a_stored_run_says_why_a_job_waits() {
     let folder = results();
     let said = ops(folder.path(), "explain results 3 --run 1 --at 2");
     let expected = "\
-job 3 waits at 2: 15 nodes are free, which is enough for its 4x3, but not as they would have to lie
+job 3 waits at 2: 15 nodes are free, enough for its 4x3, but in no allowed shape
   near: 3,0:4x3; in the way: job 2 until 6
-  starts by estimates: 6 on 3,0:4x3 if all start in order of arrival; were it the first in the queue: 6 on 3,0:4x3
-  would do: the end of any one of job 2
-  would do: an allocator or an orientation that takes 5,0:3x4, which is free
+  earliest start by the estimates: 6 on 3,0:4x3 if all start in order of arrival; if it were first: 6 on 3,0:4x3
+  could start now if job 2 ended
+  could start now under an allocator or in an orientation that takes 5,0:3x4, which is free
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     let said = ops(folder.path(), "explain results 4 --run 1/1 --at 2");
     let expected = "\
 job 4 waits at 2: it could start, but others come before it
   there is room for it on 5,0:2x2
-  starts by estimates: 12 on 0,0:2x2 if all start in order of arrival; were it the first in the queue: 2 on 5,0:2x2
+  earliest start by the estimates: 12 on 0,0:2x2 if all start in order of arrival; if it were first: 2 on 5,0:2x2
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     // Under `easy` the fourth has started beside the third, which has been promised a start.

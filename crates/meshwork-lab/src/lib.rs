@@ -1,5 +1,9 @@
 //! Studies: expand, run in parallel, store, summarise.
 //!
+//! The machines are those of the model: meshes, tori, hypercubes, fat trees, dragonflies, pods of TPU
+//! slices, flat machines and several sites. [`slurm`] and [`operator`] read the configuration and the
+//! history of clusters under Slurm or Kueue, for `meshwork ops`.
+//!
 //! A study file becomes results in four steps, and each has a module of its own:
 //!
 //! 1. [`study`] reads the file, strictly, and [`set`](study::set) lays `--set` and `[sweep]` over it;

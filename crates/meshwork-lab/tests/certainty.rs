@@ -297,15 +297,12 @@ metrics = ['wait']
     let json = found.summary.json();
     assert_eq!((&json[0]["growing"], &json[1]["growing"]), (&false.into(), &true.into()));
     let notes = notes(folder.path(), text, &found);
-    assert!(
-        notes[0].starts_with("the queue grows over the whole run with workload.load = 3"),
-        "{notes:?}"
-    );
+    assert!(notes[0].starts_with("the machine is overloaded with workload.load = 3"), "{notes:?}");
     let report = Report::read(folder.path()).unwrap();
     let section = &report.sections[0];
     assert_eq!(section.growing, [1]);
     assert_eq!(section.tables[0].rows[1][0].note, "the queue grows");
-    assert!(section.notes.iter().any(|note| note.starts_with("The queue grows")));
+    assert!(section.notes.iter().any(|note| note.starts_with("The machine is overloaded")));
 }
 
 #[test]

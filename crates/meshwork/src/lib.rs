@@ -1,9 +1,11 @@
 //! Meshwork: which processors should this job get, and when?
 //!
-//! This crate is the model of machines whose processors are wired as a mesh, a torus, a hypercube,
-//! a k-ary n-cube, a flat machine or a grid of such sites, and of the strategies that hand those
-//! processors out. It is pure: it opens no file, starts no thread, reads no clock and prints
-//! nothing; the same scenario gives the same result, bit for bit.
+//! This crate is the model of machines whose processors are wired as a mesh, torus, hypercube, fat
+//! tree, dragonfly, a pod of TPU slices, a flat switch or several such sites, and of the strategies
+//! that hand those processors out, the placement rules of Slurm among them. It is pure: it opens no
+//! file, starts no thread, reads no clock and prints nothing; the same scenario gives the same
+//! result, bit for bit. The command `meshwork ops` (crates `meshwork-cli` and `meshwork-lab`) reads
+//! the configuration and history of clusters under Slurm or Kueue.
 //!
 //! # Simulate one scenario
 //!

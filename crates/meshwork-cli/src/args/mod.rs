@@ -25,8 +25,8 @@ use sweep::{SUBMIT_HELP, duration};
 use trace::Trace;
 pub(crate) use traffic::Traffic;
 
-/// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
-/// grids of sites.
+/// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat trees,
+/// dragonflies, TPU pods, flat machines and several sites; `ops` is for clusters under Slurm or Kueue.
 #[derive(Debug, Parser)]
 #[command(
     name = "meshwork",
@@ -44,13 +44,13 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run studies and print their results, with intervals
     #[command(
-        after_help = "Every run that ends is kept in DIR/runs.jsonl: the same command goes on where it \
+        after_help = "Every finished run is stored in DIR/runs.jsonl: the same command continues where it \
         stopped.\n\nThe page of --serve stays until Enter or Ctrl-C on a terminal, and else until all has run: \
         --serve=once ends it then in any case, --serve=stay keeps it until the command is ended. Its address is \
-        printed on standard error.\n\n--shard I/N runs the I-th of N parts of a study, from 0 to N-1, on any computer that sees DIR; all have the \
-        same arguments but I. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX (which counts \
-        from 1). `meshwork collect` then puts the parts together.\n\nAfter --time-budget, or on SIGTERM, no further run begins: \
-        the exit status is then 75, and the same command goes on.\n\nExamples:\n  meshwork run study.toml --set workload.load=0.7 --out results\n  \
+        printed on standard error.\n\n--shard I/N runs the I-th of N parts of a study, from 0 to N-1, on any computer that sees DIR; only I \
+        differs between them. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX (which counts \
+        from 1). `meshwork collect` then puts the parts together.\n\nAfter --time-budget, or on SIGTERM, no further run starts: \
+        the exit status is then 75, and the same command continues.\n\nExamples:\n  meshwork run study.toml --set workload.load=0.7 --out results\n  \
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
     )]
     Run(Run),
@@ -75,29 +75,29 @@ pub(crate) enum Command {
     Submit(Submit),
     /// Put together what the shards of a study have written
     #[command(
-        after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. That is no harm while shards run, \
-        and may be done as often as one likes. Once all has ended, the tables are written too.\n\nExit status: 0 all has ended, 1 \
-        all has ended and some of it has failed, 3 some of it is missing, which is listed.\n\nExample:\n  meshwork collect results"
+        after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. You can run it at any time, also while \
+        shards are running. Once all runs have finished, the tables are written too.\n\nExit status: 0 all runs have finished, 1 \
+        all have finished and some failed, 3 some are missing, and are listed.\n\nExample:\n  meshwork collect results"
     )]
     Collect(Collect),
-    /// Say how far the shards of a study are
+    /// Print the progress of the shards of a study
     #[command(
-        after_help = "Told by the files in DIR alone, on any computer that sees it.\n\nExit status: 0 all has ended; 1 all has ended, and \
-        some of it failed; 3 not yet.\n\nExamples:\n  meshwork status results\n  meshwork status results --watch"
+        after_help = "The files in DIR are all that is read, on any computer that sees it.\n\nExit status: 0 all runs have \
+        finished; 1 all have finished, and some failed; 3 not yet.\n\nExamples:\n  meshwork status results\n  meshwork status results --watch"
     )]
     Status(Status),
     /// Run the studies of a paper and print which of its claims hold
     #[command(
         after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
-        run that ends is kept: the same command goes on where it stopped.\n\n\
+        finished run is stored: the same command continues where it stopped.\n\n\
         Examples:\n  meshwork reproduce rsr 1a --quick\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
     )]
     Reproduce(Reproduce),
     /// Write a page with the plots, tables and claims of stored runs
     #[command(
-        after_help = "The page is one file of HTML that needs nothing else, and no network. A folder to which shards still add \
-        is shown as far as it is; --serve shows it in a browser as it fills, and ends as that of `meshwork run` does.\n\n\
+        after_help = "The page is one file of HTML that needs nothing else, and no network. While shards are running, \
+        the page shows what they have finished; --serve shows it in a browser as it fills, and ends as that of `meshwork run` does.\n\n\
         Examples:\n  meshwork run study.toml --out results\n  meshwork report results\n  \
         meshwork report reproduction --out page.html"
     )]
@@ -114,20 +114,20 @@ pub(crate) enum Command {
     /// Read and write logs in the Standard Workload Format
     #[command(subcommand, arg_required_else_help = true)]
     Trace(Trace),
-    /// Draw the machine of a study while a run goes on
+    /// Draw the machine of a study while it is running
     #[command(after_help = WATCH_HELP)]
     Watch(Watch),
-    /// Hand out processors and take them back, asked in JSON lines: an allocator alone
+    /// Serve an allocator: allocate and release over JSON lines
     #[command(after_help = PLACE_HELP)]
     Place(Place),
-    /// Load a network without jobs, and print what it carries
+    /// Measure a network without jobs: latency, blocking and saturation
     #[command(
         after_help = "Packets arrive at every node by themselves. A load is flits per node and cycle.\n\n\
         Example:\n  meshwork traffic --topology torus --dims 8,8,8 --loads 0.05,0.1,0.2 --timing booksim \
         --buffer 8"
     )]
     Traffic(Traffic),
-    /// Ask about a machine that Slurm manages: its configuration, and its history
+    /// Ask about a cluster under Slurm or Kueue: its configuration, its history, why a job waits
     #[command(subcommand, arg_required_else_help = true)]
     Ops(Ops),
     /// Replay a sample of stored runs and compare
@@ -188,10 +188,10 @@ pub(crate) struct Run {
     /// Run one of N parts of the study, I from 0 to N-1; /N takes I from the task of an array
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["serve", "json"])]
     pub(crate) shard: Option<String>,
-    /// Deal only the runs that this file names, which `meshwork submit` wrote
+    /// Run only the runs that this file names, which `meshwork submit` wrote
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
-    /// Begin no run after this time, such as 55m, 1h30m or 1:30:00, and end with status 75
+    /// Start no run after this time, such as 55m, 1h30m or 1:30:00, and exit with status 75
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
     pub(crate) time_budget: Option<Duration>,
     #[command(flatten)]
@@ -216,7 +216,7 @@ pub(crate) struct Reproduce {
     pub(crate) paper: Option<String>,
     /// One of its figures or tables, such as 1a
     pub(crate) figure: Option<String>,
-    /// Seconds instead of minutes: smaller runs, fewer points, wider intervals
+    /// Smaller runs, fewer points, wider intervals: seconds for a figure, a few minutes for all of them
     #[arg(long)]
     pub(crate) quick: bool,
     /// List the studies and run nothing
@@ -249,7 +249,7 @@ pub(crate) struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Show the page in a browser of this computer, and go on as runs are added to the folder
+    /// Show the page in a browser of this computer, and update it as runs are added to the folder
     #[arg(
         long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
         default_missing_value = "auto", hide_possible_values = true, conflicts_with_all = ["out", "figures", "runs"]

@@ -14,14 +14,14 @@ use crate::memory::Memory;
 /// `meshwork ops`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ops {
-    /// Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name
+    /// Check a topology file: what Slurm would refuse, what it would accept without a word, what its lists name
     #[command(
         after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
         form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
         nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
     )]
     Check(Check),
-    /// Make a site of a machine and what its Slurm remembers: jobs as a table, and how far they can be relied on
+    /// Import a machine and its history (sacct, Kueue or SWF) as a site, with a report on the data
     #[command(
         after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
         all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
@@ -30,24 +30,23 @@ pub(crate) enum Ops {
         topology.yaml --conf slurm.conf -o site\n  meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
-    /// Replay the history of a site by the rule of its lists, and say how many decisions are the same
+    /// Replay the history of a site and count how many decisions of the model equal the recorded ones
     #[command(
-        after_help = "Each start is held against the rule in the state in which the history says the machine was: node list \
-        for node list, for the main scheduler on all free nodes, and for backfill on those that are free over the job's \
-        whole limit and not planned for jobs of higher priority. The exit status is 1 if the site is not modelled well \
-        enough to go on.\n\nExample:\n  meshwork ops fidelity site"
+        after_help = "Each recorded start is compared with the rule, in the recorded state of the machine: node list by node list, \
+        for the main scheduler on all free nodes, and for backfill on those that are free over the job's whole limit \
+        and not planned for jobs of higher priority. The exit status is 1 if the model is not good enough to rely on.\n\nExample:\n  meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
-    /// Let the jobs of a site happen again under other topologies of its machine, and say what differs
+    /// Replay a site's jobs under other topology files and compare
     #[command(
-        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences are \
-        taken job by job from the site's own topology, with 95 % intervals of batches of jobs that followed one \
-        another. The exit status is 1 if `ops fidelity` says that the site is not modelled well enough, and --anyway is \
-        not given.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
+        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences from \
+         the site's own topology are taken job by job, with 95 % intervals over batches of consecutive jobs. The exit \
+         status is 1 if `ops fidelity` says that the site is not modelled well enough, and --anyway is not \
+         given.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
         fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
     )]
     Compare(Compare),
-    /// Search better lists for a site on the first part of its history, and hold the best against the second
+    /// Search better lists on the first half of a site's history, and test the best on the second
     #[command(
         after_help = "Of a torus, shapes of the listed sizes, their spacing, where the first stands and their order are \
         tried; of blocks, which sizes are listed. What is proposed is a change of the site's topology.yaml, with the gain \
@@ -56,7 +55,7 @@ pub(crate) enum Ops {
         ops propose site --budget 10m -o proposed.yaml"
     )]
     Propose(Propose),
-    /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
+    /// Explain why a job waits: the reason, the nearest places, the jobs in the way, and what would let it start
     #[command(
         after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
         machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \

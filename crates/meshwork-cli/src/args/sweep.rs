@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use meshwork_lab::sweep::name::MAX_SHARDS;
 
-pub(super) const SUBMIT_HELP: &str = "The script, the deal and the numbers of the jobs are kept in DIR/submit, what tasks print in DIR/log: read \
-    the script, change it, and submit it by hand where it does not fit. Runs are dealt by what they are expected to take: by \
-    what those that have ended have taken, where there are any.\n\nShards: as many that each takes about half an hour, where that is known, \
-    and else one for each run, but no more than --max-parallel.\n\nExit status: 0 submitted, or nothing is missing; 1 the engine \
+pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job numbers are stored in DIR/submit, the output of tasks in DIR/log: read \
+    the script, change it, and submit it by hand where it does not fit. Runs are distributed by their expected cost: \
+    measured on finished runs, where there are any.\n\nShards: as many as make each take about half an hour, where that is known; \
+    else one for each run, up to --max-parallel.\n\nExit status: 0 submitted, or nothing is missing; 1 the engine \
     refused; 2 the request was wrong.\n\n\
     Examples:\n  meshwork submit study.toml --out results --engine slurm --dry-run\n  \
     meshwork submit study.toml --out results --engine slurm --partition short --time 30:00\n  \
@@ -47,7 +47,7 @@ pub(crate) struct Submit {
     /// The account, or project
     #[arg(long, value_name = "A", value_parser = word)]
     pub(crate) account: Option<String>,
-    /// Deal only what has not ended
+    /// Submit only the runs that are missing
     #[arg(long)]
     pub(crate) missing: bool,
     /// Print the script and submit nothing
@@ -120,7 +120,7 @@ pub(crate) enum RunsFormat {
 pub(crate) struct Status {
     /// The folder that was given to all shards
     pub(crate) dir: PathBuf,
-    /// Look again now and then, until all has ended
+    /// Look again from time to time, until all runs have finished
     #[arg(long)]
     pub(crate) watch: bool,
     /// Print one JSON object for each look

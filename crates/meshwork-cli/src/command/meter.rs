@@ -117,7 +117,7 @@ fn more(progress: &Progress) -> String {
         text += &format!(", {} from the store", count(progress.reused));
     }
     if progress.begun > 0.0 {
-        text += &format!(", {:.1} of those that go on", progress.begun);
+        text += &format!(", {:.1} of the running ones", progress.begun);
     }
     if progress.jobs > 0 {
         text += &format!(" · {}", plural(progress.jobs, "job"));

@@ -31,7 +31,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     check_count(&study, arguments.memory.limit())?;
     let folder = folder(arguments);
     let limits = (arguments.threads, arguments.memory);
-    let finished = run::one(&study, Some(folder.clone()), limits, arguments.json, None, None)?;
+    let finished =
+        run::one(&study, (Some(folder.clone()), false), limits, arguments.json, None, None)?;
     if arguments.json {
         for object in finished.summary.json() {
             out.json(&object)?;

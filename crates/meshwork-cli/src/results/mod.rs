@@ -107,14 +107,14 @@ fn caption(study: &Study, finished: &Finished) -> String {
     let methods = || finished.summary.rows.iter().flat_map(|row| &row.metrics);
     let has = |method| methods().any(|(_, interval)| interval.method == Some(method));
     let over = match (has(Method::Replications), has(Method::BatchMeans)) {
-        _ if has(Method::Windows) => "over windows, by Student's t",
-        (true, false) => "over replications, by Student's t",
-        (false, true) => "over batches of the one run, by Student's t",
-        (true, true) => "over replications, or batches of a single run, by Student's t",
+        _ if has(Method::Windows) => "from windows",
+        (true, false) => "from replications",
+        (false, true) => "from batches of one run",
+        (true, true) => "from replications, or batches of a single run",
         (false, false) => "",
     };
     if !over.is_empty() {
-        text += &format!("; ± is half the 95 % interval {over}");
+        text += &format!("; ± is half the 95 % confidence interval, {over}");
     }
     text
 }
@@ -128,7 +128,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     let rows = &finished.summary.rows;
     let Shown { names, left_out } = shown(finished);
     if names.is_empty() {
-        return out.line("no run came to its end: there is nothing to show");
+        return out.line("no run finished: there is nothing to show");
     }
     match &rows[..] {
         [row] if row.swept.is_empty() => print_one(out, finished, row, &names)?,
@@ -265,12 +265,12 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         let value = short(&baseline.key, &[&baseline.value]).concat();
         out.line("")?;
         out.headline(&format!("Differences from {} = {value}", baseline.key))?;
-        let mark = "; * marks an interval that excludes 0";
+        let mark = "; * = significant at 95 %";
         let by_batches = rows.iter().flat_map(|(_, difference)| &difference.metrics);
         let by_batches =
             by_batches.into_iter().any(|(_, i, _)| i.method == Some(Method::BatchMeans));
         let text = format!(
-            "each scenario minus the one with {value} on the same jobs{}, and as a share of it{}",
+            "on the same jobs{}, absolute and in percent{}",
             if by_batches { ", batch by batch" } else { "" },
             if any_interval { mark } else { "" }
         );

@@ -24,8 +24,7 @@ pub fn warnings(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let rows = summary.rows.iter().enumerate();
-    let growing: Vec<usize> =
-        rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect();
+    let growing: Vec<usize> = rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect();
     if !growing.is_empty() {
         warnings.push(format!(
             "the machine is overloaded{}: the queue grows to the end, so mean waits depend on the length of the \
@@ -43,12 +42,7 @@ pub fn warnings(
 }
 
 /// `in each run, 3 to 7 jobs were refused`; nothing where there are none.
-fn counted(
-    results: &Results,
-    of: fn(&Runs) -> &[u64],
-    one: &str,
-    several: &str,
-) -> Option<String> {
+fn counted(results: &Results, of: fn(&Runs) -> &[u64], one: &str, several: &str) -> Option<String> {
     let counts: Vec<u64> = results.runs.iter().flat_map(of).copied().collect();
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
     let number = match most {
@@ -126,8 +120,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     let constant = chosen(&|index| results.is_constant(index));
     if !constant.is_empty() {
         notes.push(format!(
-            "{asked}, but nothing random differs between them{}: the jobs are those of a log and no strategy draws, \
-             so one run counts, and ± is over batches of it; `workload.shuffle` or `windows` give replications that \
+            "{asked}, but nothing random differs between them{}: the jobs are those of a log and no strategy draws \
+             random numbers, so one run counts, and ± comes from batches of it; `workload.shuffle` or `windows` give replications that \
              differ",
             place(study, points, &constant)
         ));
@@ -138,8 +132,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     });
     if !same_jobs.is_empty() {
         notes.push(format!(
-            "all replications have the same jobs, those of the log, and differ only in what the strategies \
-             draw{}: ± says nothing of how other jobs would have fared; `windows` would",
+            "all replications have the same jobs, those of the log, and differ only in the random choices of \
+             strategies{}: ± does not cover other jobs; `windows` would",
             place(study, points, &same_jobs)
         ));
     }

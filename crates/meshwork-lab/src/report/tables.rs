@@ -144,8 +144,8 @@ fn differences(
     (!all.is_empty()).then(|| Table {
         title: format!("The differences from {} = {value}", baseline.key),
         caption: format!(
-            "Differences from {} = {value}: each scenario minus that one on the same jobs, and as a \
-             share of it; * marks an interval that excludes 0",
+            "Differences from {} = {value} on the same jobs, absolute and in percent; * = significant \
+             at 95 %",
             baseline.key
         ),
         file: "comparison.csv",

@@ -183,14 +183,15 @@ impl Scenario {
     /// Whether scheduler, sizing and network can live with processors that sleep, and with a cap.
     fn check_energy(&self) -> Result<(), Problem> {
         let Some(energy) = &self.energy else {
-            let of_energy = self.parts.metrics.iter().find(|found| metrics::is_of_energy(found.0));
+            let of_energy =
+                self.parts.metrics.iter().find(|(found, _)| metrics::is_of_energy(found.0));
             let Some(metric) = of_energy else { return Ok(()) };
             return Err(self.params.nested("measure").problem(
                 "metrics",
                 format!(
                     "the metric `{}` is of what processors take, which nothing says: give `energy`, such as \
                      {{ idle = 120, busy = 350 }}",
-                    metric.0.about.name
+                    metric.0.0.about.name
                 ),
             ));
         };

@@ -1,9 +1,11 @@
-//! `meshwork manual`: the pages of the manual that are made of the lists, one for each entry.
+//! `meshwork manual`: the pages of the manual that are made of the lists, and its pictures.
 //!
 //! The command is hidden: those who add a strategy run it, and a test sees to it that they did.
 
+mod advice;
 mod drawing;
 mod example;
+mod pictures;
 
 use std::fmt::Write;
 use std::fs;
@@ -21,7 +23,7 @@ use crate::output::{Ended, Stop, Verdict};
 /// The heading of the summary below which everything is written by this command.
 const PART: &str = "# Reference";
 
-/// Writes `reference/` and the last part of `SUMMARY.md` into a folder that has the other parts.
+/// Writes `reference/`, `img/` and the last part of `SUMMARY.md` into a folder that has the other parts.
 pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     let summary = folder.join("SUMMARY.md");
     let shown = summary.display();
@@ -33,6 +35,7 @@ pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
         )));
     };
     let mut pages = pages(catalogue);
+    pages.extend(pictures::all(catalogue));
     pages.push(("SUMMARY.md".to_owned(), format!("{chapters}{PART}\n\n{}", contents(catalogue))));
     for (name, text) in pages {
         let file = folder.join(&name);
@@ -69,13 +72,19 @@ fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
         let folder = kind.plural();
         pages.push((format!("reference/{folder}/README.md"), overview(catalogue, kind)));
         for about in catalogue.entries(kind.family) {
-            pages.push((
-                format!("reference/{folder}/{}.md", about.name),
-                page(catalogue, kind, about),
-            ));
+            let name = about.name;
+            pages.push((format!("reference/{folder}/{name}.md"), page(catalogue, kind, about)));
+            if let Some(picture) = story(catalogue, kind, about) {
+                pages.push((format!("img/allocator-{name}.svg"), picture));
+            }
         }
     }
     pages
+}
+
+/// The picture of an allocator.
+fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> {
+    (kind.word() == "allocator").then(|| drawing::of(catalogue, about)).flatten()
 }
 
 /// A plural as a heading.
@@ -130,8 +139,16 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
         "# {}\n\n[{article} {what}](README.md): {}.\n\n{}\n\n",
         about.name, about.summary, about.definition
     );
-    if kind.word() == "allocator" {
-        text += &drawing::of(catalogue, about);
+    text += &advice::of(catalogue, kind, about.name);
+    if kind.word() == "topology" {
+        text += &format!("![{0}](../../img/topology-{0}.svg)\n\n", about.name);
+    }
+    if story(catalogue, kind, about).is_some() {
+        text += &format!(
+            "What it makes of [the story that all of them are told](README.md):\n\n\
+             ![Where {0} places the jobs of the story](../../img/allocator-{0}.svg)\n\n",
+            about.name
+        );
     }
     text += "| | |\n|---|---|\n";
     if !about.aliases.is_empty() {

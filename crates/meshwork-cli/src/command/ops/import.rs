@@ -138,7 +138,7 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     line("missing", if missing.is_empty() { "nothing".to_owned() } else { missing.join(", ") })?;
     let (looked, shape) = quality.shape;
     let waits = format!(
-        "{} waited; of {} that were looked at, {shape} ({}) had enough free nodes at some time, but not as they would have had to lie",
+        "{} waited; {} were examined: {shape} ({}) had enough free nodes at some point, but in no allowed shape",
         number(quality.waited, "stay"),
         looked,
         percent(shape, looked)

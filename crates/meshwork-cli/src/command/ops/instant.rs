@@ -6,6 +6,7 @@ use meshwork_lab::operator::instant::defrag::{self, Target};
 use meshwork_lab::operator::instant::explain::{Explained, Reason, Start};
 use meshwork_lab::operator::instant::{Instant, request};
 
+use super::any_of;
 use super::state::cost;
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
@@ -70,9 +71,9 @@ fn describe(
         Reason::WaitsFor(Cause::Nodes) => {
             format!("too few nodes are free for its {request}: {free}")
         }
-        Reason::WaitsFor(Cause::Shape) => format!(
-            "{free} {are} free, which is enough for its {request}, but not as they would have to lie"
-        ),
+        Reason::WaitsFor(Cause::Shape) => {
+            format!("{free} {are} free, enough for its {request}, but in no allowed shape")
+        }
         Reason::WaitsFor(Cause::Priority) => "it could start, but others come before it".to_owned(),
         Reason::WaitsFor(Cause::Reserved) => {
             "it could start, but nodes are kept for jobs that come before it".to_owned()
@@ -112,19 +113,19 @@ fn describe(
             None => "not known".to_owned(),
         };
         out.line(&format!(
-            "  starts by estimates: {} if all start in order of arrival; were it the first in the queue: {}",
+            "  earliest start by the estimates: {} if all start in order of arrival; if it were first: {}",
             start(&own.in_order),
             start(&own.alone)
         ))?;
     }
     if !own.ends.is_empty() {
         let ends: Vec<&str> = own.ends.iter().map(name).collect();
-        out.line(&format!("  would do: the end of any one of job {}", ends.join(", ")))?;
+        out.line(&format!("  could start now if {} ended", any_of(&ends)))?;
     }
     if let Some((site, placement)) = &own.overlooked {
         let place = instant.text(*site, placement);
         out.line(&format!(
-            "  would do: an allocator or an orientation that takes {place}, which is free"
+            "  could start now under an allocator or in an orientation that takes {place}, which is free"
         ))?;
     }
     if let Some((site, moves)) = &own.moves {
@@ -134,7 +135,7 @@ fn describe(
         };
         let steps: Vec<String> = moves.steps.iter().map(step).collect();
         let what = if steps.len() == 1 { "a move of" } else { "moves of" };
-        out.line(&format!("  would do: {what} {}", steps.join(", then ")))?;
+        out.line(&format!("  could start now after {what} {}", steps.join(", then ")))?;
     }
     Ok(())
 }

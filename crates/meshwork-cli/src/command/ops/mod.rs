@@ -25,3 +25,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
         Ops::Propose(arguments) => propose::run(out, arguments),
     }
 }
+
+/// Jobs of which one is enough: `job 39 or job 40`.
+fn any_of(names: &[&str]) -> String {
+    let jobs: Vec<String> = names.iter().map(|name| format!("job {name}")).collect();
+    jobs.join(" or ")
+}

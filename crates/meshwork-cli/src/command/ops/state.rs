@@ -10,7 +10,7 @@ use meshwork_lab::operator::sacct::Clock;
 use meshwork_lab::operator::state::{HeldBack, State};
 use meshwork_lab::study::asked::EXPERIMENT;
 
-use super::instant;
+use super::{any_of, instant};
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
@@ -127,7 +127,7 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
         }
         Reason::Shape(says) => {
             format!(
-                "{} nodes are free, which is enough for its {nodes}, but not as they would have to lie ({says})",
+                "{} nodes are free, enough for its {nodes}, but in no allowed shape ({says})",
                 own.free
             )
         }
@@ -177,18 +177,20 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
         None => "not within a day".to_owned(),
     };
     if !matches!(own.reason, Reason::Never(_) | Reason::HeldBack(_)) {
-        out.line(&format!(
-            "  starts by limits: {}; were it the first in the queue: {}",
-            start(&own.planned),
-            start(&own.alone)
-        ))?;
+        let (planned, alone) = (start(&own.planned), start(&own.alone));
+        let first = if alone == planned {
+            " (also if it were first)".to_owned()
+        } else {
+            format!("; if it were first: {alone}")
+        };
+        out.line(&format!("  earliest start if all jobs run to their limits: {planned}{first}"))?;
     }
     if !own.ends.is_empty() {
         let ends: Vec<&str> = own.ends.iter().map(id).collect();
-        out.line(&format!("  would do: the end of any one of job {}", ends.join(", ")))?;
+        out.line(&format!("  could start now if {} ended", any_of(&ends)))?;
     }
     for (name, nodes) in &own.listings {
-        out.line(&format!("  would do: a list with {name} at {}", hosts.listed(nodes)))?;
+        out.line(&format!("  could start now if the list had {name} at {}", hosts.listed(nodes)))?;
     }
     Ok(())
 }

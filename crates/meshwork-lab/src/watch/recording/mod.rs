@@ -377,11 +377,9 @@ impl Recording {
         self.shapes = shapes;
         self.held_up = held_up;
         self.answers_until = answers_until.map(Time::units);
-        self.notes.extend(
-            self.answers_until.map(|until| {
-                format!("Reasons for waiting were recorded up to time {}.", significant(until, 6))
-            }),
-        );
+        self.notes.extend(self.answers_until.map(|until| {
+            format!("Reasons for waiting were recorded up to time {}.", significant(until, 6))
+        }));
         Ok(self)
     }
 }
@@ -437,7 +435,15 @@ impl Heard {
                 self.asleep.insert((site, node), self.marked.len());
                 let from = Some(now.units());
                 let (kind, name) = ("asleep", String::new());
-                self.marked.push(Marked { kind, name, site, first: node, count: 1, from, until: None });
+                self.marked.push(Marked {
+                    kind,
+                    name,
+                    site,
+                    first: node,
+                    count: 1,
+                    from,
+                    until: None,
+                });
             } else if let Some(place) = self.asleep.remove(&(site, node)) {
                 self.marked[place].until = Some(now.units());
             }

@@ -1,0 +1,31 @@
+//! The pictures of the manual: drawn from machines, lists and runs of this very program.
+//!
+//! Each is a function of the program alone, to the byte, so that a test can compare `docs/img/`.
+//! Colours follow the reader's light or dark setting, and every picture has a ground of its own, so
+//! that it can be read on any page.
+
+mod canvas;
+mod diagrams;
+mod interval;
+mod machine;
+mod topologies;
+
+use meshwork::catalogue::Catalogue;
+
+pub(super) use machine::{Held, story};
+
+/// Every picture but those of the allocators, by its place in the folder of the manual.
+pub(super) fn all(catalogue: &Catalogue) -> Vec<(String, String)> {
+    let mut pictures = vec![
+        ("map", machine::half_free(catalogue)),
+        ("life-of-a-job", diagrams::life(catalogue)),
+        ("crates", diagrams::crates()),
+        ("interval", interval::anatomy()),
+    ]
+    .into_iter()
+    .map(|(name, picture)| (format!("img/{name}.svg"), picture))
+    .collect::<Vec<_>>();
+    let wired = topologies::all().into_iter();
+    pictures.extend(wired.map(|(name, picture)| (format!("img/topology-{name}.svg"), picture)));
+    pictures
+}
