@@ -22,7 +22,9 @@ fn axe() -> Option<String> {
         .join("../meshwork-lab/assets/node_modules/axe-core/axe.min.js");
     let text = fs::read_to_string(path).ok();
     if text.is_none() {
-        skip("axe-core is not installed (npm ci in crates/meshwork-lab/assets), so no page was checked with it");
+        skip(
+            "axe-core is not installed (npm ci in crates/meshwork-lab/assets), so no page was checked with it",
+        );
     }
     text
 }
@@ -61,7 +63,9 @@ fn of_topologies(folder: &Path) -> PathBuf {
     fs::write(folder.join("topology.yaml"), list(4)).unwrap();
     fs::write(folder.join("fine.yaml"), list(1)).unwrap();
     fs::write(folder.join("slurm.conf"), conf).unwrap();
-    let mut sacct = "JobIDRaw|Partition|State|Submit|Eligible|Start|End|Timelimit|NNodes|NodeList|User\n".to_owned();
+    let mut sacct =
+        "JobIDRaw|Partition|State|Submit|Eligible|Start|End|Timelimit|NNodes|NodeList|User\n"
+            .to_owned();
     for job in 0..40 {
         let second = |offset: u32| {
             let at = job * 7 + offset;
@@ -75,7 +79,18 @@ fn of_topologies(folder: &Path) -> PathBuf {
         ));
     }
     fs::write(folder.join("jobs.txt"), sacct).unwrap();
-    let import = ["ops", "import", "--sacct", "jobs.txt", "--topology", "topology.yaml", "--conf", "slurm.conf", "--out", "site"];
+    let import = [
+        "ops",
+        "import",
+        "--sacct",
+        "jobs.txt",
+        "--topology",
+        "topology.yaml",
+        "--conf",
+        "slurm.conf",
+        "--out",
+        "site",
+    ];
     let said = meshwork(folder, &import);
     assert_eq!(said.status, Some(0), "{said:?}");
     let compare = ["ops", "compare", "site", "fine.yaml", "--report", "compared.html"];
@@ -104,7 +119,12 @@ fn sheets(pdf: &[u8]) -> Vec<usize> {
         pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)
     };
     let number_after = |at: usize| -> String {
-        pdf[at..].iter().skip_while(|c| **c == b' ').take_while(|c| c.is_ascii_digit()).map(|c| *c as char).collect()
+        pdf[at..]
+            .iter()
+            .skip_while(|c| **c == b' ')
+            .take_while(|c| c.is_ascii_digit())
+            .map(|c| *c as char)
+            .collect()
     };
     let mut all = Vec::new();
     let mut at = 0;

@@ -39,8 +39,7 @@ fn report(folder: &Path, table: &Table) -> Report {
     let settings = table.get("set").and_then(Value::as_array).into_iter().flatten();
     let settings: Vec<String> = settings.map(|own| own.as_str().unwrap().to_owned()).collect();
     let study = Study::parse(&name, &source, &examples, &settings).unwrap();
-    let options =
-        Options { out: Some(folder.to_path_buf()), threads: 2, ..Options::default() };
+    let options = Options { out: Some(folder.to_path_buf()), threads: 2, ..Options::default() };
     run(&study, &options).unwrap();
     Report::read(folder).unwrap()
 }

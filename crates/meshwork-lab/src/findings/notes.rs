@@ -24,8 +24,7 @@ pub fn warnings(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let rows = summary.rows.iter().enumerate();
-    let growing: Vec<usize> =
-        rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect();
+    let growing: Vec<usize> = rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect();
     if !growing.is_empty() {
         warnings.push(format!(
             "the machine is overloaded{}: the queue grows to the end, so mean waits depend on the length of the \
@@ -43,12 +42,7 @@ pub fn warnings(
 }
 
 /// `in each run, 3 to 7 jobs were refused`; nothing where there are none.
-fn counted(
-    results: &Results,
-    of: fn(&Runs) -> &[u64],
-    one: &str,
-    several: &str,
-) -> Option<String> {
+fn counted(results: &Results, of: fn(&Runs) -> &[u64], one: &str, several: &str) -> Option<String> {
     let counts: Vec<u64> = results.runs.iter().flat_map(of).copied().collect();
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
     let number = match most {

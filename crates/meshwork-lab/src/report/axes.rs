@@ -94,7 +94,8 @@ impl Axis {
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
-        let is_far = sizes().fold(0.0, f64::max) > MAX_RATIO * sizes().fold(f64::INFINITY, f64::min);
+        let is_far =
+            sizes().fold(0.0, f64::max) > MAX_RATIO * sizes().fold(f64::INFINITY, f64::min);
         let has_others = numbers.iter().any(|&number| number <= 0.0);
         (self.is_line() && !(is_far && has_others)).then_some(numbers)
     }

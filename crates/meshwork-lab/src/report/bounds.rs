@@ -54,7 +54,8 @@ const NOTHING: Interval = Interval { mean: None, half_width: None, replications:
 fn bounds(test: &Test, cell: &Cell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
-            let base = if to.is_some() { base } else { Some(if *by_difference { 0.0 } else { 1.0 }) };
+            let base =
+                if to.is_some() { base } else { Some(if *by_difference { 0.0 } else { 1.0 }) };
             let Some(base) = base else { return Vec::new() };
             let of = |bound: f64| if *by_difference { base + bound } else { base * bound };
             let above = above.map(|bound| (of(bound), false));

@@ -193,7 +193,8 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
         })
         .collect();
     let series = |(number, own): (usize, &Vec<Interval>)| {
-        let mut series = Series { name: names[number + 1].clone(), colour: number, ..Series::default() };
+        let mut series =
+            Series { name: names[number + 1].clone(), colour: number, ..Series::default() };
         for (at, &row) in measures.iter().enumerate() {
             let (Some(mean), Some(base)) = (own[row].mean, base[row]) else { continue };
             let percent = |part: f64| 100.0 * part / base;

@@ -55,9 +55,8 @@ pub(super) fn figures(
     };
     let view =
         |at: Vec<usize>, title: &str, words: &str, x: Scale, y: Scale, series: Vec<Series>| {
-            let each = key
-                .as_ref()
-                .map_or_else(String::new, |key| each(&key.label, runs.len(), all));
+            let each =
+                key.as_ref().map_or_else(String::new, |key| each(&key.label, runs.len(), all));
             View {
                 at,
                 title: format!("{name}: {title}"),

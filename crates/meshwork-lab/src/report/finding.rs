@@ -423,7 +423,10 @@ mod tests {
             told(0.98, Some([0.8, 1.3])),
             "2.0 % below easy (95 % interval: from 20 % below to 30 % above)"
         );
-        assert_eq!(told(3.5, Some([2.0, f64::INFINITY])), "250 % above easy (95 % interval: at least 100 %)");
+        assert_eq!(
+            told(3.5, Some([2.0, f64::INFINITY])),
+            "250 % above easy (95 % interval: at least 100 %)"
+        );
         assert_eq!(told(0.000_01, None), "more than 99.99 % below easy");
     }
 }

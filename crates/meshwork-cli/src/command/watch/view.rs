@@ -225,7 +225,8 @@ impl View {
         }
         if !is_whole {
             let more = if self.is_square { " · shift and arrows move" } else { "" };
-            let note = format!("cut off: {} × {rows} of {across} × {down}{more}", across.min(width));
+            let note =
+                format!("cut off: {} × {rows} of {across} × {down}{more}", across.min(width));
             put(page, area, 0, bottom, &note, self.style(Style::new().add_modifier(Modifier::DIM)));
         }
         let body = Rect { height: bottom as u16, ..area };
@@ -306,7 +307,8 @@ impl View {
         let (passed_x, passed_y) = self.moved;
         for y in 0..height.min(usize::from(area.height).saturating_sub(first)) {
             for x in 0..(width * pane.wide).min(usize::from(area.width).saturating_sub(pane.x)) {
-                let (character, style) = match pane.map.cell(x / pane.wide + passed_x, y + passed_y) {
+                let (character, style) = match pane.map.cell(x / pane.wide + passed_x, y + passed_y)
+                {
                     Cell::Node(node) => match self.scene.owner(pane.site, node) {
                         Some(id) => {
                             let letter = self.letter(id);

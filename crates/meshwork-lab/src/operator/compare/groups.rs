@@ -40,9 +40,8 @@ pub(super) fn groups(ground: &Ground<'_>, courses: &[Course]) -> Vec<Group> {
         by_user.entry(&stay.user).or_default().push(index);
     }
     let group = |by: &'static str, name: String, own: &[usize]| {
-        let of = |course: usize| -> Vec<f64> {
-            own.iter().map(|&index| waits[course][index]).collect()
-        };
+        let of =
+            |course: usize| -> Vec<f64> { own.iter().map(|&index| waits[course][index]).collect() };
         let difference = |course: usize| -> Interval {
             let longer: Vec<f64> =
                 of(course).iter().zip(of(0)).map(|(one, other)| one - other).collect();

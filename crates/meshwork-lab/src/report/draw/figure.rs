@@ -81,8 +81,16 @@ const PAGE: Theme = Theme {
     line: "var(--line)",
     paper: "var(--paper)",
     colours: [
-        "var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)",
-        "var(--c7)", "var(--c8)", "var(--c9)",
+        "var(--c0)",
+        "var(--c1)",
+        "var(--c2)",
+        "var(--c3)",
+        "var(--c4)",
+        "var(--c5)",
+        "var(--c6)",
+        "var(--c7)",
+        "var(--c8)",
+        "var(--c9)",
     ],
 };
 

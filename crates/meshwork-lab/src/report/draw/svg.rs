@@ -97,18 +97,8 @@ pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
 }
 
 /// The dashes of each line, so that lines are told apart without their colours.
-const DASHES: [&str; 10] = [
-    "",
-    "7 3",
-    "2 2.5",
-    "9 3 2 3",
-    "12 4",
-    "4 2",
-    "1 3",
-    "9 3 2 3 2 3",
-    "14 3 4 3",
-    "5 5",
-];
+const DASHES: [&str; 10] =
+    ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
 /// How a line without marks is drawn.
 pub(super) fn dashed(number: usize) -> String {

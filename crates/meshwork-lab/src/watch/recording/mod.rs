@@ -254,7 +254,12 @@ impl Recording {
 
     /// The same with the users and partitions of its jobs and the nodes that sleep, which are not kept while it runs:
     /// where there may be any, the run is made again up to the end of the window, if it can be.
-    fn with_what_is_not_kept(self, subject: Subject<'_>, folder: &Path, window: Window) -> Recording {
+    fn with_what_is_not_kept(
+        self,
+        subject: Subject<'_>,
+        folder: &Path,
+        window: Window,
+    ) -> Recording {
         let files = Files::beside(folder);
         let Ok(scenario) = repeatable(subject.catalogue, subject.record, &files) else {
             return self;
@@ -401,11 +406,9 @@ impl Recording {
         self.shapes = shapes;
         self.held_up = held_up;
         self.answers_until = answers_until.map(Time::units);
-        self.notes.extend(
-            self.answers_until.map(|until| {
-                format!("Reasons for waiting were recorded up to time {}.", significant(until, 6))
-            }),
-        );
+        self.notes.extend(self.answers_until.map(|until| {
+            format!("Reasons for waiting were recorded up to time {}.", significant(until, 6))
+        }));
         Ok(self)
     }
 }
@@ -461,7 +464,15 @@ impl Heard {
                 self.asleep.insert((site, node), self.marked.len());
                 let from = Some(now.units());
                 let (kind, name) = ("asleep", String::new());
-                self.marked.push(Marked { kind, name, site, first: node, count: 1, from, until: None });
+                self.marked.push(Marked {
+                    kind,
+                    name,
+                    site,
+                    first: node,
+                    count: 1,
+                    from,
+                    until: None,
+                });
             } else if let Some(place) = self.asleep.remove(&(site, node)) {
                 self.marked[place].until = Some(now.units());
             }
