@@ -489,6 +489,13 @@
         }
       }
     }
+    // The sides of the one block with which a job starts, as in `3x5`; nothing where it has several, or does not start.
+    shapeOf(job) {
+      const [s] = this.staysOf(job);
+      if (s === void 0 || this.firstBlock[s + 1] - this.firstBlock[s] !== 1 || this.sites[this.where[s]].sides.length < 2) return void 0;
+      const sides = this.shapes[this.shape[this.firstBlock[s]]];
+      return this.sites[this.where[s]].wiring === "hypercube" ? `2^${sides.filter((side) => side > 1).length}` : sides.join("x");
+    }
     // What a stay holds, as per-job output writes it: `6,0:2x3`.
     placeOf(s) {
       const { sides, strides } = this.sites[this.where[s]];
@@ -1204,7 +1211,7 @@
     const anySite = run.sites.length > 1 ? " on all sites together" : "";
     const texts = {
       nodes: `too few processors are free for it: ${many}${anySite}.`,
-      shape: `enough processors are free for it (${many}${anySite}), but not as they would have to lie.`,
+      shape: `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
       priority: "it could start, but others come before it.",
       reserved: "it could start, but processors are kept for jobs that come before it."
     };
@@ -3357,7 +3364,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     return turned(sides).filter((block) => block.every((side, d) => side <= site.sides[d]));
   }
   function nearest(run, job, moment) {
-    const { text: text2 } = run.asked[run.request[job]];
+    const text2 = run.shapeOf?.(job) ?? run.asked[run.request[job]].text;
     let best = null;
     run.sites.forEach((site, index) => {
       const blocks = blocksOf(site, text2);
