@@ -174,10 +174,22 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
     assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
-    assert_eq!(page.matches("<tr>").count(), 1 + 10, "a row for each measure");
-    // The wait, that for shape and the slowdown differ; each node is drawn once for each topology.
-    assert_eq!(page.matches("<circle").count(), 3);
-    assert_eq!(page.matches("<rect").count(), 2 * 8);
+    let tables: Vec<&str> = page.split("<table").skip(1).collect();
+    assert_eq!(tables[0].matches("<tr").count(), 1 + 10, "a row for each measure");
+    // The wait, that for shape and the slowdown differ, and are drawn on one scale.
+    let plots: Vec<&str> = page.split("<svg").filter(|svg| svg.contains("role=\"img\"")).collect();
+    assert!(plots.iter().all(|svg| svg.contains("aria-label=\"")), "each says what it shows");
+    let differences = plots.iter().find(|svg| svg.contains("Difference (%)")).unwrap();
+    assert_eq!(differences.matches("<circle").count(), 3);
+    // One bar, of the wait for shape, where anybody waits; each node is drawn once for each topology.
+    let waits = plots.iter().find(|svg| svg.contains("Mean wait (seconds)")).unwrap();
+    assert_eq!(waits.matches("<rect").count(), 2, "{waits}");
+    let maps: Vec<_> = plots.iter().filter(|svg| svg.contains("of the time")).collect();
+    assert_eq!(maps.iter().map(|svg| svg.matches("<rect").count()).sum::<usize>(), 2 * 8);
+    // What was found stands at the top, and who it is found for.
+    assert!(page.contains("With &lt;fine&gt;.yaml the mean wait falls by"), "{page}");
+    assert!(tables.iter().any(|table| table.contains("nodes asked for")));
+    assert!(page.contains("says otherwise than"));
     // Node 0 is job 1's from second 0 on, and node 7 nobody's, up to the last submission.
     assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
     assert!(page.contains(r#"fill-opacity="0""#));

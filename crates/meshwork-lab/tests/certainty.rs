@@ -48,12 +48,7 @@ fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
 
 fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
     let study = Study::parse("a.toml", text, folder, &[]).unwrap();
-    meshwork_lab::findings::notes::notes(
-        &study,
-        &finished.points,
-        &finished.results,
-        &finished.summary,
-    )
+    meshwork_lab::findings::notes::notes(&study, &finished.points, &finished.results)
 }
 
 #[test]
@@ -296,13 +291,19 @@ metrics = ['wait']
     assert_eq!(growing, [false, true]);
     let json = found.summary.json();
     assert_eq!((&json[0]["growing"], &json[1]["growing"]), (&false.into(), &true.into()));
-    let notes = notes(folder.path(), text, &found);
-    assert!(notes[0].starts_with("the machine is overloaded with workload.load = 3"), "{notes:?}");
+    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+    let Finished { points, results, summary, .. } = &found;
+    let warnings = meshwork_lab::findings::notes::warnings(&study, points, results, summary);
+    assert!(
+        warnings[0].starts_with("the machine is overloaded with workload.load = 3"),
+        "{warnings:?}"
+    );
+    assert!(notes(folder.path(), text, &found).is_empty());
     let report = Report::read(folder.path()).unwrap();
     let section = &report.sections[0];
     assert_eq!(section.growing, [1]);
     assert_eq!(section.tables[0].rows[1][0].note, "the queue grows");
-    assert!(section.notes.iter().any(|note| note.starts_with("The machine is overloaded")));
+    assert!(section.warnings[0].starts_with("The machine is overloaded"));
 }
 
 #[test]

@@ -70,7 +70,8 @@ impl Meter {
         match &self.bar {
             Some(bar) => {
                 *due = elapsed + NEW_WORDS;
-                bar.set_message(format!("{}{}", more(&progress), left(&progress, elapsed)));
+                let words = [left(&progress, elapsed), more(&progress)].concat();
+                bar.set_message(format!("{words} · {} elapsed", self::words(elapsed)));
             }
             None => {
                 *due = elapsed + NEXT_LINE;
@@ -97,7 +98,8 @@ impl Meter {
 
 /// A bar on standard error. It is drawn at most ten times a second.
 fn bar(noun: &str) -> ProgressBar {
-    let template = format!("{{bar:32}} {{pos}} of {{len}} {noun}s{{msg}} · {{elapsed}} elapsed");
+    // What has no room in the line is left out, the least important last.
+    let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
     let style = ProgressStyle::with_template(&template)
         .expect("the template is right")
         .progress_chars("█▉▊▋▌▍▎▏ ");
@@ -117,7 +119,7 @@ fn more(progress: &Progress) -> String {
         text += &format!(", {} from the store", count(progress.reused));
     }
     if progress.begun > 0.0 {
-        text += &format!(", {:.1} of the running ones", progress.begun);
+        text += &format!(", {:.1} more in those running", progress.begun);
     }
     if progress.jobs > 0 {
         text += &format!(" · {}", plural(progress.jobs, "job"));

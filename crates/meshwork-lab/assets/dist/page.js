@@ -10,26 +10,26 @@
   var isWritten = (second) => second >= -62167219200 && second < 253402300800;
   var dateOf = (dates, at3) => full(Math.round(dates.start + at3 * dates.seconds));
   function dateTicks({ seconds, start }, from, until, about) {
-    const [first, last] = [start + from * seconds, start + until * seconds];
-    if (!(last > first) || !isWritten(first) || !isWritten(last)) return [];
-    const raw = (last - first) / Math.max(1, about) * 0.999;
+    const [first2, last] = [start + from * seconds, start + until * seconds];
+    if (!(last > first2) || !isWritten(first2) || !isWritten(last)) return [];
+    const raw = (last - first2) / Math.max(1, about) * 0.999;
     const found = (second, text2) => ({ at: (second - start) / seconds, text: text2 });
     const ticks2 = [];
     const step = STEPS.find((step2) => step2 >= raw);
     if (step !== void 0) {
       const shift = step % (7 * DAY) === 0 ? MONDAY : 0;
-      for (let k = Math.ceil((first - shift) / step - 1e-9); k * step + shift <= last + step * 1e-9; k += 1) {
+      for (let k = Math.ceil((first2 - shift) / step - 1e-9); k * step + shift <= last + step * 1e-9; k += 1) {
         const second = k * step + shift;
         ticks2.push(found(second, written(second, step)));
       }
       return ticks2;
     }
     const months = MONTHS.find((months2) => months2 * MONTH >= raw) ?? 12e3;
-    const year = Number(full(first).slice(0, 4)), month = Number(full(first).slice(5, 7));
+    const year = Number(full(first2).slice(0, 4)), month = Number(full(first2).slice(5, 7));
     for (let k = Math.floor((year * 12 + month - 1) / months); ; k += 1) {
       const second = Date.UTC(2e3, k * months - 24e3, 1) / 1e3;
       if (second > last) return ticks2;
-      if (second >= first) ticks2.push(found(second, full(second).slice(0, months % 12 === 0 ? 4 : 7)));
+      if (second >= first2) ticks2.push(found(second, full(second).slice(0, months % 12 === 0 ? 4 : 7)));
     }
   }
   function written(second, step) {
@@ -489,6 +489,13 @@
         }
       }
     }
+    // The sides of the one block with which a job starts, as in `3x5`; nothing where it has several, or does not start.
+    shapeOf(job) {
+      const [s] = this.staysOf(job);
+      if (s === void 0 || this.firstBlock[s + 1] - this.firstBlock[s] !== 1 || this.sites[this.where[s]].sides.length < 2) return void 0;
+      const sides = this.shapes[this.shape[this.firstBlock[s]]];
+      return this.sites[this.where[s]].wiring === "hypercube" ? `2^${sides.filter((side) => side > 1).length}` : sides.join("x");
+    }
     // What a stay holds, as per-job output writes it: `6,0:2x3`.
     placeOf(s) {
       const { sides, strides } = this.sites[this.where[s]];
@@ -508,9 +515,9 @@
     busiest(after2, before2) {
       const { from } = this.recording;
       const until = this.known();
-      const [first, last] = [after2, before2].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+      const [first2, last] = [after2, before2].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
       let best = -1;
-      for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
+      for (let i = first2; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
       return best < 0 ? from : Math.max(this.at[best], from);
     }
     // The instant before or behind a time, or the end that is next.
@@ -824,7 +831,7 @@
       for (const { site, node } of moment.down) if (site === this.site) this.holder[node] = OUT;
       for (const s of moment.running) {
         if (this.run.where[s] === this.site) {
-          this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
+          this.run.rowsOf(s, (first2, count) => this.holder.fill(s, first2, first2 + count));
         }
       }
     }
@@ -927,12 +934,12 @@
     marked(moment) {
       const { nodes } = this.run.sites[this.site];
       const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: /* @__PURE__ */ new Map() };
-      for (const { kind, name: name2, site, first, count } of moment.marked ?? []) {
+      for (const { kind, name: name2, site, first: first2, count } of moment.marked ?? []) {
         if (site !== this.site) continue;
-        if (kind !== "partition") marks[kind].fill(1, first, first + count);
+        if (kind !== "partition") marks[kind].fill(1, first2, first2 + count);
         else {
           if (!marks.partitions.has(name2)) marks.partitions.set(name2, new Uint8Array(nodes));
-          marks.partitions.get(name2).fill(1, first, first + count);
+          marks.partitions.get(name2).fill(1, first2, first2 + count);
         }
       }
       return marks;
@@ -1149,8 +1156,8 @@
     const holders = largest(run, moment, 3).map((s) => `${name(run, run.who[s])} with ${number(run.heldBy[s])}`);
     if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
     if (moment.waiting.length > 0) {
-      const first = moment.waiting[0];
-      sentences.push(`First in the queue: ${name(run, first)}, which ${is("asks", "asked")} for ${asks(run, first)}.`);
+      const first2 = moment.waiting[0];
+      sentences.push(`First in the queue: ${name(run, first2)}, which ${is("asks", "asked")} for ${asks(run, first2)}.`);
     }
     if (moment.notServed > 0) {
       sentences.push(`${jobs(moment.notServed)} could not be served so far.`);
@@ -1175,12 +1182,12 @@
     else if (!known(run.start[job])) texts.push("It does not start in the time that is shown.");
     else {
       const stays = run.staysOf(job);
-      const [first, last] = [stays[0], stays[stays.length - 1]];
-      const site = run.sites.length > 1 ? ` on site ${run.where[first] + 1}` : "";
-      const places = run.placeOf(first);
+      const [first2, last] = [stays[0], stays[stays.length - 1]];
+      const site = run.sites.length > 1 ? ` on site ${run.where[first2] + 1}` : "";
+      const places = run.placeOf(first2);
       const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
       texts.push(
-        `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ${places.slice(0, 4).join("; ")}${more}.`
+        `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ${number(run.heldBy[first2])} ${verb(run.heldBy[first2], "processor", "processors")}: ${places.slice(0, 4).join("; ")}${more}.`
       );
       if (stays.length > 1) {
         const times = stays.length === 2 ? "once" : `${stays.length - 1} times`;
@@ -1204,7 +1211,7 @@
     const anySite = run.sites.length > 1 ? " on all sites together" : "";
     const texts = {
       nodes: `too few processors are free for it: ${many}${anySite}.`,
-      shape: `enough processors are free for it (${many}${anySite}), but not as they would have to lie.`,
+      shape: `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
       priority: "it could start, but others come before it.",
       reserved: "it could start, but processors are kept for jobs that come before it."
     };
@@ -1269,7 +1276,7 @@
       this.sites = make("div", { class: "m-sites" });
       this.legend = make("p", { class: "m-legend" });
       this.now = make("p", { class: "m-now" });
-      this.key = make("ul", { class: "m-key", "aria-label": "What the map shows" });
+      this.key = make("ul", { class: "m-key", "aria-label": "What the map shows", hidden: true });
       this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
       this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
       this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
@@ -1468,11 +1475,11 @@
     ]
   );
   function logTicks(from, until, most) {
-    const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
+    const [first2, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
     let finer = linearTicks(from, until, most - 1).filter((number2) => number2 > 0);
     for (const [marks, step2] of SETS) {
       const ticks2 = [];
-      for (let power = first; power <= last; power += 1) {
+      for (let power = first2; power <= last; power += 1) {
         if (power % step2 !== 0) continue;
         for (const mark2 of marks) {
           const number2 = power < 0 ? mark2 / 10 ** -power : mark2 * 10 ** power;
@@ -1638,11 +1645,11 @@
     if (least < most) return [least, most];
     return log ? [least / 2, most * 2] : [least - 0.5, most + 0.5];
   }
-  function scale([from, until], [first, last], log) {
+  function scale([from, until], [first2, last], log) {
     const of = log ? Math.log10 : (number2) => number2;
     return (number2) => {
       const inside = Math.min(Math.max(number2, from), until);
-      return first + (last - first) * (of(inside) - of(from)) / (of(until) - of(from));
+      return first2 + (last - first2) * (of(inside) - of(from)) / (of(until) - of(from));
     };
   }
 
@@ -2285,14 +2292,14 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       if (value !== null && values.includes(value)) chosen.set(key, value);
     }
   }
-  function chooser(element, choice, value, first) {
+  function chooser(element, choice, value, first2) {
     const { figure: figure2, chosen } = stateOf(element);
     const select = make2("select", { id: `choice-${names += 1}`, "data-key": choice.key });
     for (const value2 of choice.values) select.append(make2("option", {}, value2));
     select.value = value;
     select.addEventListener("change", () => {
       chosen.set(choice.key, select.value);
-      remember(address(figure2, choice.key), select.value === first ? null : select.value);
+      remember(address(figure2, choice.key), select.value === first2 ? null : select.value);
       draw(element);
       if (!OWN.includes(choice.key)) chooseInAll(element, choice.key, select.value);
     });
@@ -2350,10 +2357,10 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     );
     if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
     if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
-    const offered = JSON.stringify(all.map(([key, values, , first]) => [key, values, first]));
+    const offered = JSON.stringify(all.map(([key, values, , first2]) => [key, values, first2]));
     if (place2.dataset.offered !== offered) {
       place2.dataset.offered = offered;
-      place2.replaceChildren(...all.map(([key, values, value, first]) => chooser(element, { key, label: key, values }, value, first)));
+      place2.replaceChildren(...all.map(([key, values, value, first2]) => chooser(element, { key, label: key, values }, value, first2)));
     }
     for (const [key, , value] of all) find(place2, `[data-key="${key}"]`).value = value;
   }
@@ -2556,6 +2563,15 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", arrange);
     look2();
   }
+  var first = null;
+  function timeLeft(now) {
+    if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total };
+    const done = now.done - first.done;
+    if (done < 1 || now.ended) return "";
+    const seconds = (performance.now() - first.at) / SECOND / done * (now.total - now.done);
+    const words = seconds < 100 ? `${Math.round(seconds)} s` : seconds < 6e3 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+    return ` About ${words} left.`;
+  }
   function showProgress(now) {
     const share = now.total > 0 ? now.done / now.total : 0;
     bar.value = share;
@@ -2563,7 +2579,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     document.body.classList.toggle("is-running", !now.ended);
     const failed = now.failed > 0 ? `, ${several(now.failed, "failed", "failed")}` : "";
     const which = now.studies > 1 && !now.ended ? `${now.study}: ` : "";
-    say(now.ended ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.` : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
+    say(now.ended ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.` : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.${timeLeft(now)}`);
   }
   async function look2() {
     try {
@@ -2599,10 +2615,10 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const counts = /* @__PURE__ */ new Map();
       for (const own of run[by]) counts.set(own, (counts.get(own) ?? 0) + 1);
       const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([own]) => own);
-      const first = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
-      const place2 = new Map(first.map((own, i) => [own, i]));
-      const titles = first.map((own) => `${by} ${names2[own] || "unknown"}`);
-      if (ranked.length > MOST) titles.push(`${ranked.length - first.length} others`);
+      const first2 = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
+      const place2 = new Map(first2.map((own, i) => [own, i]));
+      const titles = first2.map((own) => `${by} ${names2[own] || "unknown"}`);
+      if (ranked.length > MOST) titles.push(`${ranked.length - first2.length} others`);
       return { bands: titles.map((title2) => band(run.sites[0], title2, false)), of: (s) => place2.get(run[by][run.who[s]]) ?? titles.length - 1 };
     }
     const isOrdered2 = (site) => by === "processor" || site.sides.length === 1;
@@ -2681,12 +2697,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       return Math.min(this.rows - 1, Math.floor(lane * this.rows / this.lanes));
     }
     /** A stay holds `count` lanes from `first` on, from one column to another, which may be parts of columns. */
-    add(stay, first, count, left, right) {
+    add(stay, first2, count, left, right) {
       const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
       if (!(end > begin)) return;
-      for (let row = this.row(first); row < this.rows && this.lane(row) < first + count; row += 1) {
+      for (let row = this.row(first2); row < this.rows && this.lane(row) < first2 + count; row += 1) {
         const [low, high] = [this.lane(row), this.lane(row + 1)];
-        const share = (Math.min(first + count, high) - Math.max(first, low)) / (high - low);
+        const share = (Math.min(first2 + count, high) - Math.max(first2, low)) / (high - low);
         if (!(share > 0)) continue;
         for (let column2 = Math.floor(begin); column2 < end; column2 += 1) {
           const cell2 = row * this.columns + column2;
@@ -2989,7 +3005,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.seen((s) => {
         if (this.band[s] !== index) return;
         const [left, right] = [this.x(run.from[s]) - PAD, this.x(Math.min(run.to[s], run.recording.until)) - PAD];
-        this.lanesOf(s, (first, count) => cells.add(s, first, count, left, right));
+        this.lanesOf(s, (first2, count) => cells.add(s, first2, count, left, right));
         if (run.who[s] === chosen) own.push([s, left, right]);
       });
       cells.visit((row, column2, count, s, share) => {
@@ -3002,7 +3018,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       context.fillStyle = theme2.chosen;
       const lane = band.height / band.lanes;
       for (const [s, left, right] of own) {
-        this.lanesOf(s, (first, count) => context.fillRect(PAD + left, band.top + first * lane, Math.max(1, right - left), Math.max(1.5, count * lane)));
+        this.lanesOf(s, (first2, count) => context.fillRect(PAD + left, band.top + first2 * lane, Math.max(1, right - left), Math.max(1.5, count * lane)));
       }
     }
     // From its arrival until its start a chosen job is a line, where its bar begins.
@@ -3033,9 +3049,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     pieces(s, visit) {
       const band = this.bands[this.band[s]];
       const lane = band.height / band.lanes;
-      this.lanesOf(s, (first, count) => {
+      this.lanesOf(s, (first2, count) => {
         const gap = !band.ordered && lane > 3 ? 1 : 0;
-        visit(band.top + first * lane, Math.max(count * lane - gap, 0.6));
+        visit(band.top + first2 * lane, Math.max(count * lane - gap, 0.6));
       });
     }
     // The job of the bar at a point, or -1; where lanes are put together in rows, the one that holds the lane or is near to it.
@@ -3054,14 +3070,14 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const [band, cells, time] = [this.bands[index], this.cells[index], this.time(x)];
       const lane = Math.min(band.lanes - 1, Math.floor((y - band.top) / band.height * band.lanes));
       const row = cells.row(lane);
-      const [first, end] = [cells.lane(row), cells.lane(row + 1)];
-      const found = { first, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
+      const [first2, end] = [cells.lane(row), cells.lane(row + 1)];
+      const found = { first: first2, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
       let nearest2 = Infinity;
       lasting(run.to, run.lastStays, upTo(run.from, time, run.stays), time, (s) => {
         if (this.band[s] !== index) return false;
         let held = 0;
         this.lanesOf(s, (low, count) => {
-          const here = Math.min(low + count, end) - Math.max(low, first);
+          const here = Math.min(low + count, end) - Math.max(low, first2);
           if (here <= 0) return;
           held += here;
           const away = lane < low ? low - lane : Math.max(0, lane - (low + count - 1));
@@ -3077,9 +3093,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     rowWords(x, y) {
       const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
       if (band < 0 || !this.cells?.[band]) return "";
-      const { first, last, held, jobs: jobs2, ordered } = this.inRow(band, x, y);
-      const which = `${ordered ? "processor" : "lane"}${last > first ? "s" : ""} ${first}${last > first ? `–${last}` : ""}`;
-      return `${which}: ${held} of ${last - first + 1} held${jobs2 > 1 ? `, by ${jobs2} jobs` : ""}`;
+      const { first: first2, last, held, jobs: jobs2, ordered } = this.inRow(band, x, y);
+      const which = `${ordered ? "processor" : "lane"}${last > first2 ? "s" : ""} ${first2}${last > first2 ? `–${last}` : ""}`;
+      return `${which}: ${held} of ${last - first2 + 1} held${jobs2 > 1 ? `, by ${jobs2} jobs` : ""}`;
     }
   };
 
@@ -3209,8 +3225,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const classOf = (size) => Math.floor(Math.floor(Math.log2(Math.max(1, size))) / each);
       sizes.forEach((size, job) => look3[job] = classOf(size));
       const text2 = (own) => {
-        const [first, last] = [2 ** (own * each), 2 ** ((own + 1) * each) - 1];
-        return last > first ? `${number(first)} to ${number(last)} processors` : `${number(first)} processor${first > 1 ? "s" : ""}`;
+        const [first2, last] = [2 ** (own * each), 2 ** ((own + 1) * each) - 1];
+        return last > first2 ? `${number(first2)} to ${number(last)} processors` : `${number(first2)} processor${first2 > 1 ? "s" : ""}`;
       };
       return { look: look3, key: used(look3, text2) };
     }
@@ -3348,7 +3364,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     return turned(sides).filter((block) => block.every((side, d) => side <= site.sides[d]));
   }
   function nearest(run, job, moment) {
-    const { text: text2 } = run.asked[run.request[job]];
+    const text2 = run.shapeOf?.(job) ?? run.asked[run.request[job]].text;
     let best = null;
     run.sites.forEach((site, index) => {
       const blocks = blocksOf(site, text2);
@@ -3358,9 +3374,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const whose = new Int32Array(site.nodes).fill(-1);
       for (const s of moment.running) {
         if (run.where[s] !== index) continue;
-        run.rowsOf(s, (first, count) => {
-          ends.fill(run.finish[run.who[s]], first, first + count);
-          whose.fill(run.who[s], first, first + count);
+        run.rowsOf(s, (first2, count) => {
+          ends.fill(run.finish[run.who[s]], first2, first2 + count);
+          whose.fill(run.who[s], first2, first2 + count);
         });
       }
       for (const { site: of, node } of moment.down) if (of === index) ends[node] = NaN;

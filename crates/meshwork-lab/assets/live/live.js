@@ -106,6 +106,19 @@ export function follow() {
   look();
 }
 
+/** What was done when it was first asked. @type {{ at: number, done: number, total: number } | null} */
+let first = null;
+
+/** How long it will take, by how fast runs have ended since the page was opened; nothing before some have. */
+function timeLeft(now) {
+  if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total };
+  const done = now.done - first.done;
+  if (done < 1 || now.ended) return "";
+  const seconds = ((performance.now() - first.at) / SECOND / done) * (now.total - now.done);
+  const words = seconds < 100 ? `${Math.round(seconds)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+  return ` About ${words} left.`;
+}
+
 function showProgress(now) {
   const share = now.total > 0 ? now.done / now.total : 0;
   bar.value = share;
@@ -115,7 +128,7 @@ function showProgress(now) {
   const which = now.studies > 1 && !now.ended ? `${now.study}: ` : "";
   say(now.ended
     ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.`
-    : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
+    : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.${timeLeft(now)}`);
 }
 
 async function look() {

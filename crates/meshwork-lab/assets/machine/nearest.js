@@ -36,7 +36,8 @@ export function blocksOf(site, text) {
  * @returns {{ site: number, nodes: number[], sides: number[], corner: number[], at: number, jobs: number[] } | null}
  */
 export function nearest(run, job, moment) {
-  const { text } = run.asked[run.request[job]];
+  // Who asks for a count gets a shape all the same: the one that it will have, where that is one block.
+  const text = run.shapeOf?.(job) ?? run.asked[run.request[job]].text;
   let best = null;
   run.sites.forEach((site, index) => {
     const blocks = blocksOf(site, text);

@@ -358,6 +358,14 @@ export class Run {
     }
   }
 
+  // The sides of the one block with which a job starts, as in `3x5`; nothing where it has several, or does not start.
+  shapeOf(job) {
+    const [s] = this.staysOf(job);
+    if (s === undefined || this.firstBlock[s + 1] - this.firstBlock[s] !== 1 || this.sites[this.where[s]].sides.length < 2) return undefined;
+    const sides = this.shapes[this.shape[this.firstBlock[s]]];
+    return this.sites[this.where[s]].wiring === "hypercube" ? `2^${sides.filter((side) => side > 1).length}` : sides.join("x");
+  }
+
   // What a stay holds, as per-job output writes it: `6,0:2x3`.
   placeOf(s) {
     const { sides, strides } = this.sites[this.where[s]];

@@ -26,7 +26,7 @@ export class Still {
     this.sites = make("div", { class: "m-sites" });
     this.legend = make("p", { class: "m-legend" });
     this.now = make("p", { class: "m-now" });
-    this.key = make("ul", { class: "m-key", "aria-label": "What the map shows" });
+    this.key = make("ul", { class: "m-key", "aria-label": "What the map shows", hidden: true });
     this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
     this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
     this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);

@@ -98,7 +98,7 @@ export function why(run, job, time, place = null) {
   const anySite = run.sites.length > 1 ? " on all sites together" : "";
   const texts = {
     nodes: `too few processors are free for it: ${many}${anySite}.`,
-    shape: `enough processors are free for it (${many}${anySite}), but not as they would have to lie.`,
+    shape: `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
     priority: "it could start, but others come before it.",
     reserved: "it could start, but processors are kept for jobs that come before it.",
   };

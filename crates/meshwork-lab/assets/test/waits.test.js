@@ -33,7 +33,7 @@ test("the answer that was told last is the one that counts", () => {
 test("it is said in a sentence, with what is free", () => {
   const seen = run();
   assert.equal(why(seen, 2, 1), "At 1 it waits: too few processors are free for it: 1 is free.");
-  assert.equal(why(seen, 2, 3), "At 3 it waits: enough processors are free for it (2 are free), but not as they would have to lie.");
+  assert.equal(why(seen, 2, 3), "At 3 it waits: enough processors are free for it (2 are free), but in no shape that it may have.");
   assert.equal(why(seen, 2, 5), "At 5 it waits: it could start, but processors are kept for jobs that come before it.");
   assert.equal(why(run({ held_up: "priority" }), 2, 5), "At 5 it waits: it could start, but others come before it.");
   assert.equal(why(seen, 2, 7), "");

@@ -154,6 +154,13 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
+    /// How many seconds a unit of the clock is, where that is known.
+    #[must_use]
+    pub fn unit_seconds(&self) -> Option<f64> {
+        let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
+        Some(seconds / self.factor)
+    }
+
     /// What is shown of a value of a metric that is measured in this unit.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {

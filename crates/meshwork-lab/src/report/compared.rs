@@ -138,7 +138,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
         .into_iter()
         .filter(|(share, _)| (0.5..=1.0).contains(share))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((share, cause)) = largest {
+    if let Some((share, cause)) = largest.filter(|_| wait.excludes_zero()) {
         let what = match cause {
             Cause::Nodes => "too few free nodes",
             Cause::Shape => "a shape",
@@ -305,6 +305,8 @@ fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {
             let share = 100.0 * difference / base;
+            // What differs by rounding alone does not differ.
+            let share = if share.abs() < 1e-9 { 0.0 } else { share };
             format!("{}{}\u{a0}%", if share > 0.0 { "+" } else { "" }, significant(share, 2))
         }
         _ => "-".to_owned(),

@@ -34,6 +34,9 @@ const ROUNDING: f64 = 1e-12;
 /// The most names in a list of those that are equal.
 const MAX_NAMED: usize = 6;
 
+/// The most metrics of which it is said where they are best.
+const MAX_METRICS: usize = 4;
+
 /// The most settings that have a sentence of their own.
 const MAX_SETTINGS: usize = 200;
 
@@ -136,10 +139,9 @@ impl Question<'_> {
         let among = self.scenarios(at);
         let name = |scenario: usize| {
             let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
-            match axis.kind {
-                Kind::Numbers(_) => format!("{} = {}", word(&axis.key), axis.labels[place]),
-                _ => axis.labels[place].clone(),
-            }
+            let label = &axis.labels[place];
+            let is_number = matches!(axis.kind, Kind::Numbers(_)) || label.parse::<f64>().is_ok();
+            if is_number { format!("{} = {label}", word(&axis.key)) } else { label.clone() }
         };
         let others: Vec<usize> =
             (0..axes.len()).filter(|&i| i != self.along && axes[i].count() > 1).collect();
@@ -169,7 +171,7 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// Where another metric is best, if it is best somewhere else.
+    /// Where other metrics are best, if some are best at one place where the first is not.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -177,17 +179,29 @@ impl Question<'_> {
         name: &dyn Fn(usize) -> String,
     ) -> String {
         let best = first.lead(among).map_or_else(Vec::new, |lead| lead.best);
-        let other = self.metrics.iter().find_map(|metric| {
+        let found = self.metrics.iter().filter_map(|metric| {
             let contest = self.contest(metric);
             let own = contest.lead(among)?.best;
             let (_, is_clear) = contest.span(among, name)?;
             let is_elsewhere = is_clear && own.iter().all(|scenario| !best.contains(scenario));
-            is_elsewhere.then(|| {
-                let extreme = contest.extreme();
-                format!(" {} is {extreme} at {}.", title(metric), listed(&own, name))
-            })
+            is_elsewhere.then(|| (own, contest.is_highest, title(metric).to_lowercase()))
         });
-        other.unwrap_or_default()
+        let mut found: Vec<(Vec<usize>, bool, String)> = found.collect();
+        let Some((place, ..)) = found.first().cloned() else { return String::new() };
+        found.retain(|(own, ..)| *own == place);
+        found.truncate(MAX_METRICS);
+        let of = |is_highest: bool| -> Option<String> {
+            let names: Vec<&str> = found
+                .iter()
+                .filter(|(_, own, _)| *own == is_highest)
+                .map(|(.., name)| name.as_str())
+                .collect();
+            let verb = if names.len() > 1 { "are" } else { "is" };
+            let extreme = if is_highest { "highest" } else { "lowest" };
+            (!names.is_empty()).then(|| format!("{} {verb} {extreme}", names.join(", ")))
+        };
+        let said: Vec<String> = [of(false), of(true)].into_iter().flatten().collect();
+        format!(" At {} {}.", listed(&place, name), said.join("; "))
     }
 }
 
@@ -269,9 +283,9 @@ impl Contest<'_> {
         };
         let ranked = self.ranked(among);
         let beaten = ranked.iter().skip(lead.best.len() + 1).find_map(significant);
-        let verb = if lead.best.len() > 1 { "have" } else { "has" };
+        let have = if lead.best.len() > 1 { ", equal to each other, have" } else { " has" };
         format!(
-            "No significant {} {metric}: {best}{equal} {verb} the {} mean, {by}.{}",
+            "No significant {} {metric}: {best}{have} the {} mean, {by}.{}",
             self.extreme(),
             self.extreme(),
             beaten.unwrap_or_default()

@@ -99,7 +99,7 @@ fn contents(report: &Report) -> Markup {
                 ul {
                     @for (index, section) in report.sections.iter().enumerate() {
                         @if section.paper.is_some() && section.paper.as_ref() != before(index) {
-                            li.of-paper { (section.paper.as_deref().unwrap_or_default()) }
+                            li.of-paper { (authors(report, section)) }
                         }
                         li {
                             a href={ "#" (section.id) } title=[section.description.as_deref()] { (short_title(section)) }
@@ -110,6 +110,13 @@ fn contents(report: &Report) -> Markup {
             }
         }
     }
+}
+
+/// Who wrote the paper that a section is about.
+fn authors<'a>(report: &'a Report, section: &'a Section) -> &'a str {
+    let key = section.paper.as_deref().unwrap_or_default();
+    let mut papers = report.overview.iter().flat_map(|overview| &overview.papers);
+    papers.find(|paper| paper.key == key).map_or(key, |paper| &paper.authors)
 }
 
 /// The title of a section without its authors, who stand above it.

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use super::markup::{embedded, list};
 use super::sample::sample;
 use super::{Content, Section};
-use crate::findings::summary::{label, shown};
+use crate::findings::summary::shown;
+use crate::findings::words::short_label;
 use crate::run::store::{Archive, Record};
 use crate::study::Refused;
 use crate::watch::recording::{Recording, RecordingError, Subject, Timeline, Window, kept};
@@ -73,7 +74,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
         .par_iter()
         .map(|(scenario, record)| {
             let scenario = *scenario;
-            let title = label(&content.points[scenario].swept);
+            let title = short_label(&content.study, &content.points[scenario].swept);
             let subject = Subject {
                 catalogue: &content.study.catalogue,
                 record,
@@ -132,7 +133,7 @@ fn further(
     let kept: Vec<(usize, Record)> = (0..content.points.len()).filter_map(of).take(rest).collect();
     let seen = |(scenario, record): &(usize, Record)| {
         let scenario = *scenario;
-        let title = label(&content.points[scenario].swept);
+        let title = short_label(&content.study, &content.points[scenario].swept);
         Timeline::of(
             Subject {
                 catalogue: &content.study.catalogue,

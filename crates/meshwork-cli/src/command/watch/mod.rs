@@ -10,6 +10,7 @@ use std::time::Duration;
 use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
+use meshwork_lab::findings::clock::Clock;
 use meshwork_lab::study::expand::{Point, count, point_at};
 use meshwork_lab::watch::{Live, Scene};
 use ratatui::buffer::Buffer;
@@ -22,6 +23,9 @@ use view::{View, lines};
 
 /// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
 const MAX_LINES: usize = 1000;
+
+/// So many events are between two frames on a terminal that cannot be drawn on.
+const EVERY: u64 = 100;
 
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
@@ -37,6 +41,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     let colours = on_screen && colour_is_welcome();
     let view = View::new(title, Scene::new(point.scenario.topologies()), colours);
+    let view = view.seconds(Clock::of(&study, &point.scenario, None).unit_seconds());
+    let view = if on_screen { view.square() } else { view };
     let (scenario, replication) = (arguments.scenario - 1, arguments.replication - 1);
     let start = move || {
         let (_, live) = Live::start(&study, scenario, replication).map_err(|refused| refused.0)?;
@@ -71,7 +77,9 @@ fn title(study: &Study, point: &Point, scenarios: u64, arguments: &Watch) -> Str
 fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);
-    let every = arguments.every.unwrap_or(1);
+    // A terminal that cannot be drawn on is not flooded, unless somebody asks for every frame.
+    let is_asked = arguments.wants_frames() || !std::io::stdout().is_terminal();
+    let every = arguments.every.unwrap_or(if is_asked { 1 } else { EVERY });
     let until = arguments.until.map(Time::new);
     let begin = begin(arguments);
     if let Some(begin) = begin {

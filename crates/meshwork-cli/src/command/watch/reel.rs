@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use meshwork::job::Time;
 use meshwork_lab::watch::{Happening, Live, Next};
+use ratatui::crossterm::event::KeyCode;
 
 use super::view::View;
 
@@ -75,6 +76,17 @@ impl Reel {
 
     pub(super) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Moves over a machine that is larger than the page, as an arrow says.
+    pub(super) fn pan(&mut self, arrow: KeyCode) {
+        let (columns, rows) = match arrow {
+            KeyCode::Left => (-8, 0),
+            KeyCode::Right => (8, 0),
+            KeyCode::Up => (0, -4),
+            _ => (0, 4),
+        };
+        self.view.pan(columns, rows);
     }
 
     pub(super) fn scroll(&mut self, lines: isize) {

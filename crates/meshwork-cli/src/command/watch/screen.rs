@@ -24,6 +24,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::reel::{Reel, Target};
+use super::view::fitted;
 use crate::output::{Ended, Stop, Verdict};
 
 /// How long a picture stands at least.
@@ -213,6 +214,11 @@ impl Player {
                 self.target = None;
                 self.is_paused = !self.is_paused;
             }
+            KeyCode::Left | KeyCode::Right | KeyCode::Up | KeyCode::Down
+                if key.modifiers.contains(KeyModifiers::SHIFT) =>
+            {
+                self.reel.pan(key.code);
+            }
             KeyCode::Char('.') | KeyCode::Right => {
                 self.stop();
                 self.reel.step(Duration::from_millis(200));
@@ -314,7 +320,7 @@ impl Player {
         };
         let dim = view.style(Style::new().add_modifier(Modifier::DIM));
         let (y, width) = (area.bottom() - 1, usize::from(area.width));
-        page.set_stringn(area.x, y, visible(&keys), width, dim);
+        page.set_stringn(area.x, y, fitted(&visible(&keys), width), width, dim);
     }
 
     /// How the command ends, once the stage is cleared.

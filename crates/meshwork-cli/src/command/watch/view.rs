@@ -29,7 +29,10 @@ const KEPT_LISTS: usize = 8;
 const LOW: usize = 12;
 
 /// Grounds on which a black letter is readable; their number divides that of the letters.
-const COLOURS: [u8; 13] = [203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180];
+const COLOURS: [u8; 26] = [
+    203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
+    193, 147, 185, 225, 121, 187,
+];
 
 /// A run as it is shown.
 #[derive(Clone)]
@@ -42,6 +45,12 @@ pub(super) struct View {
     colours: bool,
     /// How many of the waiting jobs have been scrolled by.
     scrolled: usize,
+    /// How many columns and rows of the machine have been passed by.
+    moved: (usize, usize),
+    /// Whether a processor may take two columns, which makes it about a square.
+    is_square: bool,
+    /// How many seconds a unit of the clock is, where that is known.
+    seconds: Option<f64>,
 }
 
 /// Part of the page: a site, and where its map begins.
@@ -50,6 +59,8 @@ struct Pane {
     y: usize,
     site: usize,
     map: Map,
+    /// How many columns a processor takes.
+    wide: usize,
 }
 
 impl View {
@@ -63,7 +74,32 @@ impl View {
             latest: "nothing has happened yet".to_owned(),
             colours,
             scrolled: 0,
+            moved: (0, 0),
+            is_square: false,
+            seconds: None,
         }
+    }
+
+    /// Draws processors as squares where there is room.
+    pub(super) fn square(mut self) -> View {
+        self.is_square = true;
+        self
+    }
+
+    /// Says times in days and hours too.
+    pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
+        self.seconds = seconds;
+        self
+    }
+
+    /// Moves over a machine that is larger than the page, by columns and rows.
+    pub(super) fn pan(&mut self, columns: isize, rows: isize) {
+        let (x, y) = self.moved;
+        let (_, (across, down)) = self.panes(usize::MAX);
+        self.moved = (
+            x.saturating_add_signed(columns).min(across.saturating_sub(1)),
+            y.saturating_add_signed(rows).min(down.saturating_sub(1)),
+        );
     }
 
     /// Scrolls the queue, down or up.
@@ -74,7 +110,7 @@ impl View {
 
     /// As far down in the queue as another one.
     pub(super) fn scroll_like(&mut self, other: &View) {
-        self.scrolled = other.scrolled;
+        (self.scrolled, self.moved) = (other.scrolled, other.moved);
     }
 
     /// The machine and its queue.
@@ -172,7 +208,7 @@ impl View {
         for (y, line) in words.iter().enumerate() {
             let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
             let style = if y == 0 { bold } else { Style::new() };
-            put(page, area, 0, y, line, style);
+            put(page, area, 0, y, &fitted(line, width), style);
         }
         let top = words.len() + usize::from(height >= LOW);
         let (panes, (across, down)) = self.panes(width);
@@ -188,7 +224,9 @@ impl View {
             self.draw_pane(pane, top, machine, page);
         }
         if !is_whole {
-            let note = format!("cut off: {} × {rows} of {across} × {down}", across.min(width));
+            let more = if self.is_square { " · shift and arrows move" } else { "" };
+            let note =
+                format!("cut off: {} × {rows} of {across} × {down}{more}", across.min(width));
             put(page, area, 0, bottom, &note, self.style(Style::new().add_modifier(Modifier::DIM)));
         }
         let body = Rect { height: bottom as u16, ..area };
@@ -201,8 +239,9 @@ impl View {
     fn header(&self) -> Vec<String> {
         let scene = &self.scene;
         let mut counts = format!(
-            "time {} · {} running, {} waiting, {} finished",
+            "time {}{} · {} running, {} waiting, {} finished",
             clock(scene.now()),
+            self.seconds.map_or_else(String::new, |unit| days(scene.now().units() * unit)),
             scene.running().len(),
             scene.waiting().len(),
             scene.finished()
@@ -231,11 +270,15 @@ impl View {
         for (site, topology) in self.scene.topologies().iter().enumerate() {
             let map = Map::new(topology, width);
             let (map_width, map_height) = map.size();
+            // Beside the lists as well: a picture twice as wide must not cost them their place.
+            let is_roomy = self.is_square && 2 * map_width + GAP + LISTS <= width;
+            let wide = if is_roomy { 2 } else { 1 };
+            let map_width = wide * map_width;
             let pane_width = map_width.max(self.heading(site).chars().count());
             if x > 0 && x + pane_width > width {
                 (x, y) = (0, below + 1);
             }
-            panes.push(Pane { x, y, site, map });
+            panes.push(Pane { x, y, site, map, wide });
             below = below.max(y + 1 + map_height);
             across = across.max(x + pane_width);
             x += pane_width + GAP;
@@ -261,9 +304,11 @@ impl View {
         put(page, area, pane.x, top + pane.y, &self.heading(pane.site), bold);
         let (width, height) = pane.map.size();
         let first = top + pane.y + 1;
+        let (passed_x, passed_y) = self.moved;
         for y in 0..height.min(usize::from(area.height).saturating_sub(first)) {
-            for x in 0..width.min(usize::from(area.width).saturating_sub(pane.x)) {
-                let (character, style) = match pane.map.cell(x, y) {
+            for x in 0..(width * pane.wide).min(usize::from(area.width).saturating_sub(pane.x)) {
+                let (character, style) = match pane.map.cell(x / pane.wide + passed_x, y + passed_y)
+                {
                     Cell::Node(node) => match self.scene.owner(pane.site, node) {
                         Some(id) => {
                             let letter = self.letter(id);
@@ -271,6 +316,7 @@ impl View {
                         }
                         None => ('.', self.style(Style::new().add_modifier(Modifier::DIM))),
                     },
+                    Cell::Label(_) if x % pane.wide > 0 => continue,
                     Cell::Label(label) => {
                         (label, self.style(Style::new().add_modifier(Modifier::DIM)))
                     }
@@ -330,7 +376,10 @@ impl View {
     }
 
     fn colour(&self, letter: char) -> Style {
-        let colour = COLOURS[letter as usize % COLOURS.len()];
+        // Letters of one alphabet have colours of their own: small ones those of the large ones, half an alphabet on.
+        let place = (letter.to_ascii_uppercase() as usize).saturating_sub(usize::from(b'A'));
+        let place = if letter.is_ascii_lowercase() { place + COLOURS.len() / 2 } else { place };
+        let colour = COLOURS[place % COLOURS.len()];
         self.style(Style::new().fg(Color::Black).bg(Color::Indexed(colour)))
     }
 
@@ -355,6 +404,21 @@ fn request(request: &Request) -> String {
 fn clock(instant: Time) -> String {
     let units = instant.units();
     if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
+}
+
+/// Days and the time of day, of so many seconds: ` (day 26, 20:36:13)`.
+fn days(seconds: f64) -> String {
+    let all = seconds.round().max(0.0) as u64;
+    let (day, rest) = (all / 86_400, all % 86_400);
+    format!(" (day {day}, {:02}:{:02}:{:02})", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// A line that is cut where it is too long, and says so.
+pub(super) fn fitted(line: &str, width: usize) -> String {
+    if line.chars().count() <= width || width == 0 {
+        return line.to_owned();
+    }
+    line.chars().take(width - 1).chain(['…']).collect()
 }
 
 /// Writes a text where it has room, and as much of it as has.
@@ -451,7 +515,7 @@ mod tests {
         assert_eq!(
             drawn(&view(false), 40, 5),
             [
-                "time 2 · 2 running, 1 waiting, 0 finishe",
+                "time 2 · 2 running, 1 waiting, 0 finish…",
                 "6 × 4 mesh, 10 held",
                 "AAA.BB",
                 "AAA.BB",

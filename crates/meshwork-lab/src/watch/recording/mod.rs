@@ -240,12 +240,9 @@ impl Recording {
             });
             if replayed.is_ok() {
                 let end = subject.record.findings.end;
-                return heard.seen(
-                    subject,
-                    sites(&scenario, subject.record.replication)?,
-                    end,
-                    true,
-                );
+                let sites = sites(&scenario, subject.record.replication)?;
+                let (recording, timeline) = heard.seen(subject, sites, end, true)?;
+                return Ok((recording.with_what_is_not_kept(subject, folder, window), timeline));
             }
         }
         let files = Files::beside(folder);
@@ -253,6 +250,38 @@ impl Recording {
             Ok(scenario) => again(subject, &scenario, &files, window),
             Err(why) => rows::read(subject, folder, window, why),
         }
+    }
+
+    /// The same with the users and partitions of its jobs and the nodes that sleep, which are not kept while it runs:
+    /// where there may be any, the run is made again up to the end of the window, if it can be.
+    fn with_what_is_not_kept(
+        self,
+        subject: Subject<'_>,
+        folder: &Path,
+        window: Window,
+    ) -> Recording {
+        let files = Files::beside(folder);
+        let Ok(scenario) = repeatable(subject.catalogue, subject.record, &files) else {
+            return self;
+        };
+        if scenario.input_path().is_none() && !scenario.table().contains_key("energy") {
+            return self;
+        }
+        let mut heard = Heard { marked: marked(&scenario), ..Heard::new(window) };
+        let replication = subject.record.replication;
+        let outcome = caught(|| {
+            let outcome = scenario.run(replication, &files, &mut heard);
+            outcome.map_err(|error| error.to_string())
+        });
+        heard.tape.end();
+        let marked = heard.marked;
+        let tape::Heard { columns, users, partitions, .. } = heard.tape.heard();
+        if outcome.is_err() || columns.number != self.columns.number {
+            return self;
+        }
+        let Columns { user, partition, .. } = columns;
+        let columns = Columns { user, partition, ..self.columns };
+        Recording { users, partitions, marked, columns, ..self }
     }
 
     /// A machine as it is now, in the form in which a page draws it: all jobs that run, and the first so many of those that
