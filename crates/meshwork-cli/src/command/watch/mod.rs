@@ -1,7 +1,11 @@
 //! `meshwork watch`: a run, drawn while it goes on.
 
+mod canvas;
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "the terminal pans and scrolls"))]
 mod reel;
+#[cfg(feature = "tui")]
 mod screen;
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "the terminal pans and scrolls"))]
 mod view;
 
 use std::io::IsTerminal;
@@ -13,13 +17,12 @@ use meshwork_lab::Study;
 use meshwork_lab::findings::clock::Clock;
 use meshwork_lab::study::expand::{Point, count, point_at};
 use meshwork_lab::watch::{Live, Scene};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 use crate::args::Watch;
 use crate::output::{Ended, Output, Stop, Verdict, colour_is_welcome};
+use canvas::Canvas;
 use reel::{Reel, Target};
-use view::{View, lines};
+use view::View;
 
 /// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
 const MAX_LINES: usize = 1000;
@@ -49,7 +52,21 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
         Ok(live)
     };
     let reel = Reel::new(view, live, Box::new(start));
-    if on_screen { screen::show(reel, begin(arguments)) } else { frames(out, reel, arguments) }
+    if on_screen { on_terminal(reel, arguments) } else { frames(out, reel, arguments) }
+}
+
+#[cfg(feature = "tui")]
+fn on_terminal(reel: Reel, arguments: &Watch) -> Ended {
+    screen::show(reel, begin(arguments))
+}
+
+#[cfg(not(feature = "tui"))]
+fn on_terminal(_: Reel, _: &Watch) -> Ended {
+    Err(Stop::Wrong(
+        "a run is played on the terminal by the feature `tui`, without which this program was built: build it with \
+         `--features tui`, or ask for frames of text, as in `--every 10`"
+            .to_owned(),
+    ))
 }
 
 /// Where to begin.
@@ -121,9 +138,9 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
             out.line(&format!("== frame {frames} · event {events} =="))?;
             let view = reel.view();
             let height = view.height(width).min(MAX_LINES);
-            let mut page = Buffer::empty(Rect::new(0, 0, width as u16, height as u16));
+            let mut page = Canvas::blank(width as u16, height as u16);
             view.draw(page.area, &mut page);
-            let lines = lines(&page);
+            let lines = page.lines();
             let used = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
             for line in &lines[..used] {
                 out.line(line)?;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use meshwork::job::Time;
 use meshwork_lab::watch::{Happening, Live, Next};
-use ratatui::crossterm::event::KeyCode;
 
 use super::view::View;
 
@@ -78,14 +77,8 @@ impl Reel {
         &self.view
     }
 
-    /// Moves over a machine that is larger than the page, as an arrow says.
-    pub(super) fn pan(&mut self, arrow: KeyCode) {
-        let (columns, rows) = match arrow {
-            KeyCode::Left => (-8, 0),
-            KeyCode::Right => (8, 0),
-            KeyCode::Up => (0, -4),
-            _ => (0, 4),
-        };
+    /// Moves over a machine that is larger than the page.
+    pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         self.view.pan(columns, rows);
     }
 
@@ -221,10 +214,8 @@ mod tests {
 
     use meshwork_lab::Study;
     use meshwork_lab::watch::Scene;
-    use ratatui::buffer::Buffer;
-    use ratatui::layout::Rect;
 
-    use super::super::view::lines;
+    use super::super::canvas::Canvas;
     use super::*;
 
     fn reel(measure: &str) -> Reel {
@@ -245,9 +236,9 @@ mod tests {
     }
 
     fn page(reel: &Reel) -> Vec<String> {
-        let mut page = Buffer::empty(Rect::new(0, 0, 70, 20));
+        let mut page = Canvas::blank(70, 20);
         reel.view().draw(page.area, &mut page);
-        lines(&page)
+        page.lines()
     }
 
     #[test]

@@ -2,27 +2,26 @@
 
 #[cfg(unix)]
 use std::fs::File;
-use std::io;
 #[cfg(unix)]
 use std::io::IsTerminal as _;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::style::{
+    Attribute, Color, Print, ResetColor, SetAttribute, SetBackgroundColor, SetForegroundColor,
+};
+use crossterm::terminal::{
+    self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
 use meshwork::job::Time;
 use meshwork_lab::visible::visible;
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
-use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
-};
-use ratatui::crossterm::{cursor, execute};
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 
+use super::canvas::{Canvas, Cell, Rect, Style};
 use super::reel::{Reel, Target};
 use super::view::fitted;
 use crate::output::{Ended, Stop, Verdict};
@@ -46,11 +45,15 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     let asked_to_end = signals();
     let stage = Stage::enter()?;
     let struck = listen();
-    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let mut shown = None;
     let mut player = Player::new(reel, begin);
     let mut last = Instant::now();
     loop {
-        terminal.draw(|frame| player.draw(frame.area(), frame.buffer_mut()))?;
+        let (width, height) = terminal::size()?;
+        let mut page = Canvas::blank(width, height);
+        player.draw(page.area, &mut page);
+        write(shown.as_ref(), &page)?;
+        shown = Some(page);
         let picture_ends = Instant::now() + PICTURE;
         // Keys are heard while the picture stands, all that have been struck.
         loop {
@@ -71,6 +74,57 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
         player.play(last.elapsed(), picture_ends + PICTURE);
         last = Instant::now();
     }
+}
+
+/// Writes to the terminal what differs from the page that it shows.
+fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
+    let shown = shown.filter(|shown| shown.area == page.area);
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if shown.is_none() {
+        queue!(out, terminal::Clear(terminal::ClearType::All))?;
+    }
+    let mut style = Style::PLAIN;
+    // Where the terminal goes on writing by itself.
+    let mut next = None;
+    for y in 0..page.area.height {
+        for x in 0..page.area.width {
+            let cell = page[(x, y)];
+            let Some(character) = cell.character else { continue };
+            if shown.is_some_and(|shown| shown[(x, y)] == cell) {
+                continue;
+            }
+            if next != Some((x, y)) {
+                queue!(out, cursor::MoveTo(x, y))?;
+            }
+            if cell.style != style {
+                set(&mut out, cell)?;
+                style = cell.style;
+            }
+            queue!(out, Print(character))?;
+            let is_wide = x + 1 < page.area.width && page[(x + 1, y)].character.is_none();
+            next = Some((x + 1 + u16::from(is_wide), y));
+        }
+    }
+    queue!(out, SetAttribute(Attribute::Reset), ResetColor)?;
+    out.flush()
+}
+
+fn set(out: &mut impl io::Write, cell: Cell) -> io::Result<()> {
+    queue!(out, SetAttribute(Attribute::Reset), ResetColor)?;
+    let Style { foreground, background, is_bold, is_dim } = cell.style;
+    if let Some(colour) = foreground {
+        queue!(out, SetForegroundColor(Color::AnsiValue(colour)))?;
+    }
+    if let Some(colour) = background {
+        queue!(out, SetBackgroundColor(Color::AnsiValue(colour)))?;
+    }
+    if is_bold {
+        queue!(out, SetAttribute(Attribute::Bold))?;
+    }
+    if is_dim {
+        queue!(out, SetAttribute(Attribute::Dim))?;
+    }
+    Ok(())
 }
 
 /// The terminal in raw mode, on its other screen. Dropping it, on any way out and after a panic too,
@@ -217,7 +271,13 @@ impl Player {
             KeyCode::Left | KeyCode::Right | KeyCode::Up | KeyCode::Down
                 if key.modifiers.contains(KeyModifiers::SHIFT) =>
             {
-                self.reel.pan(key.code);
+                let (columns, rows) = match key.code {
+                    KeyCode::Left => (-8, 0),
+                    KeyCode::Right => (8, 0),
+                    KeyCode::Up => (0, -4),
+                    _ => (0, 4),
+                };
+                self.reel.pan(columns, rows);
             }
             KeyCode::Char('.') | KeyCode::Right => {
                 self.stop();
@@ -297,7 +357,7 @@ impl Player {
         }
     }
 
-    fn draw(&self, area: Rect, page: &mut Buffer) {
+    fn draw(&self, area: Rect, page: &mut Canvas) {
         let view = self.reel.view();
         if area.height < 3 {
             return view.draw(area, page);
@@ -318,9 +378,9 @@ impl Player {
                 "[{state}]  space pause · ← → step · + - speed · t e go to · j k queue · q quit"
             ),
         };
-        let dim = view.style(Style::new().add_modifier(Modifier::DIM));
+        let dim = view.style(Style::DIM);
         let (y, width) = (area.bottom() - 1, usize::from(area.width));
-        page.set_stringn(area.x, y, fitted(&visible(&keys), width), width, dim);
+        page.write(area.x, y, &fitted(&visible(&keys), width), width, dim);
     }
 
     /// How the command ends, once the stage is cleared.
@@ -340,7 +400,6 @@ mod tests {
     use meshwork_lab::watch::{Live, Scene};
 
     use super::super::view::View;
-
     use super::*;
 
     fn player(measure: &str) -> Player {
@@ -428,9 +487,9 @@ mod tests {
         strike(&mut player, "eq\nt.\n");
         assert_eq!((events(&player), player.asked.clone()), (then, None));
         player.obey(key('e'));
-        let mut page = Buffer::empty(Rect::new(0, 0, 70, 20));
+        let mut page = Canvas::blank(70, 20);
         player.draw(page.area, &mut page);
-        assert!(super::super::view::lines(&page)[19].starts_with("go to event: _"));
+        assert!(page.lines()[19].starts_with("go to event: _"));
         assert!(
             !player.obey(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)),
             "it leaves the question only"
@@ -454,13 +513,13 @@ mod tests {
         let before = events(&player);
         player.obey(key('.'));
         assert_eq!(events(&player), before);
-        let mut page = Buffer::empty(Rect::new(0, 0, 70, 20));
+        let mut page = Canvas::blank(70, 20);
         player.draw(page.area, &mut page);
-        let lines = super::super::view::lines(&page);
+        let lines = page.lines();
         assert!(lines[1].ends_with("3 finished"), "{lines:#?}");
         assert!(lines[19].starts_with("[the end]"), "{lines:#?}");
         for height in 0..4 {
-            let mut page = Buffer::empty(Rect::new(0, 0, 3, height));
+            let mut page = Canvas::blank(3, height);
             player.draw(page.area, &mut page);
         }
     }

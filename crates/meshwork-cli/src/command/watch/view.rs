@@ -7,10 +7,8 @@ use meshwork::observe::JobId;
 use meshwork::topology::Node;
 use meshwork_lab::visible::visible;
 use meshwork_lab::watch::{Happening, Scene, What};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
 
+use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
 
 /// Columns of the lists of jobs.
@@ -201,13 +199,13 @@ impl View {
     }
 
     /// Draws all of it; what has no room is left out, and cut off last of all.
-    pub(super) fn draw(&self, area: Rect, page: &mut Buffer) {
+    pub(super) fn draw(&self, area: Rect, page: &mut Canvas) {
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         let header = self.header();
         let words = if height < LOW { &header[1..2] } else { &header[..] };
         for (y, line) in words.iter().enumerate() {
-            let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
-            let style = if y == 0 { bold } else { Style::new() };
+            let bold = self.style(Style::BOLD);
+            let style = if y == 0 { bold } else { Style::PLAIN };
             put(page, area, 0, y, &fitted(line, width), style);
         }
         let top = words.len() + usize::from(height >= LOW);
@@ -227,7 +225,7 @@ impl View {
             let more = if self.is_square { " · shift and arrows move" } else { "" };
             let note =
                 format!("cut off: {} × {rows} of {across} × {down}{more}", across.min(width));
-            put(page, area, 0, bottom, &note, self.style(Style::new().add_modifier(Modifier::DIM)));
+            put(page, area, 0, bottom, &note, self.style(Style::DIM));
         }
         let body = Rect { height: bottom as u16, ..area };
         let (x, y) = if is_beside { (across + GAP, top) } else { (0, top + rows + 1) };
@@ -299,8 +297,8 @@ impl View {
         format!("{which}{topology}, {held:>width$} held", width = nodes.to_string().len())
     }
 
-    fn draw_pane(&self, pane: &Pane, top: usize, area: Rect, page: &mut Buffer) {
-        let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
+    fn draw_pane(&self, pane: &Pane, top: usize, area: Rect, page: &mut Canvas) {
+        let bold = self.style(Style::BOLD);
         put(page, area, pane.x, top + pane.y, &self.heading(pane.site), bold);
         let (width, height) = pane.map.size();
         let first = top + pane.y + 1;
@@ -314,16 +312,14 @@ impl View {
                             let letter = self.letter(id);
                             (letter, self.colour(letter))
                         }
-                        None => ('.', self.style(Style::new().add_modifier(Modifier::DIM))),
+                        None => ('.', self.style(Style::DIM)),
                     },
                     Cell::Label(_) if x % pane.wide > 0 => continue,
-                    Cell::Label(label) => {
-                        (label, self.style(Style::new().add_modifier(Modifier::DIM)))
-                    }
+                    Cell::Label(label) => (label, self.style(Style::DIM)),
                     Cell::Blank => continue,
                 };
                 let at = (area.x + (pane.x + x) as u16, area.y + (first + y) as u16);
-                page[at].set_char(character).set_style(style);
+                page[at] = canvas::Cell { character: Some(character), style };
             }
         }
     }
@@ -333,7 +329,7 @@ impl View {
         if lines < MIN_LISTS {
             return Vec::new();
         }
-        let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
+        let bold = self.style(Style::BOLD);
         let (waiting, running) = (self.scene.waiting(), self.scene.running());
         let passed = self.scrolled.min(waiting.len().saturating_sub(1));
         let after = if passed > 0 { format!(", behind the first {passed}") } else { String::new() };
@@ -346,15 +342,15 @@ impl View {
             let name = number(id, job.number);
             let line =
                 format!("  {name:>6}  {:>8}  since {}", request(&job.request), clock(job.arrival));
-            list.push((line, Style::new()));
+            list.push((line, Style::PLAIN));
         }
         if shown < left {
-            list.push((format!("  and {} more", left - shown), Style::new()));
+            list.push((format!("  and {} more", left - shown), Style::PLAIN));
         }
         if list.len() + 3 > lines {
             return list;
         }
-        list.push((String::new(), Style::new()));
+        list.push((String::new(), Style::PLAIN));
         list.push((format!("running {}", running.len()), bold));
         let room = lines - list.len();
         let shown = if running.len() > room { room.saturating_sub(1) } else { running.len() };
@@ -366,7 +362,7 @@ impl View {
             list.push((line, self.colour(letter)));
         }
         if shown < running.len() {
-            list.push((format!("  and {} more", running.len() - shown), Style::new()));
+            list.push((format!("  and {} more", running.len() - shown), Style::PLAIN));
         }
         list
     }
@@ -380,12 +376,12 @@ impl View {
         let place = (letter.to_ascii_uppercase() as usize).saturating_sub(usize::from(b'A'));
         let place = if letter.is_ascii_lowercase() { place + COLOURS.len() / 2 } else { place };
         let colour = COLOURS[place % COLOURS.len()];
-        self.style(Style::new().fg(Color::Black).bg(Color::Indexed(colour)))
+        self.style(Style::on(colour))
     }
 
     /// A style where styles are welcome.
     pub(super) fn style(&self, style: Style) -> Style {
-        if self.colours { style } else { Style::new() }
+        if self.colours { style } else { Style::PLAIN }
     }
 }
 
@@ -422,22 +418,11 @@ pub(super) fn fitted(line: &str, width: usize) -> String {
 }
 
 /// Writes a text where it has room, and as much of it as has.
-fn put(page: &mut Buffer, area: Rect, x: usize, y: usize, text: &str, style: Style) {
+fn put(page: &mut Canvas, area: Rect, x: usize, y: usize, text: &str, style: Style) {
     if x < usize::from(area.width) && y < usize::from(area.height) {
         let room = usize::from(area.width) - x;
-        page.set_stringn(area.x + x as u16, area.y + y as u16, visible(text), room, style);
+        page.write(area.x + x as u16, area.y + y as u16, &visible(text), room, style);
     }
-}
-
-/// A page as plain lines.
-pub(super) fn lines(page: &Buffer) -> Vec<String> {
-    let area = page.area;
-    (area.top()..area.bottom())
-        .map(|y| {
-            let row: String = (area.left()..area.right()).map(|x| page[(x, y)].symbol()).collect();
-            row.trim_end().to_owned()
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -479,9 +464,9 @@ mod tests {
     }
 
     fn drawn(view: &View, width: u16, height: u16) -> Vec<String> {
-        let mut page = Buffer::empty(Rect::new(0, 0, width, height));
+        let mut page = Canvas::blank(width, height);
         view.draw(page.area, &mut page);
-        lines(&page)
+        page.lines()
     }
 
     #[test]
@@ -565,20 +550,25 @@ mod tests {
     #[test]
     fn colours_are_one_for_each_letter_or_none() {
         let page = |colours: bool| {
-            let mut page = Buffer::empty(Rect::new(0, 0, 70, 14));
+            let mut page = Canvas::blank(70, 14);
             view(colours).draw(page.area, &mut page);
             page
         };
         let coloured = page(true);
-        assert_eq!(coloured[(0, 6)].bg, coloured[(2, 7)].bg, "one job");
-        assert_eq!(coloured[(0, 6)].bg, coloured[(22, 9)].bg, "and its line in the list");
-        assert_ne!(coloured[(0, 6)].bg, coloured[(4, 6)].bg, "another job");
-        assert!(
-            page(false)
-                .content
-                .iter()
-                .all(|cell| cell.style() == Buffer::empty(Rect::new(0, 0, 1, 1))[(0, 0)].style())
+        assert_eq!(coloured[(0, 6)].style.background, coloured[(2, 7)].style.background, "one job");
+        assert_eq!(
+            coloured[(0, 6)].style.background,
+            coloured[(22, 9)].style.background,
+            "and its line in the list"
         );
+        assert_ne!(
+            coloured[(0, 6)].style.background,
+            coloured[(4, 6)].style.background,
+            "another job"
+        );
+        let plain = page(false);
+        let places = (0..14).flat_map(|y| (0..70).map(move |x| (x, y)));
+        assert!(places.into_iter().all(|at| plain[at].style == Style::PLAIN));
     }
 
     #[test]
