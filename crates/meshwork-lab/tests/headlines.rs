@@ -66,7 +66,7 @@ fn each_study_has_the_headline_that_it_must_have() {
     for study in studies {
         let study = study.as_table().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let mut report = report(folder.path(), study);
+        let report = report(folder.path(), study);
         let findings = &report.sections[0].findings;
         let headline = findings.first().map_or("", |finding| &finding.text);
         let (name, expected) = (text(study, "name"), text(study, "headline"));
@@ -79,7 +79,7 @@ fn each_study_has_the_headline_that_it_must_have() {
             updated = updated.replace(&line(expected), &line(headline));
         }
         // The sentence that is shown is the one for what is chosen at first.
-        let figures = std::mem::take(&mut report.sections[0].figures);
+        let figures = &report.sections[0].figures;
         for (key, value) in findings.first().map_or(&[][..], |finding| &finding.at) {
             let choices = figures.first().map_or(&[][..], |figure| &figure.choices);
             let own = choices.iter().find(|choice| choice.key.key == *key);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use meshwork_lab::findings::number::Rounded;
 use meshwork_lab::lab::leave_out;
 use meshwork_lab::report::{Report, Style, View};
 use meshwork_lab::study::asked::ASKED;
@@ -148,7 +149,7 @@ fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
     for (row, [mean, half, _]) in rows.iter().zip(means.values()) {
         let rounded = Rounded::new(mean.parse().ok(), half.parse().ok());
         assert_eq!(row[1].text, format!("{} ± {}", rounded.mean, rounded.half_width.unwrap()));
-        let shown = row[1].text.replace("± ", "±\u{a0}");
+        let shown = row[1].text.replace(" ± ", "\u{a0}±\u{a0}");
         assert!(report.html().contains(&format!("<td class=\"n\">{shown}</td>")));
     }
     assert_eq!(rows.len(), means.len());
@@ -538,7 +539,7 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
     let [difference, half] = one(differences, "sjf");
     assert!(difference < -half, "sjf is clearly below fcfs at this load");
     let expected = format!(
-        "Lowest wait: sjf, {:.0} % below fcfs (95 % interval: ",
+        "Lowest wait: sjf, {:.1} % below fcfs (95 % interval: ",
         -100.0 * difference / base
     );
     assert!(finding.is_clear && finding.text.starts_with(&expected), "{}", finding.text);

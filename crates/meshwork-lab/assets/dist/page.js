@@ -3918,6 +3918,7 @@ ${parts.join("\n")}
         const box = make2("figure", isWide ? { class: "wide" } : {}, make2("h4", {}, view.y.label), panels, make2("figcaption", {}, sentenceOf(view, isLog(view))));
         if (view.colour) panels.before(legendElement(view));
         drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
+        panels.prepend(make2("div", { class: "together" }, find(box, "h4"), ...[...panels.children].slice(0, 2)));
         place2.append(box);
       }
       element.append(place2);

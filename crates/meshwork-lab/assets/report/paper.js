@@ -40,6 +40,8 @@ function before() {
       const box = make("figure", isWide ? { class: "wide" } : {}, make("h4", {}, view.y.label), panels, make("figcaption", {}, sentenceOf(view, isLog(view))));
       if (view.colour) panels.before(legendElement(view));
       drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
+      // A heading stays with the first row of panels.
+      panels.prepend(make("div", { class: "together" }, find(box, "h4"), ...[...panels.children].slice(0, 2)));
       place.append(box);
     }
     element.append(place);

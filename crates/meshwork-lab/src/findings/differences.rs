@@ -61,29 +61,7 @@ pub(crate) fn ratio(
 ) -> Option<Ratio> {
     let ours = Side::of(results, ours)?;
     let theirs = Side::of(results, theirs)?;
-    let pairs = Pairs::of(ours, theirs, Rule::of(study), metric);
-    let (own, base) = (pairs.interval(0.0).mean?, mean(&pairs.bases())?);
-    if base <= 0.0 || own < 0.0 {
-        return None;
-    }
-    let (centre, is_in) = (own / base, |ratio: f64| !pairs.interval(ratio).excludes_zero());
-    let ends = pairs.interval(1.0).half_width.map(|_| {
-        // Halved as a share of all that there is, as a ratio may have no upper end.
-        let share = |ratio: f64| ratio / (1.0 + ratio);
-        let end = |beyond: f64| {
-            let (mut inside, mut outside) = (share(centre), beyond);
-            for _ in 0..HALVINGS {
-                let middle = f64::midpoint(inside, outside);
-                let end = if is_in(middle / (1.0 - middle)) { &mut inside } else { &mut outside };
-                *end = middle;
-            }
-            inside / (1.0 - inside)
-        };
-        let most = 1.0 - 1e-9;
-        let high = if is_in(most / (1.0 - most)) { f64::INFINITY } else { end(most) };
-        [if is_in(0.0) { 0.0 } else { end(0.0) }, high]
-    });
-    Some(Ratio { mean: centre, ends })
+    Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
 /// Each metric of one scenario minus that of another, by their indices, run by run; and the difference as a share of
@@ -184,6 +162,33 @@ impl Pairs {
         let replications = values.len() as u64;
         Interval { mean: mean(&values), half_width, replications, method }
     }
+
+    /// The mean of one as a multiple of the other's; none where that is 0, or one is negative.
+    fn ratio(&self) -> Option<Ratio> {
+        let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
+        if base <= 0.0 || own < 0.0 {
+            return None;
+        }
+        let (centre, is_in) = (own / base, |ratio: f64| !self.interval(ratio).excludes_zero());
+        let ends = self.interval(1.0).half_width.map(|_| {
+            // Halved as a share of all that there is, as a ratio may have no upper end.
+            let share = |ratio: f64| ratio / (1.0 + ratio);
+            let end = |beyond: f64| {
+                let (mut inside, mut outside) = (share(centre), beyond);
+                for _ in 0..HALVINGS {
+                    let middle = f64::midpoint(inside, outside);
+                    let end =
+                        if is_in(middle / (1.0 - middle)) { &mut inside } else { &mut outside };
+                    *end = middle;
+                }
+                inside / (1.0 - inside)
+            };
+            let most = 1.0 - 1e-9;
+            let high = if is_in(most / (1.0 - most)) { f64::INFINITY } else { end(most) };
+            [if is_in(0.0) { 0.0 } else { end(0.0) }, high]
+        });
+        Some(Ratio { mean: centre, ends })
+    }
 }
 
 fn differences(
@@ -231,4 +236,71 @@ fn paired_batches(ours: (&Runs, usize), theirs: (&Runs, usize), name: &str) -> V
     };
     let (ours, theirs) = (batches(&ours), batches(&theirs));
     ours.iter().filter_map(|(index, a)| Some((*a, *theirs.get(index)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::rng::Stream;
+
+    use super::*;
+    use crate::findings::statistics::t_quantile;
+
+    /// The ends of Fieller's interval, as the roots of the quadratic equation that defines it; none where it is no
+    /// interval.
+    fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
+        let count = runs.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;
+        let (a, b) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+        let spread = |of: &dyn Fn(&(f64, f64)) -> f64| {
+            let t = t_quantile(runs.len() as u64 - 1);
+            t * t * runs.iter().map(of).sum::<f64>() / (count * (count - 1.0))
+        };
+        let (aa, ab, bb) = (
+            a * a - spread(&|pair| (pair.0 - a) * (pair.0 - a)),
+            a * b - spread(&|pair| (pair.0 - a) * (pair.1 - b)),
+            b * b - spread(&|pair| (pair.1 - b) * (pair.1 - b)),
+        );
+        let inside = ab * ab - aa * bb;
+        let root = |sign: f64| (ab + sign * inside.max(0.0).sqrt()) / bb;
+        (bb > 0.0).then(|| [root(-1.0).max(0.0), root(1.0)])
+    }
+
+    #[test]
+    fn ratios_are_those_of_fieller_and_agree_with_the_differences() {
+        let mut draws = Stream::new(7, 0, "ratios");
+        let (mut bounded, mut significant) = (0, 0);
+        for case in 0..400 {
+            let size = 3 + case % 9;
+            let noise = 0.05 * f64::from(1 + case % 7);
+            let mut draw = |mean: f64| (mean * (1.0 + noise * (draws.unit() - 0.5) * 6.0)).max(0.0);
+            let runs: Vec<(f64, f64)> = (0..size).map(|_| (draw(0.8), draw(1.0))).collect();
+            let pairs = Pairs { runs: runs.clone(), batches: None, rule: Rule::Replications };
+            let ratio = pairs.ratio().unwrap();
+            let [low, high] = ratio.ends.unwrap();
+            assert!(low <= ratio.mean && ratio.mean <= high);
+            assert_eq!(ratio.is_significant(), pairs.interval(1.0).excludes_zero(), "{runs:?}");
+            significant += usize::from(ratio.is_significant());
+            if let Some([least, most]) = roots(&runs)
+                && high.is_finite()
+            {
+                let is_near = |a: f64, b: f64| (a - b).abs() < 1e-5 * (1.0 + b * b);
+                assert!(is_near(low, least) && is_near(high, most), "{runs:?}");
+                bounded += 1;
+            }
+        }
+        assert!(bounded > 200 && significant > 20 && significant < 380, "{bounded} {significant}");
+    }
+
+    #[test]
+    fn a_base_that_is_hardly_known_bounds_nothing() {
+        let pairs = |runs: &[(f64, f64)]| Pairs {
+            runs: runs.to_vec(),
+            batches: None,
+            rule: Rule::Replications,
+        };
+        let [low, high] = pairs(&[(1.0, 0.1), (1.0, 9.0)]).ratio().unwrap().ends.unwrap();
+        assert!(low < 1.0 && high.is_infinite(), "{low} {high}");
+        assert!(pairs(&[(1.0, 0.0), (1.0, 0.0)]).ratio().is_none(), "no multiple of nothing");
+        assert_eq!(pairs(&[(1.0, 2.0)]).ratio().unwrap().ends, None, "one run says nothing");
+    }
 }

@@ -8,7 +8,7 @@ use crate::findings::summary::Summary;
 use crate::findings::words::short_label;
 use crate::run::{Results, Runs, has_same_jobs};
 use crate::study::expand::Point;
-use crate::study::{Replications, Study};
+use crate::study::{Axis, Replications, Study};
 
 /// How many scenarios are named one by one.
 const MAX_NAMED: usize = 4;
@@ -65,6 +65,10 @@ fn name_of(value: &Value) -> Option<&str> {
 
 /// A sentence where contiguous allocators are compared with others and being contiguous can only cost.
 fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
+    let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
+    if !study.sweep.iter().any(is_swept) {
+        return None;
+    }
     let [mut blocks, mut pieces] = [false; 2];
     for point in points.iter().filter(|point| is_ideal(point)) {
         let name = point.scenario.table().get("allocator").and_then(name_of);

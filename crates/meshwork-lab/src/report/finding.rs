@@ -191,14 +191,11 @@ impl Question<'_> {
         found.retain(|(own, ..)| *own == place);
         found.truncate(MAX_METRICS);
         let of = |is_highest: bool| -> Option<String> {
-            let names: Vec<&str> = found
-                .iter()
-                .filter(|(_, own, _)| *own == is_highest)
-                .map(|(.., name)| name.as_str())
-                .collect();
+            let names = found.iter().filter(|(_, own, _)| *own == is_highest);
+            let names: Vec<String> = names.map(|(.., name)| name.clone()).collect();
             let verb = if names.len() > 1 { "are" } else { "is" };
             let extreme = if is_highest { "highest" } else { "lowest" };
-            (!names.is_empty()).then(|| format!("{} {verb} {extreme}", names.join(", ")))
+            (!names.is_empty()).then(|| format!("{} {verb} {extreme}", joined(&names)))
         };
         let said: Vec<String> = [of(false), of(true)].into_iter().flatten().collect();
         format!(" At {} {}.", listed(&place, name), said.join("; "))
@@ -370,7 +367,11 @@ fn listed(scenarios: &[usize], name: &dyn Fn(usize) -> String) -> String {
         names.truncate(MAX_NAMED - 1);
         names.push(format!("{more} more"));
     }
-    match &names[..] {
+    joined(&names)
+}
+
+fn joined(names: &[String]) -> String {
+    match names {
         [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
         names => names.concat(),
     }

@@ -179,6 +179,8 @@ pub(super) mod tests {
                 answers: whole.clone(),
                 answered: whole.iter().map(|n| n % 5).collect(),
                 answer: whole.iter().map(|n| (n % 3) as u8).collect(),
+                user: whole.iter().map(|n| n % 4).collect(),
+                partition: vec![2; whole.len()],
                 shape: whole,
             };
             prop_assert_eq!(unpacked(&serde_json::to_value(&columns).unwrap()), columns);
