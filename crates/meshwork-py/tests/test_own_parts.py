@@ -257,7 +257,7 @@ def test_a_scheduler_in_python_sees_whose_jobs_are() -> None:
         """One job that wants a lot."""
 
         def jobs(self, rng: mw.Rng) -> Iterator[dict[str, Any]]:
-            yield {"submit": 0, "runtime": 1, "nodes": 4, "contiguous": True, "after": 7, "think": 2.0, **wants}
+            yield {"submit": 0, "runtime": 1, "nodes": 4, "contiguous": True, "exclusive": "topo", "after": 7, "think": 2.0, **wants}
 
     found: list[mw.Job] = []
 
@@ -267,7 +267,8 @@ def test_a_scheduler_in_python_sees_whose_jobs_are() -> None:
 
     mw.Study(machine=mw.flat(8), workload="wants").run(observer=lambda *_: Keeps())
     assert found[0].partition == "batch"
-    assert found[0].constraints == {"nodes_max": 6, "segment": 2, "contiguous": True, "exclude": "n[0-1]"}
+    asked = {"nodes_max": 6, "segment": 2, "contiguous": True, "exclusive": "topo", "exclude": "n[0-1]"}
+    assert found[0].constraints == asked
     assert (found[0].after, found[0].think) == (7, 2.0)
 
 

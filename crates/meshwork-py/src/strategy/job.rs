@@ -143,7 +143,12 @@ impl Job {
             ("consolidate_segments", wants.consolidate_segments),
             ("contiguous", wants.contiguous),
         ] {
-            is_wanted.then(|| dict.set_item(name, true)).unwrap_or(Ok(()))?;
+            if is_wanted {
+                dict.set_item(name, true)?;
+            }
+        }
+        if wants.whole_blocks {
+            dict.set_item("exclusive", "topo")?;
         }
         for (name, list) in [("require", &wants.require), ("exclude", &wants.exclude)] {
             list.as_ref().map_or(Ok(()), |list| dict.set_item(name, list))?;
