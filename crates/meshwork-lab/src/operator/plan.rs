@@ -182,6 +182,11 @@ impl<'a> Plan<'a> {
         self.settled_until
     }
 
+    /// The nodes that are free now.
+    pub(super) fn free_now(&self) -> &NodeSet {
+        &self.steps[0].free
+    }
+
     /// The nodes that are kept for others over the whole limit of a job that would start now.
     #[must_use]
     pub fn kept_over(&self, limit: Second) -> NodeSet {

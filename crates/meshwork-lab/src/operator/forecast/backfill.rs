@@ -1,5 +1,7 @@
 //! The part of the scheduler that lets jobs pass others where they delay none.
 
+use std::collections::VecDeque;
+
 use meshwork::geometry::NodeSet;
 
 use super::Floor;
@@ -34,29 +36,39 @@ impl Floor<'_> {
             Some((end, outcome.nodes.as_ref()?, self.stays[place].whole_blocks))
         });
         let mut plan = Plan::new(self.machine.site(partition), self.now, running);
+        let idle = plan.free_now().clone();
+        // What has been kept last, from when.
+        let mut last: Option<(Second, NodeSet)> = None;
         for (rank, &place) in queue.iter().enumerate() {
             // What is kept only grows: who finds nothing beside some of it finds nothing beside all.
-            if rank.is_power_of_two() {
-                open.retain(|own| {
-                    let kept = plan.kept_over(own.limit);
-                    let fits = own.last >= rank && self.find(own.place, &kept).is_some();
-                    self.fits[self.kind[own.place]] = Some(fits);
-                    fits
-                });
-            }
-            if open.iter().all(|own| own.last < rank) {
+            open.retain_mut(|own| {
+                let has_passed = own.pass(rank);
+                let Some(&(_, limit)) = own.least.front() else { return false };
+                let until = self.now.saturating_add(limit);
+                let is_less =
+                    last.as_ref().is_some_and(|(start, kept)| *start < until && kept.meets(&idle));
+                if !has_passed && !is_less {
+                    return true;
+                }
+                let fits = self.find(own.place, &plan.kept_over(limit)).is_some();
+                self.fits[self.kind[own.place]] = Some(fits);
+                fits
+            });
+            if open.is_empty() {
                 break;
             }
             let request = &self.requests[place];
             let found = (self.fits[self.kind[place]] == Some(true))
                 .then(|| self.find(place, &plan.kept_over(request.limit)))
                 .flatten();
-            if let Some(nodes) = found {
-                plan.keep(self.now, request, &nodes);
-                self.begin(place, nodes, By::Backfill);
-            } else {
-                plan.book(request);
-            }
+            last = match found {
+                Some(nodes) => {
+                    plan.keep(self.now, request, &nodes);
+                    self.begin(place, nodes.clone(), By::Backfill);
+                    Some((self.now, nodes))
+                }
+                None => plan.book(request),
+            };
         }
         plan.settled_until()
     }
@@ -71,32 +83,41 @@ impl Floor<'_> {
         let nothing = NodeSet::empty(self.machine.site(partition).hosts.count());
         let mut open: Vec<Open> = Vec::new();
         self.fits.fill(None);
-        for (last, &place) in queue.iter().enumerate() {
+        for (rank, &place) in queue.iter().enumerate() {
             let (kind, limit) = (self.kind[place], self.requests[place].limit);
-            match self.fits[kind] {
-                Some(false) => {}
-                Some(true) => {
-                    for own in open.iter_mut().filter(|own| self.kind[own.place] == kind) {
-                        (own.limit, own.last) = (own.limit.min(limit), last);
-                    }
+            if self.fits[kind].is_none() {
+                let fits = self.find(place, &nothing).is_some();
+                self.fits[kind] = Some(fits);
+                open.extend(fits.then(|| Open { place, least: VecDeque::new() }));
+            }
+            if self.fits[kind] == Some(true)
+                && let Some(own) = open.iter_mut().find(|own| self.kind[own.place] == kind)
+            {
+                while own.least.back().is_some_and(|(_, own)| *own >= limit) {
+                    own.least.pop_back();
                 }
-                None => {
-                    let fits = self.find(place, &nothing).is_some();
-                    self.fits[kind] = Some(fits);
-                    open.extend(fits.then_some(Open { place, limit, last }));
-                }
+                own.least.push_back((rank, limit));
             }
         }
         open
     }
 }
 
-/// A kind of job that might start.
+/// A kind of job of which one might start.
 struct Open {
     /// One of them.
     place: usize,
-    /// Their least limit.
-    limit: Second,
-    /// The rank of the last of them.
-    last: usize,
+    /// The ranks of those of which none behind has a lower limit, with their limits.
+    least: VecDeque<(usize, Second)>,
+}
+
+impl Open {
+    /// Forgets those before a rank, and says whether the least limit of those that are left may be another.
+    fn pass(&mut self, rank: usize) -> bool {
+        let before = self.least.len();
+        while self.least.front().is_some_and(|(own, _)| *own < rank) {
+            self.least.pop_front();
+        }
+        self.least.len() < before
+    }
 }
