@@ -184,6 +184,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
             about,
             ends: flag("ends")?,
             knows_owners: true,
+            in_seconds: false,
             build: strategy::workload::build,
         }))),
         "metric" => Entry::Metric(Box::leak(Box::new(MetricEntry {

@@ -895,6 +895,7 @@ mod wrong_data {
                 about: About { name: "mine", aliases: &[], params: &[], ..lublin::ENTRY.about },
                 ends: $ends,
                 knows_owners: false,
+                in_seconds: false,
                 build: |_, _| Ok($jobs),
             };
             let catalogue = Catalogue::standard().with_workload(&ENTRY).unwrap();
