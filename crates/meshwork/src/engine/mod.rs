@@ -1,6 +1,10 @@
 //! The engine: the only loop. What happens at an instant, and in which order.
 
 mod followers;
+mod names;
+mod unread;
+
+pub use names::Names;
 
 use crate::access::Access;
 use crate::cluster::{Breach, By, Cluster, Hopeless};
@@ -10,10 +14,11 @@ use crate::failures::Outages;
 use crate::job::{Job, JobId, Time};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer, Running};
-use crate::registry::Origin;
 use crate::sched::Scheduler;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 use followers::Followers;
+use names::whose;
+use unread::{Unread, check};
 
 /// Everything that a run consists of, besides its jobs.
 pub struct Setup {
@@ -38,58 +43,6 @@ pub struct Setup {
     pub energy: Option<Energy>,
     /// How errors name what the run consists of; allocators bring their names with their sites.
     pub names: Names,
-}
-
-/// How errors name those who decide in a run: by default by what they are alone, because who puts a [`Setup`] together may
-/// put in anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Names {
-    /// The scheduler.
-    pub scheduler: Origin,
-    /// Whether it [declares](crate::sched::SchedulerEntry::serves_all) that every job starts in the end: it is then
-    /// an error if one does not.
-    pub serves_all: bool,
-    /// The selector.
-    pub selector: Origin,
-    /// The sizing.
-    pub sizing: Origin,
-    /// The network.
-    pub network: Origin,
-    /// Where the jobs come from.
-    pub workload: Origin,
-}
-
-impl Default for Names {
-    fn default() -> Names {
-        Names {
-            scheduler: Origin::unnamed("scheduler"),
-            serves_all: false,
-            selector: Origin::unnamed("selector"),
-            sizing: Origin::unnamed("sizing"),
-            network: Origin::unnamed("network"),
-            workload: Origin::unnamed("workload"),
-        }
-    }
-}
-
-impl Names {
-    /// A broken contract as an error: what broke it is named, and if that is ours, it is a bug of ours.
-    #[cold]
-    fn error(&self, breach: Breach) -> RunError {
-        let Breach { by, job, at, what } = breach;
-        let origin = match by {
-            By::Allocator(origin) => origin,
-            By::Scheduler => self.scheduler,
-            By::Selector => self.selector,
-            By::Sizing => self.sizing,
-            By::Network => self.network,
-            By::Workload => self.workload,
-            By::Ourselves => return RunError::Bug(what),
-        };
-        let Origin { kind, name, is_standard } = origin;
-        let error = RunError::Strategy { kind, name, job, at, what };
-        if is_standard { RunError::Bug(error.to_string()) } else { error }
-    }
 }
 
 /// How often the scheduler is asked when several jobs end or arrive at one instant.
@@ -158,14 +111,6 @@ pub enum RunError {
     /// No job fits.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
-}
-
-fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
-    let origin = Origin { kind, name, is_standard: false };
-    match job {
-        Some(job) => format!("{origin}, job {}", job.0),
-        None => origin.to_string(),
-    }
 }
 
 /// So many jobs may wait beside a machine of which nothing is held: with more, nobody will start them.
@@ -404,54 +349,6 @@ fn served(
 #[cold]
 fn of_network(cluster: &Cluster<'_>, what: String) -> Breach {
     Breach { by: By::Network, job: None, at: cluster.now(), what }
-}
-
-/// Why the next job of a workload cannot be had.
-enum Unread {
-    /// The workload says so.
-    Workload(WorkloadError),
-    /// It gives what is no job.
-    Breach(Box<Breach>),
-}
-
-impl Unread {
-    #[cold]
-    fn named(self, names: &Names) -> RunError {
-        match self {
-            Unread::Workload(error) => RunError::Workload(error),
-            Unread::Breach(breach) => names.error(*breach),
-        }
-    }
-}
-
-/// Whether a job of the workload may arrive at the present instant or later. The numbers of a log were looked at as they
-/// were read.
-#[inline]
-fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
-    let (arrival, now) = (job.arrival, cluster.now());
-    let comes_in_order = !is_next || (arrival >= now && arrival.units() < f64::INFINITY);
-    let is_timed = (0.0..f64::INFINITY).contains(&job.runtime) && job.estimate >= 0.0;
-    if comes_in_order && is_timed {
-        return Ok(());
-    }
-    Err(unusable(job, cluster, comes_in_order))
-}
-
-#[cold]
-fn unusable(job: &Job, cluster: &Cluster<'_>, comes_in_order: bool) -> Unread {
-    let Job { arrival, runtime, estimate, number, .. } = job;
-    let what = if !comes_in_order {
-        format!(
-            "it hands out a job that arrives at {arrival}, but jobs come in the order of their arrivals, which are finite"
-        )
-    } else if *estimate >= 0.0 {
-        format!("the run time of the job is {runtime}, but must be a finite number from 0 on")
-    } else {
-        format!("the estimate of the job is {estimate}, but must be a number from 0 on")
-    };
-    let what = format!("{what} (it is number {number} of the workload)");
-    let job = Some(JobId(cluster.arrived()));
-    Unread::Breach(Box::new(Breach { by: By::Workload, job, at: cluster.now(), what }))
 }
 
 /// The first job of the workload that follows no other, after all that do.
