@@ -94,7 +94,7 @@ pub fn convert(
     }
     let mut kept: Vec<(Record, Job)> =
         kept.into_iter().map(|(_, record, job)| (record, job)).collect();
-    log.done.lost.extend(without_place(form, &log.header, &mut kept));
+    log.done.lost.extend(without_place(form, log.is_of_lines, &log.header, &mut kept));
     number_of_jobs(&mut log.header, log.done.jobs);
     note(&mut log.header, &story(changes, &log.done));
     write(output, form, &log.header, &kept)?;
@@ -120,6 +120,8 @@ fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
+    /// Whether it has lines of its own, and not those made of the jobs of a table.
+    is_of_lines: bool,
     /// What was left out so far.
     done: Converted,
 }
@@ -141,7 +143,7 @@ impl Log {
         });
         let lost = lost.into_iter().collect();
         let done = Converted { lines: jobs.len() as u64, lost, ..Converted::default() };
-        let mut log = Log { header: Header::default(), kept: Vec::new(), done };
+        let mut log = Log { header: Header::default(), kept: Vec::new(), is_of_lines: false, done };
         let mut add =
             |label: &str, value: String| log.header.entries.push((label.to_owned(), value));
         add("Version", "2.2".to_owned());
@@ -171,8 +173,12 @@ impl Log {
 
     fn read_lines(shown: &str, choice: &Choice) -> Result<Log, String> {
         let reader = Files::default().text(shown).map_err(|error| error.0)?;
-        let mut log =
-            Log { header: Header::default(), kept: Vec::new(), done: Converted::default() };
+        let mut log = Log {
+            header: Header::default(),
+            kept: Vec::new(),
+            is_of_lines: true,
+            done: Converted::default(),
+        };
         let done = &mut log.done;
         let mut above = f64::NEG_INFINITY;
         for line in records(reader, shown) {

@@ -132,49 +132,54 @@ const FIELDED: [&str; 13] = [
 /// Fields of a log that tables have no column for.
 const NO_COLUMN: [usize; 4] = [5, 6, 9, 10];
 
-/// Sentences on what this form has no place for. In a log, names become numbers.
+/// Sentences on what this form has no place for, of jobs from a log or from a table.
+///
+/// In a log, names become numbers.
 pub(super) fn without_place(
     form: Form,
+    of_log: bool,
     header: &Header,
     kept: &mut [(Record, Job)],
 ) -> Vec<String> {
-    let (mut lost, mut says) = (Vec::new(), Vec::new());
+    let mut says = Vec::new();
+    let mut say = |what: &str, names: Vec<&str>| {
+        if !names.is_empty() {
+            says.push(format!("{what}: {}", names.join(", ")));
+        }
+    };
     if matches!(form, Form::Log { .. }) {
         let is_lost = |column: &&Column| {
             !FIELDED.contains(&column.name) && kept.iter().any(|(_, job)| column.get(job).is_some())
         };
-        lost.extend(COLUMNS.iter().filter(is_lost).map(|column| column.name));
-        let numbered: Vec<&str> = NAMES
-            .into_iter()
-            .filter(|&(field, name)| number(field, name, kept))
-            .map(|n| n.1)
-            .collect();
-        if !numbered.is_empty() {
-            let names = numbered.join(", ");
-            says.push(format!("names became numbers, from 1 in the order of the log: {names}"));
+        let lost = COLUMNS.iter().filter(is_lost).map(|column| column.name);
+        let (shapes, mut lost): (Vec<_>, Vec<_>) =
+            lost.partition(|name| ["block", "subcube"].contains(name));
+        // Jobs of a log are numbered from 1.
+        if kept.iter().any(|(_, job)| job.after().is_some_and(|after| after.number == 0)) {
+            lost.push("after the job 0");
         }
-    } else {
-        let is_known = |field: usize| kept.iter().any(|(record, _)| record.fields[field] >= 0.0);
-        lost.extend(
-            NO_COLUMN.into_iter().filter(|&field| is_known(field)).map(|field| FIELDS[field]),
+        say("left out, because a log has no place for it", lost);
+        say("became counts of processors", shapes);
+        let numbered = NAMES.into_iter().filter(|&(field, name)| number(field, name, kept));
+        say(
+            "names became numbers, from 1 in the order of the log",
+            numbered.map(|n| n.1).collect(),
         );
-        let got_others = |(record, _): &(Record, Job)| {
-            record.fields[4] > 0.0 && record.fields[4] - record.processors() != 0.0
-        };
-        if kept.iter().any(got_others) {
-            lost.push("allocated processors");
-        }
-        if header.get("UnixStartTime").is_some() {
-            lost.push("the date when the clock begins");
-        }
+        return says;
     }
-    if !lost.is_empty() {
-        let what = if matches!(form, Form::Log { .. }) { "a log" } else { "a table" };
-        says.insert(
-            0,
-            format!("left out, because {what} has no place for it: {}", lost.join(", ")),
-        );
+    let has = |is: &dyn Fn(&Record) -> bool| of_log && kept.iter().any(|(record, _)| is(record));
+    let of_field = |field: &usize| has(&|record| record.fields[*field] >= 0.0);
+    let mut lost: Vec<&str> =
+        NO_COLUMN.into_iter().filter(of_field).map(|field| FIELDS[field]).collect();
+    let got_others =
+        |record: &Record| record.fields[4] > 0.0 && record.fields[4] - record.processors() != 0.0;
+    if has(&got_others) {
+        lost.push("allocated processors");
     }
+    if header.get("UnixStartTime").is_some() {
+        lost.push("the date when the clock begins");
+    }
+    say("left out, because a table has no place for it", lost);
     says
 }
 

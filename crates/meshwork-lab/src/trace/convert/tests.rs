@@ -87,7 +87,10 @@ fn the_ending_decides_both_ways() {
     let none = Table::new();
     let jobs = |path: &Path| {
         let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
-        kept.into_iter().map(|(_, job)| job).collect::<Vec<Job>>()
+        // Whose they are stands in the lines of a log.
+        let numbers = |record: Record| [2, 11, 12, 13, 14, 15, 16, 17].map(|at| record.fields[at]);
+        let job = |(record, job): (Record, Job)| (Job { owner: None, ..job }, numbers(record));
+        kept.into_iter().map(job).collect::<Vec<_>>()
     };
     let expected = jobs(&at("log.swf"));
     for from in forms {
@@ -133,7 +136,7 @@ fn cells(column: &str, holds: Holds) -> [&'static str; 2] {
         ("priority", _) => ["0.25", "1"],
         ("nodes", _) => ["4", "4"],
         ("submit", _) => ["0.5", "2"],
-        ("after", _) => ["0", "7"],
+        ("after", _) => ["5", "7"],
         ("job", _) => ["7", "9"],
         ("subcube", _) => ["2", "3"],
         ("deadline", _) => ["99.5", "1000"],
