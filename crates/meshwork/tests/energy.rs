@@ -623,7 +623,8 @@ fn other_metrics_of_what_a_study_leaves_out_are_no_false_zeros() {
     let names = ["packet_latency", "network_latency", "blocking_time", "hops", "link_utilization"];
     let of_deadlines = ["missed_deadlines", "tardiness"];
     let text = format!(
-        "machine = {{ topology = 'mesh', dims = [4, 4] }}\nworkload = {{ name = 'synthetic', load = 0.5 }}\n\
+        "machine = {{ topology = 'mesh', dims = [4, 4] }}\nworkload = {{ name = 'synthetic', load = 0.5, sizes = 'uniform', \
+         runtimes = {{ name = 'constant', value = 5.0 }} }}\n\
          measure = {{ jobs = 50, metrics = {:?} }}",
         [&names[..], &of_deadlines].concat()
     );

@@ -434,11 +434,16 @@ fn lines_that_are_no_jobs_are_counted_and_a_broken_log_ends_the_run() {
 }
 
 #[test]
-fn a_workload_that_runs_back_in_time_is_a_bug_and_not_a_result() {
+fn a_workload_that_runs_back_in_time_is_named_and_gives_no_result() {
     let study = flat("");
     let jobs = vec![job(5.0, Request::Nodes(1), 1.0), job(4.0, Request::Nodes(1), 1.0)];
     let error = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap_err();
-    assert!(error.to_string().contains("time would run back to 4"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("the workload, job 1 at 5: it hands out a job that arrives at 4"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -61,7 +61,10 @@ fn in_runs(
     topology: &Topology,
     scheduler: &str,
 ) -> Result<Tried, String> {
-    let machine = format!("machine = {{ {machine} }}");
+    // What processors take is measured only where a study says what they may take.
+    let energy =
+        if metrics::is_of_energy(entry) { "\nenergy = { idle = 120, busy = 350 }" } else { "" };
+    let machine = format!("machine = {{ {machine} }}{energy}");
     let measuring = |others: &[&str]| -> Result<Scenario, String> {
         let others = others.iter().filter(|other| **other != entry.about.name);
         let all: Vec<Value> = others.map(|other| name(other)).chain([given.clone()]).collect();

@@ -240,7 +240,8 @@ mod tests {
                 scaled("scale = { load = 0.7, by = 'runtime' }").table()
             );
         }
-        let own = "sizes = { name = 'uniform', max = 4 }, runtimes = { name = 'constant', value = 5.0 }";
+        let own =
+            "sizes = { name = 'uniform', max = 4 }, runtimes = { name = 'constant', value = 5.0 }";
         let own = read(&format!("{{ name = 'synthetic', load = 0.7, {own} }}")).unwrap();
         assert!(own.table()["workload"].get("scale").is_none());
         assert_eq!(
