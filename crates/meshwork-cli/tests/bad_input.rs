@@ -301,8 +301,8 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     }
     let said = run(folder.path(), "log.toml --set workload.path=wide.swf");
     assert!(
-        said.out.ends_with(
-            "\nnote: 1 job was refused: it would not fit even the empty machine, or its scheduler \
+        said.out.contains(
+            "\nwarning: 1 job was refused: it would not fit even the empty machine, or its scheduler \
              turned it away\n"
         ),
         "{said:?}"

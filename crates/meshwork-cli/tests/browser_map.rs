@@ -126,9 +126,10 @@ impl Shown {
         let share = (100.0 * f64::from(held) / f64::from(nodes)).round();
         let (runs, waits) = (scene.running().len(), scene.waiting().len());
         let sentence = format!(
-            "Time {}: {held} of {nodes} processors are held ({share}\u{202f}%), {free} are free; {runs} {}, \
+            "Time {}: {held} of {nodes} processors are held ({share}\u{202f}%), {free} {} free; {runs} {}, \
              {waits} {}.",
             written(time),
+            plural(free as usize, "is", "are"),
             plural(runs, "job runs", "jobs run"),
             plural(waits, "waits", "wait")
         );

@@ -21,7 +21,10 @@ const JOBS: &str = "submit,runtime,nodes,user,deadline,priority,after,think,cont
 fn jobs(folder: &Path, ending: &str) -> String {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let mut files = files.filter(|file| {
-        file.file_name().unwrap() != "index.csv" && file.display().to_string().ends_with(ending)
+        let name = file.file_name().unwrap().to_str().unwrap();
+        // Batsim's tables end in `.csv` too.
+        let is_other = name.ends_with(".batsim.csv") && ending != ".batsim.csv";
+        name != "index.csv" && name.ends_with(ending) && !is_other
     });
     files.next().unwrap().display().to_string()
 }
@@ -79,7 +82,7 @@ fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
     let folder = tempfile::tempdir().unwrap();
     let wait = |workload: &str, unit: &str| -> (String, f64, f64) {
         let study = format!(
-            "machine = {{ topology = 'flat', processors = 128 }}\nworkload = {workload}\nreplications = 2\n\
+            "machine = {{ topology = 'mesh', dims = [16, 8] }}\nworkload = {workload}\nreplications = 2\n\
              measure = {{ jobs = 60, metrics = ['turnaround'] }}\n"
         );
         fs::write(folder.path().join("study.toml"), study).unwrap();
@@ -88,21 +91,24 @@ fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
         let json = meshwork(folder.path(), &["run", "study.toml", "--set", &unit, "--json"]).out;
         let json: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
         let line = said.lines().find(|line| line.starts_with("times in ")).unwrap().to_owned();
-        let row = said.lines().last().unwrap().replace(',', "");
-        let shown = row.split_whitespace().next().unwrap().parse().unwrap();
+        let row = said.lines().find(|line| line.starts_with("turnaround")).unwrap();
+        let shown = row.split_whitespace().nth(1).unwrap().replace(',', "").parse().unwrap();
         (line, shown, json["metrics"]["turnaround"]["mean"].as_f64().unwrap())
     };
     for model in ["{ name = 'lublin' }", "{ name = 'deep_learning', load = 0.5 }"] {
         let (line, shown, of_clock) = wait(model, "hours");
         assert_eq!(line, "times in hours");
-        assert!((shown * 3600.0 / of_clock - 1.0).abs() < 0.01, "{shown} h, {of_clock} s");
+        assert!((shown * 3600.0 / of_clock - 1.0).abs() < 0.1, "{shown} h, {of_clock} s");
         let (line, shown, same) = wait(model, "seconds");
         assert_eq!((line.as_str(), same), ("times in seconds", of_clock), "files keep the clock's");
-        assert!((shown / of_clock - 1.0).abs() < 0.01, "{shown} s, {of_clock} s");
+        assert!((shown / of_clock - 1.0).abs() < 0.1, "{shown} s, {of_clock} s");
     }
-    let (line, shown, of_clock) = wait("{ name = 'synthetic', load = 0.5 }", "hours");
+    let (line, shown, of_clock) = wait(
+        "{ name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 5.0 } }",
+        "hours",
+    );
     assert_eq!(line, "times in hours");
-    assert!((shown / of_clock - 1.0).abs() < 0.01, "{shown}, {of_clock}");
+    assert!((shown / of_clock - 1.0).abs() < 0.1, "{shown}, {of_clock}");
 }
 
 #[test]

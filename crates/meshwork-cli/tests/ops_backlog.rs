@@ -1,4 +1,5 @@
-//! Long queues: what is planned step by step against all that is kept looked through, and a site to measure with.
+//! Long queues: what is planned step by step against all that is kept looked through, and a site to
+//! measure with.
 
 mod common;
 
@@ -14,7 +15,8 @@ use meshwork_lab::operator::history::{History, Stay};
 use meshwork_lab::operator::plan::{Plan, Request};
 use serde_json::json;
 
-/// A plan made the long way: for every time at which something ends, all that is kept is looked through.
+/// A plan made the long way: for every time at which something ends, all that is kept is looked
+/// through.
 struct Twin {
     /// Until when, on which nodes, and whether it is planned; what runs has begun.
     held: Vec<(i64, i64, NodeSet)>,

@@ -181,9 +181,9 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     assert!(plots.iter().all(|svg| svg.contains("aria-label=\"")), "each says what it shows");
     let differences = plots.iter().find(|svg| svg.contains("Difference (%)")).unwrap();
     assert_eq!(differences.matches("<circle").count(), 3);
-    // One bar, of the wait for shape, where anybody waits; each node is drawn once for each topology.
+    // The wait for nodes under both, and that for shape under the site's own; each node is drawn once for each.
     let waits = plots.iter().find(|svg| svg.contains("Mean wait (seconds)")).unwrap();
-    assert_eq!(waits.matches("<rect").count(), 2, "{waits}");
+    assert_eq!(waits.matches("<rect").count(), 3, "{waits}");
     let maps: Vec<_> = plots.iter().filter(|svg| svg.contains("of the time")).collect();
     assert_eq!(maps.iter().map(|svg| svg.matches("<rect").count()).sum::<usize>(), 2 * 8);
     // What was found stands at the top, and who it is found for.

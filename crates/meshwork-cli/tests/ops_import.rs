@@ -267,7 +267,8 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     );
     let jobs = fs::read_to_string(own.path().join("site/jobs.csv")).unwrap();
     assert_eq!(jobs.lines().filter(|line| line.contains(",1,ada,,")).count(), 23, "{jobs}");
-    // Where no text may have a bar, or the record is torn, it is left out, and the first five are named.
+    // Where no text may have a bar, or the record is torn, it is left out, and the first five are
+    // named.
     let few = "JobID|Submit|Start|End|NNodes|NodeList";
     let torn: String = (2..9).map(|id| format!("{id}|1|x|2|3|1|n0|n1\n")).collect();
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));

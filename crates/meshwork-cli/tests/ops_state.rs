@@ -422,7 +422,8 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     (said.out, serde_json::from_str(&json.out).unwrap())
 }
 
-/// One that runs, on one node, and those that wait: id, priority, nodes, and what else is said of it.
+/// One that runs, on one node, and those that wait: id, priority, nodes, and what else is said of
+/// it.
 fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
     let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
                     TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"

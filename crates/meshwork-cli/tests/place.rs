@@ -100,20 +100,6 @@ fn an_answer_comes_before_the_next_question() {
 }
 
 #[test]
-fn the_session_of_the_readme_goes_as_it_says() {
-    let readme = fs::read_to_string(common::examples().join("../README.md")).unwrap();
-    let session =
-        readme.split("```\n").find(|block| block.starts_with("$ meshwork place ")).unwrap();
-    let (first, lines) = session.split_once('\n').unwrap();
-    let arguments: Vec<&str> = first.split(' ').skip(3).collect();
-    let (questions, answers): (Vec<&str>, Vec<&str>) =
-        lines.lines().partition(|line| line.contains("\"op\""));
-    assert!(questions.len() >= 4);
-    let said = place(&arguments, questions.join("\n").as_bytes());
-    assert_eq!(said.out.lines().collect::<Vec<&str>>(), answers);
-}
-
-#[test]
 fn bytes_that_are_no_text_and_lines_without_end_are_refused_and_the_rest_goes_on() {
     let mut lines = vec![b'x'; (1 << 24) + 17];
     // The last line has no end.

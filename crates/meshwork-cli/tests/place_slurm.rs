@@ -233,7 +233,7 @@ fn a_wrong_file_or_partition_is_one_sentence() {
          says what it is (Slurm says: fatal: Failed to initialize topology plugin)\n"
     );
     fs::remove_file(folder.path().join("topology.yaml")).unwrap();
-    assert!(refused(&[]).contains("topology.yaml: this file cannot be read"));
+    assert!(refused(&[]).contains("topology.yaml: there is no such file"));
     let both = meshwork(folder.path(), &["place", "--slurm", "t", "--machine", "mesh:2x2"]);
     assert_eq!(both.status, Some(2));
     assert_eq!(meshwork(folder.path(), &["place"]).status, Some(2));

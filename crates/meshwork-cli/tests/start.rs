@@ -243,7 +243,7 @@ fn a_log_that_cannot_be_replayed_is_one_sentence() {
 fn help_is_given_of_every_command() {
     let here = Path::new(".");
     let whole = meshwork(here, &["--help"]);
-    for part in ["Begin:", "Your machine:", "  replay ", "  ops ", "Examples:"] {
+    for part in ["Begin:", "Your machine:", "  replay ", "  ops ", "Example:"] {
         assert!(whole.out.contains(part), "{part}: {}", whole.out);
     }
     for words in [&["help", "run"][..], &["help", "ops", "explain"]] {

@@ -46,17 +46,6 @@ fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
 }
 
 #[test]
-fn the_frame_of_the_readme_is_what_the_command_writes() {
-    let root = examples().join("..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let session =
-        readme.split("```\n").find(|block| block.starts_with("$ meshwork watch ")).unwrap();
-    let (first, frame) = session.split_once('\n').unwrap();
-    let arguments: Vec<&str> = first.split(' ').skip(2).collect();
-    assert_eq!(meshwork(&root, &arguments).out, frame);
-}
-
-#[test]
 fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
     let study = examples().join("load.toml");
     let study = study.to_str().unwrap();

@@ -97,12 +97,12 @@ pub(crate) struct State {
     /// A site, a folder of results, what `scontrol show job -o` prints, or what `meshwork place` saves or, with --slurm,
     /// answers to `show`
     pub(crate) state: PathBuf,
-    /// The instant: of a site's history as 2026-01-31T23:59:59 or in seconds since 1970, of a run by its own clock [default
-    /// of a job in a site's history: when it began to wait]
+    /// The instant: of a site's history as 2026-01-31T23:59:59 or in seconds since 1970, of a run
+    /// by its own clock [default of a job in a site's history: when it began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
-    /// The time zone of dates that name none, as Europe/Berlin or +01:00, and of those that are shown [default: UTC of a
-    /// site's history; of what scontrol prints, its own, whatever that is]
+    /// The time zone of dates that name none, as Europe/Berlin or +01:00, and of those that are
+    /// shown [default: UTC of a site's history; of what scontrol prints, its own, whatever that is]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = Clock::read)]
     pub(crate) time_zone: Option<Clock>,
     /// The run of a folder of results: the number of a scenario, or that and of a replication, as in 3/2
@@ -174,7 +174,8 @@ pub(crate) struct Terms {
     /// Whether a job of a size that is not listed asks for the next larger one, or is refused
     #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
     pub(crate) unlisted: String,
-    /// Go on though `ops fidelity` says that the site is not modelled well enough, and say so above the result
+    /// Go on though `ops fidelity` says that the site is not modelled well enough, and say so above
+    /// the result
     #[arg(long)]
     pub(crate) anyway: bool,
 }
@@ -260,7 +261,8 @@ pub(crate) struct Import {
     /// The folder for the site
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,
-    /// The time zone of dates that name none, as Europe/Berlin or +01:00 [default: UTC, with a warning]
+    /// The time zone of dates that name none, as Europe/Berlin or +01:00 [default: UTC, with a
+    /// warning]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(crate) time_zone: Option<String>,
     /// Print one object of JSON

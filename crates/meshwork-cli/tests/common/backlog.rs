@@ -1,4 +1,5 @@
-//! A site with more work than it can do: jobs of many sizes on a tree of switches, and a long queue.
+//! A site with more work than it can do: jobs of many sizes on a tree of switches, and a long
+//! queue.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +36,8 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
     Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// Jobs for a machine of so many nodes: `at_once` are submitted within the first hour, and the others come as fast as they are done.
+/// Jobs for a machine of so many nodes: `at_once` are submitted within the first hour, and the
+/// others come as fast as they are done.
 pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<Stay> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));

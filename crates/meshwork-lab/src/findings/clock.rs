@@ -203,6 +203,8 @@ mod tests {
 
     #[test]
     fn models_of_logs_and_dates_are_in_seconds_and_an_abstract_clock_counts_the_unit() {
+        const SYNTHETIC: &str = "{ name = 'synthetic', load = 0.5, sizes = { name = 'uniform', max = 4 }, \
+                                 runtimes = { name = 'constant', value = 5.0 } }";
         let hours = "time_unit = 'hours'";
         for (workload, start, factor) in [
             ("{ name = 'swf', path = 'a.swf' }", None, 3600.0),
@@ -212,13 +214,13 @@ mod tests {
             ("{ name = 'deep_learning', load = 0.5 }", None, 3600.0),
             ("{ name = 'table', path = 'a.csv' }", None, 1.0),
             ("{ name = 'table', path = 'a.csv' }", Some(1e9), 3600.0),
-            ("{ name = 'synthetic', load = 0.5 }", None, 1.0),
+            (SYNTHETIC, None, 1.0),
         ] {
             let own = clock(workload, hours, start);
             assert_eq!((own.unit, own.factor), (Some("hours"), factor), "{workload}");
             assert_eq!(own.start, start.map(Start::at));
         }
-        let (model, own) = ("{ name = 'lublin', jobs = 5 }", "{ name = 'synthetic', load = 0.5 }");
+        let (model, own) = ("{ name = 'lublin', jobs = 5 }", SYNTHETIC);
         let both = [clock(model, hours, None), clock(own, hours, None)];
         assert_eq!(Clock::shared(both), Clock::default(), "hours of one are no hours of the other");
         let alike = [clock(own, hours, None), clock(own, hours, None)];

@@ -66,7 +66,7 @@ pub struct Stay {
     pub by: By,
     /// Why it waited, as the scheduler keeps it.
     pub reason: String,
-    /// What it asked for that is not modelled, in the order of the list.
+    /// Its requests that are not modelled, in the order of the list.
     pub beyond: Vec<Beyond>,
     /// Where it stands in the file that it was read from.
     pub line: usize,

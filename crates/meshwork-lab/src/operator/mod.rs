@@ -1,7 +1,8 @@
 //! Questions of those who operate a machine, answered from its own history.
 //!
 //! [`sacct`] reads what Slurm remembers, [`kueue`] what Kueue does, [`swf`] a log without nodes, and [`history`] is what all readers make of it; [`quality`] says how far it can
-//! be relied on, [`unmodelled`] what it has that no replay knows, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
+//! be relied on, [`unmodelled`] what it has that no replay knows, [`places`] whether nodes are a
+//! place that the machine's lists have. [`folder`] keeps a machine with its
 //! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, [`causes`] says what jobs wait for
 //! meanwhile, and [`fidelity`] holds it against the rule. [`compare`] lets it happen under several topologies, with [`paired`]
 //! intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room;

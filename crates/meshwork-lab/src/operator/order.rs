@@ -76,7 +76,8 @@ impl Order {
     }
 }
 
-/// What decides between stays: priority, since when they wait, when they were submitted, and their places.
+/// What decides between stays: priority, since when they wait, when they were submitted, and their
+/// places.
 type Key = (f64, Option<Second>, Option<Second>, usize);
 
 fn before(a: &Key, b: &Key) -> Ordering {

@@ -22,14 +22,15 @@ const HORIZON: Second = 86_400;
 /// What a job asks for, looked up on its machine.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// As a desk is asked. Requests that share it, in one partition, are alike but for their limits.
+    /// As a desk is asked. Requests that share it, in one partition, are alike but for their
+    /// limits.
     pub asked: Arc<Asked>,
     /// How long it may run.
     pub limit: Second,
     found: Arc<Found>,
 }
 
-/// What is looked up once for all requests that are alike.
+/// Lookups that requests share which are alike.
 #[derive(Debug)]
 struct Found {
     wanted: Wanted,
@@ -66,7 +67,7 @@ impl Request {
         Request { asked: Arc::new(asked), limit: limit(stay), found }
     }
 
-    /// What each stay asks for; what is asked for alike is looked up once and shared.
+    /// The requests of all stays; those that are alike share what is looked up.
     ///
     /// # Complexity
     /// **O(n k)** for *n* stays and *k* different requests for one number of nodes.
@@ -118,7 +119,7 @@ fn limit(stay: &Stay) -> Second {
     stay.limit.unwrap_or(NO_LIMIT).max(1)
 }
 
-/// Which nodes are free from one time to the next.
+/// The nodes that are free from one time to the next.
 struct Step {
     from: Second,
     /// Nodes that neither running jobs have, as far as limits say, nor are kept for others.
@@ -133,14 +134,14 @@ struct Step {
 pub struct Plan<'a> {
     site: &'a Site,
     now: Second,
-    /// What is free from now on, step by step; the last one lasts for ever.
+    /// Free nodes from now on, step by step; the last step lasts for ever.
     steps: Vec<Step>,
-    /// What is kept, from when.
+    /// Kept nodes, from when on.
     kept: Vec<(Second, NodeSet)>,
     /// Until when the same jobs would be planned in the same way, if nothing happens and nobody starts.
     settled_until: Second,
-    /// Of requests that were planned, before when they found nothing for which limits, both ascending: a longer limit
-    /// finds nothing before either.
+    /// Requests that were planned, with the times before which they found nothing for which limits,
+    /// both ascending: a longer limit finds nothing before either.
     before: Vec<(Request, Vec<(Second, Second)>)>,
 }
 
@@ -229,8 +230,8 @@ impl<'a> Plan<'a> {
     /// is further away than Slurm looks, or never.
     ///
     /// # Complexity
-    /// That of [`find`] for each end of a job that runs or is planned, at worst; where too few nodes are free at some
-    /// time, no start is looked at from which a job would run then.
+    /// That of [`find`] for each end of a job that runs or is planned, at worst; where too few
+    /// nodes are free at some time, no start is looked at from which a job would run then.
     pub fn book(&mut self, request: &Request) -> Option<(Second, NodeSet)> {
         if request.is_hopeless() {
             return None;

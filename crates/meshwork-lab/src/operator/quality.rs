@@ -53,7 +53,7 @@ pub struct Quality {
     pub shape: (usize, usize),
     /// The first and the last second.
     pub span: Option<(Second, Second)>,
-    /// What of the site is not modelled.
+    /// Things of the site that are not modelled.
     pub unmodelled: Vec<Unmodelled>,
     /// What is to be said, one sentence each.
     pub warnings: Vec<Trouble>,

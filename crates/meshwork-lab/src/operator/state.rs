@@ -75,14 +75,14 @@ impl State {
         State::of(machine, now, running, waiting, Clock::utc())
     }
 
-    /// Since when a job of a history waited, the last time that it did.
+    /// The second since which a job of a history waited, the last time that it did.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(Stay::queued)
     }
 
-    /// What `scontrol show job -o` and `scontrol show nodes -o` print. Where they print dates, these are of a clock that
-    /// is not named in them.
+    /// What `scontrol show job -o` and `scontrol show nodes -o` print. Where they print dates,
+    /// these are of a clock that is not named in them.
     ///
     /// # Errors
     /// One sentence with the line: a record that is none of a job, a time that is none, or a node that the machine
@@ -273,8 +273,8 @@ impl State {
         desk
     }
 
-    /// What holds a waiting job back that is neither the machine nor other jobs, in Slurm's word for it. The reason that a
-    /// history keeps of a job that has started is none of any instant.
+    /// Slurm's reason for not considering a waiting job, if it is neither the machine nor other
+    /// jobs. The reason that a history keeps of a job that has started is none of any instant.
     #[must_use]
     pub fn held_back(&self, stay: &Stay) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
@@ -285,7 +285,8 @@ impl State {
         })
     }
 
-    /// When a waiting job starts by limits: were it the first, and behind those that come before it and may start.
+    /// When a waiting job starts by limits: were it the first, and behind those that come before it
+    /// and may start.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let own = &self.waiting[place];
@@ -307,18 +308,18 @@ impl State {
     }
 }
 
-/// What holds a job back that is neither the machine nor other jobs.
+/// A reason for which a job waits that is neither the machine nor other jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// Of which kind it is: `held`, `dependency`, `begin_time`, `limit` or `other`.
+    /// Its kind: `held`, `dependency`, `begin_time`, `limit` or `other`.
     pub kind: &'static str,
-    /// Slurm's reason.
+    /// Slurm's word for it.
     pub says: String,
 }
 
 impl HeldBack {
-    /// What a reason of Slurm says; `None` of one by which a job waits for nodes or for its turn. Those of the machine are
-    /// sentences, but for these few.
+    /// Reads a reason of Slurm; `None` if it is nodes or its turn for which a job waits. Reasons of
+    /// the machine are sentences, but for a few.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
@@ -374,7 +375,8 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
         };
         let state = get("State");
-        // Nodes of a reservation are for its own jobs, those of the future are not there, and a star does not respond.
+        // Nodes of a reservation are for its own jobs, those of the future are not there, and a
+        // star does not respond.
         if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "RESERVED", "FUTURE", "*"]
             .iter()
             .any(|word| state.contains(word))

@@ -1,4 +1,4 @@
-//! What of a site is not modelled: resources, limits and rules by which its jobs went, and a replay does not.
+//! Resources, limits and rules by which the jobs of a site went, and that no replay knows.
 
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
@@ -7,7 +7,7 @@ use super::folder::Machine;
 use super::history::{History, Stay};
 use crate::findings::number::{plural, significant};
 
-/// What a job asked for beside nodes and processors.
+/// A request of a job beside nodes and processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
     /// Generic resources.
@@ -65,7 +65,7 @@ impl Beyond {
 pub struct Unmodelled {
     /// Its key in results.
     pub key: &'static str,
-    /// What it is.
+    /// A few words for it.
     pub what: String,
     /// How many stays it touches, where the history tells.
     pub stays: Option<usize>,
@@ -94,7 +94,7 @@ impl std::fmt::Display for Unmodelled {
     }
 }
 
-/// What is not modelled of a machine with its history; nothing if all is.
+/// All that is not modelled of a machine with its history.
 ///
 /// # Complexity
 /// **O(n)** for *n* stays, and **O(p²)** sets for *p* partitions.
@@ -111,13 +111,10 @@ pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {
         let own: Vec<&Stay> = stays.iter().filter(|stay| is(stay)).collect();
         let share: f64 = own.iter().map(|stay| seconds(stay)).sum();
         let share = (whole > 0.0).then(|| share / whole);
-        let what = what.to_owned();
-        found.extend((!own.is_empty()).then(|| Unmodelled {
-            key,
-            what,
-            stays: Some(own.len()),
-            share,
-        }));
+        if !own.is_empty() {
+            let (what, stays) = (what.to_owned(), Some(own.len()));
+            found.push(Unmodelled { key, what, stays, share });
+        }
         !own.is_empty()
     };
     let shares =
@@ -157,7 +154,7 @@ pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// What must be said above results of a site: what is against going on with it, and what is not modelled.
+/// The sentences that belong above results of a site: its doubts, and what is not modelled.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");

@@ -422,7 +422,7 @@ mod tests {
         );
         assert_eq!(
             told(0.98, Some([0.8, 1.3])),
-            "2.0 % below easy (95 % interval: from 20 % below to 30 % above)"
+            "2 % below easy (95 % interval: from 20 % below to 30 % above)"
         );
         assert_eq!(
             told(3.5, Some([2.0, f64::INFINITY])),

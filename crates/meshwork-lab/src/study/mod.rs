@@ -268,6 +268,11 @@ impl Study {
                     document.remove("replications");
                     document.remove("windows");
                 }
+                // For most workloads the two are one.
+                "workload.load" => {
+                    let scale = document.get_mut("workload").and_then(|own| own.get_mut("scale"));
+                    scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
+                }
                 "windows" | "windows.length" | "windows.stride" => {
                     for other in [
                         "replications",

@@ -3,7 +3,7 @@
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::{About, DefaultValue, Family, Kind, Lists as _, Param, Range};
 use meshwork::registry::{LARGEST, SMALLEST};
-use meshwork::{access, presets, scenario};
+use meshwork::{access, presets, scenario, workload};
 use serde_json::{Map, Value as Json, json};
 
 use super::{JobFormat, PARAMS, claims};
@@ -189,22 +189,28 @@ impl Writer<'_> {
                 let params: Vec<&Param> = about.params.iter().chain(family.common).collect();
                 let mut table = self.table(&params);
                 table["properties"][family.key] = json!({ "enum": spellings(about) });
+                // The load of a workload that has none of its own is that of its `scale`.
+                if std::ptr::eq(family, &workload::FAMILY) && table["properties"]["load"].is_null()
+                {
+                    table["properties"]["load"] = number(Range::Positive);
+                }
                 table["description"] = about.summary.into();
                 let this = json!({ "properties": { family.key: { "enum": spellings(about) } } });
                 json!({ "if": this, "then": table })
             })
             .collect();
         let all: Vec<&str> = entries.iter().flat_map(|about| spellings(about)).collect();
-        let definition = json!({ "anyOf": [
-            { "enum": alone.into_iter().flat_map(spellings).collect::<Vec<_>>() },
-            {
-                "type": "object",
-                "required": [family.key],
-                "properties": { family.key: { "enum": all } },
-                "allOf": tables,
-            },
-        ]});
-        self.definitions.insert(name, definition);
+        let mut forms = vec![json!({
+            "type": "object",
+            "required": [family.key],
+            "properties": { family.key: { "enum": all } },
+            "allOf": tables,
+        })];
+        if !alone.is_empty() {
+            let names: Vec<&str> = alone.into_iter().flat_map(spellings).collect();
+            forms.push(json!({ "enum": names }));
+        }
+        self.definitions.insert(name, json!({ "anyOf": forms }));
         reference
     }
 
@@ -218,7 +224,7 @@ impl Writer<'_> {
         let access = self.properties(&access);
         // Partitions and reservations stand in the same table as the topology.
         let site = self.component(&scenario::SITE_FAMILY);
-        let definition = &mut self.definitions["topology"]["anyOf"][1]["allOf"];
+        let definition = &mut self.definitions["topology"]["anyOf"][0]["allOf"];
         for topology in definition.as_array_mut().into_iter().flatten() {
             let properties = topology["then"]["properties"].as_object_mut();
             properties.into_iter().for_each(|keys| keys.extend(access.clone()));

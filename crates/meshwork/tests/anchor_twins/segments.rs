@@ -74,7 +74,7 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     let mut rng = Stream::new(12, 0, "segments");
     let mut untold = vec![Hint::Overlapping, Hint::Never];
     let mut placed = 0;
-    for _ in 0..400 {
+    for _ in 0..4000 {
         let (mut toruses, mut count) = random_machine(&mut rng);
         // Beside it one whose boxes do not overlap, of a size that the first torus has, before it or behind.
         let side = toruses[0].shapes[rng.below(4) as usize].size();

@@ -39,7 +39,8 @@ impl Cleanup {
     }
 }
 
-/// Holds the rule against the history first: a site that is not modelled well enough is refused, unless that is wanted.
+/// Holds the rule against the history first: a site that is not modelled well enough is refused,
+/// unless that is wanted.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
     let found = fidelity::decisions(folder, &|done, all| meter.count(done, all));
@@ -67,7 +68,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (Terms, Cleanup) {
     (Terms { cleanup, unlisted }, source)
 }
 
-/// What a reader of results must know of the site, above them.
+/// Writes the caveats of a site above its results.
 pub(super) fn caveats(
     out: &mut Output,
     doubts: &[String],

@@ -31,7 +31,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
         let file = from.display().to_string();
         let read = match &arguments.swf {
             Some(_) => swf::read(&file, &text, &machine),
-            None => sacct::read(&file, &text, clock.clone()),
+            None => sacct::read(&file, &text, clock),
         };
         (file, machine, read.map_err(wrong)?)
     } else {

@@ -22,8 +22,9 @@ enum Named {
     Other(Instant),
 }
 
-/// The state that the command line names: a site at an instant, what scontrol prints, a run, or what a pool has saved. Of
-/// a site the instant is that since which a `job` has waited, if none is named.
+/// The state that the command line names: a site at an instant, what scontrol prints, a run, or
+/// what a pool has saved. Of a site the instant is that since which a `job` has waited, if none is
+/// named.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -49,9 +50,9 @@ fn second(
             wrong(format!("--at {at}: of a site it is a whole second, since 1970"))
         }
         (Some(At::Number(at)), _) => Ok(*at as i64),
-        (Some(At::Date(text)), _) => match clock.time(text) {
-            Ok(Some((second, _))) => Ok(second),
-            _ => wrong(format!("--at {text}: this is no date, as 2026-01-31T23:59:59")),
+        (Some(At::Date(text)), _) => match clock.read_time(text) {
+            Some(second) => Ok(second),
+            None => wrong(format!("--at {text}: this is no date, as 2026-01-31T23:59:59")),
         },
         (None, Some(job)) => match State::waited_since(&folder.history, job) {
             Some(since) => Ok(since),

@@ -170,7 +170,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Counts a job that starts no earlier than those before it: `add` is told of each node from when on it is new.
+    /// Counts a job that starts no earlier than those before it: `add` is told of each node from
+    /// when on it is new.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,

@@ -158,9 +158,9 @@ pub struct Comparison {
     pub values: Vec<Vec<Option<f64>>>,
     /// For each but the first, by how much they are larger than those of the first.
     pub differences: Vec<Vec<Interval>>,
-    /// What is against a comparison on this site, one sentence each.
+    /// Doubts about the model of the site, one sentence each.
     pub doubts: Vec<String>,
-    /// What of the site is not modelled.
+    /// Things of the site that are not modelled.
     pub unmodelled: Vec<Unmodelled>,
     /// For each topology the layers of its toruses, with how much each node was used.
     pub maps: Vec<Vec<Layer>>,

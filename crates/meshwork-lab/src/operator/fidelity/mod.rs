@@ -155,11 +155,11 @@ impl Fidelity {
     }
 }
 
-/// Told now and then how many decisions or starts there are, of how many.
+/// A listener that is told now and then how many decisions or starts there are, of how many.
 pub type Report<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Holds a history against the rule of its machine, and its waits beside those that are predicted. `report` is told of
-/// both parts together.
+/// Holds a history against the rule of its machine, and its waits beside predicted ones.
+/// `report` is told of both parts together.
 ///
 /// # Complexity
 /// That of [`decisions`] and of [`Forecast::run`].

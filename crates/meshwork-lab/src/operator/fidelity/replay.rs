@@ -20,7 +20,7 @@ const STATES: (usize, usize) = (20, 160);
 /// The most waiting jobs for which nodes are kept, in front of one that is looked at.
 const MOST_PLANNED: usize = 100;
 
-/// After so many decisions it is reported how many there were.
+/// The number of decisions after which they are reported again.
 const REPORT_EVERY: usize = 500;
 
 /// A decision.
@@ -87,8 +87,8 @@ impl<'a> Replay<'a> {
         Replay { machine, stays, order: Order::of(machine), nodes, requests, starts, ends, queued }
     }
 
-    /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job. `report` is told
-    /// now and then how many that were.
+    /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job.
+    /// `report` is told now and then how many that were.
     pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<Decision> {
         let desks = Desks::new(self.machine, self.stays);
         let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };

@@ -9,7 +9,8 @@ use crate::operator::history::{By, Second};
 use crate::operator::plan::Plan;
 
 impl Floor<'_> {
-    /// Goes through all of the queue, and says from when on it might find something else if nothing happens.
+    /// Goes through all of the queue, and says from when on it might find something else if nothing
+    /// happens.
     pub(super) fn backfill(&mut self) -> Second {
         let mut settled_until = Second::MAX;
         let partitions: Vec<&str> = self.desks.partitions().collect();
@@ -40,7 +41,8 @@ impl Floor<'_> {
         // What has been kept last, from when.
         let mut last: Option<(Second, NodeSet)> = None;
         for (rank, &place) in queue.iter().enumerate() {
-            // What is kept only grows: who finds nothing beside some of it finds nothing beside all.
+            // What is kept only grows: who finds nothing beside some of it finds nothing beside
+            // all.
             open.retain_mut(|own| {
                 let has_passed = own.pass(rank);
                 let Some(&(_, limit)) = own.least.front() else { return false };
@@ -112,7 +114,8 @@ struct Open {
 }
 
 impl Open {
-    /// Forgets those before a rank, and says whether the least limit of those that are left may be another.
+    /// Forgets those before a rank, and says whether the least limit of those that are left may be
+    /// another.
     fn pass(&mut self, rank: usize) -> bool {
         let before = self.least.len();
         while self.least.front().is_some_and(|(own, _)| *own < rank) {

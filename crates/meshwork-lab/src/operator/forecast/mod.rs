@@ -95,12 +95,12 @@ enum Event {
 pub struct Cut {
     /// The instant.
     pub at: Second,
-    /// Who runs, by the places of the stays: since when, and on which nodes. All others wait, or are still to come.
+    /// Running stays by their places, with their starts and nodes; all others wait or come later.
     pub running: Vec<(usize, Second, NodeSet)>,
 }
 
 impl Cut {
-    /// The machine just before an instant, and the places of those who run or wait then, if stays happened so.
+    /// The machine just before an instant, and the places of the stays that run or wait then.
     #[must_use]
     pub fn of(
         stays: &[Stay],
@@ -123,7 +123,8 @@ impl Cut {
     }
 }
 
-/// When the nodes of a stay are given out again. One that was cancelled while it waited is cancelled while it runs.
+/// When the nodes of a stay are given out again. One that was cancelled while it waited is
+/// cancelled while it runs.
 fn free_at(stay: &Stay, start: Second, conditions: &Conditions) -> Second {
     let runs = stay.end.unwrap_or(start) - stay.start.unwrap_or(start);
     start + runs.max(0) + conditions.cleanup
@@ -131,26 +132,27 @@ fn free_at(stay: &Stay, start: Second, conditions: &Conditions) -> Second {
 
 /// Stays of a history that are to happen again.
 ///
-/// A stay runs as long as it did; one that never started waits, or runs, until it was cancelled, and is left out if it
-/// was not. What the whole machine could not give is refused when it is submitted.
+/// A stay runs as long as it did; one that never started waits, or runs, until it was cancelled,
+/// and is left out if it was not. What the whole machine could not give is refused when it is
+/// submitted.
 #[derive(Clone, Copy)]
 pub struct Forecast<'a> {
-    /// Where.
+    /// The machine.
     pub machine: &'a Machine,
-    /// Which.
+    /// The stays.
     pub stays: &'a [Stay],
-    /// How.
+    /// The way in which they are scheduled.
     pub conditions: &'a Conditions,
     /// The most that the waits of all who start may sum up to.
     pub most: Second,
-    /// From where on; none for an empty machine, and all of them to come.
+    /// The state in which it begins; none for an empty machine.
     pub cut: Option<&'a Cut>,
-    /// Told now and then how many have started.
+    /// A listener that is told now and then how many have started.
     pub report: &'a (dyn Fn(usize) + Sync),
 }
 
 impl<'a> Forecast<'a> {
-    /// From the beginning, whatever the waits, and nobody is told.
+    /// A forecast from the beginning, whatever the waits, of which nobody is told.
     #[must_use]
     pub fn new(
         machine: &'a Machine,
@@ -160,21 +162,23 @@ impl<'a> Forecast<'a> {
         Forecast { machine, stays, conditions, most: Second::MAX, cut: None, report: &|_| {} }
     }
 
-    /// What becomes of each stay; `None` if they wait longer than they may.
+    /// The outcome of each stay; `None` if they wait longer than they may.
     ///
     /// # Complexity
-    /// For each event that of the rule for the jobs that are asked for, and for each coming of backfill that of a
-    /// plan of the jobs in front of the last that might start; where nothing can have changed since it came before,
-    /// or nobody would find nodes though none were kept, it is not made.
+    /// For each event that of the rule for the jobs that are asked for, and for each coming of
+    /// backfill that of a plan of the jobs in front of the last that might start; where nothing can
+    /// have changed since it came before, or nobody would find nodes though none were kept, it is
+    /// not made.
     #[must_use]
     pub fn run(self) -> Option<Vec<Outcome>> {
         happen(self, &Request::all(self.machine, self.stays), None)
     }
 
-    /// As [`Forecast::run`], with the seconds that each stay waits for each cause.
+    /// The outcome of each stay, with the seconds that it waits for each cause.
     ///
     /// # Complexity
-    /// Beside that of [`Forecast::run`], that of the rule for each kind of job that waits at each event.
+    /// Beside that of [`Forecast::run`], that of the rule for each kind of job that waits at each
+    /// event.
     #[must_use]
     pub fn run_with_waits(self) -> Option<(Vec<Outcome>, Vec<Waited>)> {
         let requests = Request::all(self.machine, self.stays);
@@ -184,7 +188,7 @@ impl<'a> Forecast<'a> {
     }
 }
 
-/// What becomes of each stay of a history that happens again from the beginning.
+/// The outcome of each stay of a history that happens again from the beginning.
 ///
 /// # Complexity
 /// That of [`Forecast::run`].
@@ -193,7 +197,7 @@ pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> V
     Forecast::new(machine, stays, conditions).run().unwrap_or_default()
 }
 
-/// As [`forecast`], with the seconds that each stay waits for each cause.
+/// The outcome of each stay from the beginning, with the seconds that it waits for each cause.
 ///
 /// # Complexity
 /// That of [`Forecast::run_with_waits`].
@@ -206,7 +210,7 @@ pub fn forecast_with_waits(
     Forecast::new(machine, stays, conditions).run_with_waits().unwrap_or_default()
 }
 
-/// After so many starts it is reported how many there were.
+/// The number of starts after which they are reported again.
 const REPORT_EVERY: usize = 500;
 
 fn happen(
@@ -355,7 +359,7 @@ struct Floor<'a> {
     requests: &'a [Request],
     /// Requests that are alike but for their limits are of one kind.
     kind: Vec<usize>,
-    /// Of each kind whether one might start while backfill goes through the queue, as far as that is known.
+    /// Whether one of each kind might start in this pass of backfill, where that is known.
     fits: Vec<Option<bool>>,
     conditions: &'a Conditions,
     desks: Desks<'a>,

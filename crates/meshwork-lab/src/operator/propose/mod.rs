@@ -154,7 +154,8 @@ pub fn propose(
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
     proposal.best = Some(lists.clone());
-    // Under either the second part begins with who runs and waits at the cut under the site's own lists.
+    // Under either the second part begins with who runs and waits at the cut under the site's own
+    // lists.
     let at = second.first().and_then(Stay::queued).unwrap_or_default();
     let before = forecast(machine, first, &conditions);
     let (present, cut) = Cut::of(first, &before, &conditions, at);
@@ -207,7 +208,8 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
     Interval { mean: mean(&gains), half_width, replications: 1, method }
 }
 
-/// The topology under which most jobs ran, and its lists, if there are jobs enough to search others.
+/// The topology under which most jobs ran, and its lists, if there are jobs enough to search
+/// others.
 ///
 /// # Errors
 /// One sentence: it lists nothing that could be otherwise, or there are too few jobs.

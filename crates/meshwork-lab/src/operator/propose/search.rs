@@ -42,7 +42,8 @@ pub(super) struct Trial<'a> {
     pub(super) conditions: Conditions,
     /// Jobs in the order of submission.
     pub(super) stays: &'a [Stay],
-    /// In which state it begins, and how many jobs are only there because of that; none where it begins empty.
+    /// In which state it begins, and how many jobs are only there because of that; none where it
+    /// begins empty.
     pub(super) cut: Option<(&'a Cut, usize)>,
 }
 
@@ -50,8 +51,8 @@ pub(super) struct Trial<'a> {
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// The waits of the jobs that ran, of some in succession, if they happen again by themselves. Nobody waits for waits
-    /// that sum up to more than this.
+    /// The waits of the jobs that ran, of some in succession, if they happen again by themselves.
+    /// Nobody waits for waits that sum up to more than this.
     pub(super) fn waits(&self, lists: &Lists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
         let stays = &self.stays[jobs];

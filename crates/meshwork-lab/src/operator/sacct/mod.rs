@@ -63,8 +63,9 @@ pub struct Tally {
 /// ```
 ///
 /// # Errors
-/// One sentence with the line: no header, no column from which anything could be answered, a field that is no time or
-/// no number, or no job at all. A record that does not have the fields of the header is left out, with a warning.
+/// One sentence with the line: no header, no column from which anything could be answered, a field
+/// that is no time or no number, or no job at all. A record that does not have the fields of the
+/// header is left out, with a warning.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* lines.

@@ -84,7 +84,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A record of more fields than columns, with what is too much in its texts: all of it in the last of them first.
+/// A record of more fields than columns, with what is too much in its texts: all of it in the last
+/// of them first.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],

@@ -43,7 +43,8 @@ impl Clock {
         Clock { zone: Some(TimeZone::UTC) }
     }
 
-    /// Reads a time zone by its name, or how far it is ahead: `Europe/Berlin`, `UTC`, `+01:00`, `-0530`, `+1`.
+    /// Reads a time zone by its name, or how far it is ahead: `Europe/Berlin`, `UTC`, `+01:00`,
+    /// `-0530`, `+1`.
     ///
     /// ```
     /// use meshwork_lab::operator::sacct::Clock;
@@ -105,8 +106,9 @@ impl Clock {
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// The second at which it shows what a clock of UTC would show at another. Of an hour that comes twice the first
-    /// counts, and what an hour that is left out would have been is shown an hour later.
+    /// The second at which it shows what a clock of UTC would show at another. Of an hour that
+    /// comes twice the first counts, and what an hour that is left out would have been is shown an
+    /// hour later.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -120,7 +122,8 @@ impl Clock {
         date::written(second + self.ahead(second))
     }
 
-    /// The date that it shows at a second, and in which zone that is: where nobody has said so, `local time`.
+    /// The date that it shows at a second, and in which zone that is: where nobody has said so,
+    /// `local time`.
     #[must_use]
     pub fn shown(&self, second: Second) -> String {
         let zone = match &self.zone {
@@ -136,11 +139,15 @@ impl Clock {
         format!("{} {zone}", self.date(second))
     }
 
+    /// The second of a date that is written by it, or of seconds since 1970; `None` if the text is
+    /// neither.
+    #[must_use]
+    pub fn read_time(&self, text: &str) -> Option<Second> {
+        self.time(text).ok().flatten().map(|(second, _)| second)
+    }
+
     /// A time, with the form in which it is written; none where there was none, as for a job that has not started.
-    ///
-    /// # Errors
-    /// If it is none.
-    pub fn time(&self, text: &str) -> Result<Option<(Second, Form)>, ()> {
+    pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, Form)>, ()> {
         if is_none(text) {
             return Ok(None);
         }
@@ -228,7 +235,8 @@ mod tests {
         assert_eq!(Clock::default().time("2026-11-21T14:51:07"), Ok(Some((second, Form::Local))));
         let berlin = Clock::read("Europe/Berlin").unwrap();
         assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
-        // In summer it is two hours ahead; half past two comes twice in October, and not at all in March.
+        // In summer it is two hours ahead; half past two comes twice in October, and not at all in
+        // March.
         for (text, seconds) in [
             ("2026-07-01T02:00:00", 1_782_864_000),
             ("2026-10-25T02:30:00", 1_792_888_200),

@@ -144,6 +144,8 @@ pub(super) mod tests {
                 "count" => columns.count = whole(),
                 "job" => columns.job = whole(),
                 "request" => columns.request = whole(),
+                "user" => columns.user = whole(),
+                "partition" => columns.partition = whole(),
                 "site" => columns.site = whole(),
                 "blocks" => columns.blocks = whole(),
                 "base" => columns.base = whole(),

@@ -1,5 +1,6 @@
 //! Two means whose intervals overlap and still differ: a small study, drawn run by run.
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::statistics::{half_width, mean};
 use meshwork_lab::{Options, Study, run};
 
@@ -24,8 +25,9 @@ fn down(value: f64) -> i32 {
 }
 
 /// The replications as pairs of dots, the interval of either mean, and that of the difference.
-pub(super) fn anatomy() -> String {
-    let study = Study::parse("interval", STUDY, "".as_ref(), &[]).expect("the study is right");
+pub(super) fn anatomy(catalogue: &Catalogue) -> String {
+    let study = Study::parse_in(catalogue, "interval", STUDY, "".as_ref(), &[])
+        .expect("the study is right");
     let finished = run(&study, &Options { threads: 1, ..Options::default() }).expect("it runs");
     let values = [0, 1].map(|scenario: usize| -> Vec<f64> {
         finished.results.runs[scenario].measured("turnaround").map(|(_, value)| value).collect()

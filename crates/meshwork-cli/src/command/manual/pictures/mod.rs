@@ -20,7 +20,7 @@ pub(super) fn all(catalogue: &Catalogue) -> Vec<(String, String)> {
         ("map", machine::half_free(catalogue)),
         ("life-of-a-job", diagrams::life(catalogue)),
         ("crates", diagrams::crates()),
-        ("interval", interval::anatomy()),
+        ("interval", interval::anatomy(catalogue)),
     ]
     .into_iter()
     .map(|(name, picture)| (format!("img/{name}.svg"), picture))
