@@ -62,7 +62,7 @@ fn each_study_has_the_headline_that_it_must_have() {
     let studies = table["study"].as_array().unwrap();
     assert!(studies.len() >= 30, "{}", studies.len());
     let mut wrong = Vec::new();
-    let mut updated = source.clone();
+    let mut updated = source;
     for study in studies {
         let study = study.as_table().unwrap();
         let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
         { "const": "slurm" },
         { "type": "object", "properties": { "name": { "const": "slurm" } }, "required": ["name"] },
     ]});
-    properties.insert("allocator".to_owned(), with_slurm.clone());
+    properties.insert("allocator".to_owned(), with_slurm);
     // A number stands for an exponential distribution with that mean.
     for key in ["mtbf", "repair"] {
         let given = properties["failures"]["properties"][key].take();
@@ -66,7 +66,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
             "`jobs` writes one row for each job into `jobs/` of the folder of results",
             json!({
                 "type": "object",
-                "properties": { "jobs": one_or_list(json!({ "enum": formats.map(JobFormat::name) })) },
+                "properties": { "jobs": one_or_list(&json!({ "enum": formats.map(JobFormat::name) })) },
                 "additionalProperties": false,
             }),
         ),
@@ -95,8 +95,8 @@ fn swept(value: &Json) -> Json {
     ]})
 }
 
-fn one_or_list(one: Json) -> Json {
-    json!({ "anyOf": [one.clone(), { "type": "array", "items": one }] })
+fn one_or_list(one: &Json) -> Json {
+    json!({ "anyOf": [one, { "type": "array", "items": one }] })
 }
 
 struct Writer<'a> {
@@ -148,21 +148,21 @@ impl Writer<'_> {
             Kind::Choice(words) => json!({ "enum": words }),
             Kind::Or(words, kind) => json!({ "anyOf": [{ "enum": words }, self.kind(kind)] }),
             Kind::Text => json!({ "type": "string" }),
-            Kind::Texts => list(json!({ "type": "string" })),
+            Kind::Texts => list(&json!({ "type": "string" })),
             Kind::Integers(least, most) => {
                 let one = integer(*least, *most);
-                json!({ "anyOf": [one.clone(), list(one)] })
+                json!({ "anyOf": [one, list(&one)] })
             }
-            Kind::Numbers(range) => list(number(*range)),
+            Kind::Numbers(range) => list(&number(*range)),
             Kind::Flags => {
                 let one = json!({ "type": "boolean" });
-                json!({ "anyOf": [one.clone(), list(one)] })
+                json!({ "anyOf": [one, list(&one)] })
             }
             Kind::Component(family) => self.component(family),
-            Kind::Components(family) => list(self.component(family)),
-            Kind::Names(family) => list(json!({ "enum": self.names(family) })),
+            Kind::Components(family) => list(&self.component(family)),
+            Kind::Names(family) => list(&json!({ "enum": self.names(family) })),
             Kind::Table(params) => self.table(&params.iter().collect::<Vec<_>>()),
-            Kind::Tables(params) => list(self.table(&params.iter().collect::<Vec<_>>())),
+            Kind::Tables(params) => list(&self.table(&params.iter().collect::<Vec<_>>())),
         }
     }
 
@@ -271,7 +271,7 @@ fn spellings(about: &'static About) -> Vec<&'static str> {
     std::iter::once(about.name).chain(about.aliases.iter().copied()).collect()
 }
 
-fn list(item: Json) -> Json {
+fn list(item: &Json) -> Json {
     json!({ "type": "array", "minItems": 1, "items": item })
 }
 

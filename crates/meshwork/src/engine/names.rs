@@ -5,7 +5,7 @@ use crate::cluster::{Breach, By};
 use crate::job::JobId;
 use crate::registry::Origin;
 
-/// How errors name those who decide in a run: by default by what they are alone, because who puts a [`Setup`] together may
+/// How errors name those who decide in a run: by default by what they are alone, because who puts a [`Setup`](super::Setup) together may
 /// put in anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {

@@ -230,7 +230,7 @@ mod tests {
 
     fn outages(text: &str, reading: Reading) -> Result<Vec<(Node, f64, f64)>, String> {
         let mesh = [Topology::mesh(&[4, 3]).unwrap()];
-        let text = Box::new(std::io::Cursor::new(text.to_owned()));
+        let text = Box::new(io::Cursor::new(text.to_owned()));
         let outages = read("t.csv", text, &Sites(&mesh), reading)?;
         Ok(outages.into_iter().map(|one| (one.node, one.from, one.until)).collect())
     }

@@ -122,7 +122,7 @@ impl Drop for Output {
 
 /// A table whose columns are known.
 enum Table {
-    Csv(csv::Writer<BufWriter<File>>),
+    Csv(Box<csv::Writer<BufWriter<File>>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Columns<File>>),
 }
@@ -144,7 +144,7 @@ impl Table {
             _ => {
                 let mut writer = csv::Writer::from_writer(BufWriter::new(out));
                 writer.write_record(columns.map(|(name, _)| name))?;
-                Ok(Table::Csv(writer))
+                Ok(Table::Csv(Box::new(writer)))
             }
         }
     }

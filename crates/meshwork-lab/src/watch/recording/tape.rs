@@ -160,7 +160,8 @@ impl Tape {
             (&mut self.partitions, &mut self.columns.partition),
         ] {
             if names.keys().all(String::is_empty) {
-                (names.clear(), column.clear());
+                names.clear();
+                column.clear();
             }
         }
         let asked = |request: &Request| Asked { text: request.to_string(), nodes: request.nodes() };
