@@ -121,9 +121,17 @@ def test_results_of_a_log_that_is_run_once_are_the_same() -> None:
     assert again.summary.to_dicts() == results.summary.to_dicts()
 
 
-def test_failed_runs_stay_failed() -> None:
-    bad = {**JOBS, "runtime": [-1.0, 1.0, 1.0, 1.0]}
-    study = mw.Study(machine=mw.flat(4), workload=JOBS, sweep={"workload": [JOBS, bad]}, metrics=["wait"])
+def test_failed_runs_stay_failed(tmp_path: Path) -> None:
+    line = "1 0 -1 5 1 -1 -1 1 5 -1 1 1 -1 -1 -1 -1 -1 -1\n"
+    good, bad = tmp_path / "good.swf", tmp_path / "bad.swf"
+    good.write_text(line)
+    bad.write_text(line + "2 x\n")
+    study = mw.Study(
+        machine=mw.flat(4),
+        workload={"name": "swf", "path": str(good)},
+        sweep={"workload.path": [str(good), str(bad)]},
+        metrics=["wait"],
+    )
     results = study.run(on_failure="keep")
     again = pickle.loads(pickle.dumps(results))
     assert len(results.failures) == 1
