@@ -257,7 +257,16 @@ def test_a_scheduler_in_python_sees_whose_jobs_are() -> None:
         """One job that wants a lot."""
 
         def jobs(self, rng: mw.Rng) -> Iterator[dict[str, Any]]:
-            yield {"submit": 0, "runtime": 1, "nodes": 4, "contiguous": True, "exclusive": "topo", "after": 7, "think": 2.0, **wants}
+            yield {
+                "submit": 0,
+                "runtime": 1,
+                "nodes": 4,
+                "contiguous": True,
+                "exclusive": "topo",
+                "after": 7,
+                "think": 2.0,
+                **wants,
+            }
 
     found: list[mw.Job] = []
 

@@ -61,8 +61,7 @@ def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
         dimensions = getattr(values, "ndim", 1)
         if dimensions != 1:
             raise InputError(
-                f"{what}: the column `{name}` has {dimensions} dimensions, but a column has one: shape "
-                f"{tuple(values.shape)}"
+                f"{what}: the column `{name}` has {dimensions} dimensions, but a column has one: shape {tuple(values.shape)}"
             )
         kind = getattr(getattr(values, "dtype", None), "kind", "f")
         if kind not in "iufOUTMmb":
