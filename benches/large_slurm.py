@@ -10,7 +10,7 @@ import random
 
 
 def write(name, switches, nodes, partitions, questions, most):
-    """Writes one machine of a tree with its questions."""
+    """Write one machine of a tree with its questions."""
     lines = "".join(f"      - {{switch: {s}, {k}: '{v}'}}\n" for s, k, v in switches)
     with open(f"{name}.yaml", "w") as topology:
         topology.write("- topology: t\n  tree:\n    switches:\n" + lines)
