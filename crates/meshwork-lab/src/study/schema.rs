@@ -111,7 +111,10 @@ impl Writer<'_> {
             .map(|param| {
                 let mut value = self.kind(&param.kind);
                 // A list of tables that may be left out may be empty.
-                if matches!(param.default, DefaultValue::Absent(_)) {
+                if matches!(
+                    (&param.kind, &param.default),
+                    (Kind::Tables(_), DefaultValue::Absent(_))
+                ) {
                     value.as_object_mut().and_then(|value| value.remove("minItems"));
                 }
                 // Beside a `$ref` draft 7 reads nothing else.
@@ -252,6 +255,12 @@ impl Writer<'_> {
                     "required": ["slurm"],
                     "additionalProperties": false,
                 },
+                // A topology that `[sweep]` gives.
+                { "type": "object", "not": { "anyOf": [
+                    { "required": ["topology"] },
+                    { "required": ["sites"] },
+                    { "required": ["slurm"] },
+                ]}},
             ],
         })
     }
