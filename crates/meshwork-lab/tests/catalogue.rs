@@ -32,9 +32,8 @@ const STANDARD: [&str; 18] = [
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
 /// The files that may, and why.
-const MAY: [(&str, &str); 7] = [
+const MAY: [(&str, &str); 6] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
-    ("meshwork-lab/src/trace/convert/mod.rs", "a log is of the standard workload that reads it"),
     ("meshwork-lab/src/trace/fit/mod.rs", "what is fitted to a log is a standard workload"),
     ("meshwork-lab/src/trace/generate.rs", "a log is made by a standard workload"),
     ("meshwork-cli/src/main.rs", "the command without additions"),
