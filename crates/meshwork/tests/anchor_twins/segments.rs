@@ -90,6 +90,11 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
         let nodes = Nodes::new(weights.clone(), vec![2; count as usize]);
         for share in [10, 9, 8] {
             let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < share).collect();
+            // Where no node of any torus is free, the rule of flat machines applies instead.
+            let mut cells = toruses.iter().flat_map(|torus| torus.cells.iter().flatten());
+            if !cells.any(|node| free.contains(node)) {
+                continue;
+            }
             for parts in 2..5 {
                 let wanted = Wanted { segment: Some(side), ..Wanted::of(parts * side) };
                 let available = set(count, free.iter().copied());
