@@ -105,7 +105,7 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
     let kept = ["experiment.toml", "asked.toml", "runs.jsonl", "summary.csv"];
     let before = kept.map(read);
     for (more, way) in [
-        (&[][..], "folder, or `--replace` to have the tables of this one there and keep all runs"),
+        (&[][..], "or `--replace` (from Python `replace=True`) to have the tables of this one there and keep all runs"),
         (&["--shard", "0/1"], "`--out`"),
     ] {
         let said = meshwork(path, &[&["run", "other.toml", "--out", "results"], more].concat());
@@ -153,7 +153,7 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     assert_eq!(
         said.err,
         "error: mine: the file summary.csv in this folder is of no study: give another folder, \
-         or `--replace` to lose it\n"
+         or `--replace` (from Python `replace=True`) to lose it\n"
     );
     assert_eq!(said.status, Some(2));
     assert_eq!(fs::read_dir(path.join("mine")).unwrap().count(), 1);

@@ -397,8 +397,8 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
 fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(
-            "{says}: give another folder, or `--replace` to have the tables of this one there and \
-             keep all runs"
+            "{says}: give another folder, or `--replace` (from Python `replace=True`) to have the \
+             tables of this one there and keep all runs"
         )));
     }
     if folder.join(EXPERIMENT).exists() || folder.join(RUNS).exists() {
@@ -407,8 +407,7 @@ fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     match WHOLE.iter().find(|name| folder.join(name).exists()) {
         Some(name) => Err(Refused(format!(
             "{}: the file {name} in this folder is of no study: give another folder, or \
-             `--replace` \
-             to lose it",
+             `--replace` (from Python `replace=True`) to lose it",
             folder.display()
         ))),
         None => Ok(()),

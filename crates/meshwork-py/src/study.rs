@@ -248,6 +248,7 @@ impl Study {
         py: Python<'_>,
         threads: usize,
         out: Option<PathBuf>,
+        replace: bool,
         max_memory: Option<u64>,
         tell: Option<Py<PyAny>>,
         observer: Option<Py<PyAny>>,
@@ -260,7 +261,7 @@ impl Study {
         drop(points);
         self.running.fetch_add(1, Ordering::SeqCst);
         let options =
-            Options { out, threads, max_memory, build: build.clone(), ..Options::default() };
+            Options { out, replace, threads, max_memory, build: build.clone(), ..Options::default() };
         let finished = running::run(py, &study, options, tell.as_ref(), observer.as_ref());
         self.running.fetch_sub(1, Ordering::SeqCst);
         let finished = finished?.map_err(|error| self.refused(&error))?;

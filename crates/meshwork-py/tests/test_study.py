@@ -75,6 +75,20 @@ def test_the_summary_is_that_of_the_command(two: Path, tmp_path: Path) -> None:
         assert (int(row["replications"]), row["method"]) == (our["replications"], our["method"])
 
 
+def test_the_folder_of_another_study_is_replaced_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    one, other = (
+        mw.Study(name=name, machine=mw.flat(8), workload={"name": "lublin", "jobs": 20}) for name in ("one", "other")
+    )
+    one.run(out=tmp_path)
+    before = (tmp_path / "asked.toml").read_text()
+    assert '"one"' in before
+    with pytest.raises(mw.InputError, match=r"holds the study `one`, and this one is `other`.*replace=True"):
+        other.run(out=tmp_path)
+    assert (tmp_path / "asked.toml").read_text() == before
+    other.run(out=tmp_path, replace=True)
+    assert '"other"' in (tmp_path / "asked.toml").read_text()
+
+
 def test_a_study_of_keywords_is_that_of_the_text(two: Path) -> None:
     study = mw.Study(
         name="two",

@@ -645,6 +645,7 @@ class Study:
         self,
         threads: int,
         out: PathLike[str] | None,
+        replace: bool,
         max_memory: int | None,
         tell: Callable[..., None] | None,
         observer: Callable[[dict[str, Any], int], object] | None,

@@ -227,6 +227,7 @@ class Study:
         threads: int = 0,
         *,
         out: str | os.PathLike[str] | None = None,
+        replace: bool = False,
         observer: Callable[[dict[str, Any], int], object] | None = None,
         progress: bool | Callable[[Progress], object] = False,
         max_memory: int | None = None,
@@ -243,6 +244,8 @@ class Study:
             How many run; 0 is one for each processor. Strategies in Python are asked one at a time.
         out
             The folder for results. Runs that are there already are not run again.
+        replace
+            Whether the tables of a study of another name in that folder may be replaced; its runs are kept.
         observer
             Makes an object for each run that is told what happens in it, or `None`: a class, or any function of what is
             swept in its scenario, by dotted keys, and the number of its replication. `Observer` says which methods it may
@@ -270,7 +273,7 @@ class Study:
             self._put_tables(folder)
         tell, end = teller(progress, self.name)
         try:
-            native = self._native.run(threads, folder, max_memory or installed(), tell, observer)
+            native = self._native.run(threads, folder, replace, max_memory or installed(), tell, observer)
         finally:
             end()
         results = Results(native, folder, self._folder)
