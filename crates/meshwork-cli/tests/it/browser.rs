@@ -1,0 +1,339 @@
+//! The page of `meshwork report` in a real browser.
+
+use std::path::{Path, PathBuf};
+
+use crate::chromium::{Page, browser};
+use crate::common::{examples, meshwork};
+
+/// Figures that are drawn.
+const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
+
+/// Tables of which something can only be seen by moving them sideways.
+const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
+                       .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
+
+/// The width of the text on a sheet of A4 with a centimetre of margin on either side, in pixels.
+const SHEET: u32 = 718;
+
+/// Runs a study of the examples and makes its page.
+fn page_of(folder: &Path, example: &str) -> PathBuf {
+    let file = examples().join(example).display().to_string();
+    assert_eq!(meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).status, Some(0));
+    let said = meshwork(folder, &["report", "out"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(0), "written to out/report.html\n"));
+    folder.join("out/report.html")
+}
+
+/// Nothing is wider than the window, in light and dark, on a phone and on a desk.
+fn fits_everywhere(page: &Page) {
+    let mut papers = Vec::new();
+    for dark in [false, true] {
+        for width in [2560, 1280, 800, 390, 320] {
+            page.look(width, 900, dark);
+            page.wait("[...document.querySelectorAll('.panels svg')].every((svg) => svg.clientWidth <= innerWidth)");
+            assert_eq!(page.overflow(), 0, "at {width}, dark: {dark}");
+            assert_eq!(page.value(CLIPPED), serde_json::json!([]), "at {width}, dark: {dark}");
+        }
+        papers.push(page.value("getComputedStyle(document.documentElement).backgroundColor"));
+        let (ink, paper) = (luminance(page, "color"), luminance(page, "backgroundColor"));
+        let contrast = (ink.max(paper) + 0.05) / (ink.min(paper) + 0.05);
+        assert!(contrast > 7.0, "dark: {dark}, {contrast}");
+    }
+    assert_ne!(papers[0], papers[1], "dark is another colour");
+    page.look(1280, 900, false);
+}
+
+/// How light a colour of the page is, from 0 to 1.
+fn luminance(page: &Page, property: &str) -> f64 {
+    let colour = page.value(&format!(
+        "getComputedStyle(document.documentElement).{property}.match(/[0-9.]+/g).slice(0, 3).map(Number)"
+    ));
+    let parts = colour.as_array().unwrap().iter().map(|part| {
+        let part = part.as_f64().unwrap() / 255.0;
+        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    });
+    parts.zip([0.2126, 0.7152, 0.0722]).map(|(part, weight)| part * weight).sum()
+}
+
+#[test]
+fn plots_are_drawn_chosen_and_told_in_words() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    // Means, differences, waits, and the course of the runs.
+    page.wait(&format!("{DRAWN} === 4"));
+    // Every plot says what it shows, to those who see it and to those who hear it.
+    let told = page.value(
+        "[...document.querySelectorAll('.figures figure')].every((figure) => {
+            const sentence = figure.querySelector('figcaption').textContent;
+            return sentence.endsWith('.') && [...figure.querySelectorAll('.panels svg')].every(
+                (svg) => svg.getAttribute('aria-label').includes(sentence));
+        })",
+    );
+    assert_eq!(told, true);
+    // Another metric, with the keyboard alone.
+    page.act("document.querySelector('figure select').focus()");
+    page.press("ArrowDown");
+    page.wait(
+        "document.querySelector('figure figcaption').textContent.startsWith('Utilization: ')",
+    );
+    page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
+    // Its numbers are those of the table beside the page.
+    page.act("document.querySelector('figure details').open = true");
+    page.wait("document.querySelectorAll('.figures figure table tbody tr').length === 8");
+    let shown = page.value(
+        "[...document.querySelectorAll('.figures figure table tbody tr')].map(
+            (row) => [...row.children].map((cell) => cell.textContent).slice(0, 4).join(','))",
+    );
+    let summary = std::fs::read_to_string(folder.path().join("out/summary.csv")).unwrap();
+    let mut rows: Vec<String> = summary
+        .lines()
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[2] == "utilization").then(|| [cells[0], cells[1], cells[3], cells[4]].join(","))
+        })
+        .collect();
+    let mut shown: Vec<String> =
+        shown.as_array().unwrap().iter().map(|row| row.as_str().unwrap().to_owned()).collect();
+    rows.sort();
+    shown.sort();
+    assert_eq!(shown, rows);
+    // Fresh data leaves what was chosen, and makes no second plot.
+    page.act(
+        "const data = JSON.parse(document.getElementById('report-data').textContent);
+         data.sections[0].figures[0].views[1].series[0].mean[0] = 0.875;
+         drawFigures(document, data)",
+    );
+    page.wait("document.querySelector('figure table').textContent.includes('0.875')");
+    assert_eq!(page.value(DRAWN), 4);
+    assert_eq!(page.value("document.querySelector('figure select').value"), "Utilization");
+    fits_everywhere(&page);
+    assert_eq!(page.console(), Vec::<String>::new());
+    assert!(page.pdf().starts_with(b"%PDF"));
+}
+
+/// Whatever a page saves from here on is kept in it: kind and text.
+const KEEP: &str = "window.saved = [];
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {
+        blob.text().then((text) => saved.push({ kind: blob.type, text, size: blob.size }));
+        return make.call(URL, blob);
+    }";
+
+#[test]
+fn what_is_saved_is_what_the_command_writes() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "load.toml");
+    let said = meshwork(folder.path(), &["report", "out", "--figures", "figures"]);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let files = std::fs::read_dir(folder.path().join("figures")).unwrap().count();
+    assert!(said.out.ends_with(&format!("{files} figures written to figures\n")), "{}", said.out);
+    let page = Page::open(&browser, &page);
+    page.wait(&format!("{DRAWN} === 4"));
+    page.act(KEEP);
+    // Every figure as it is at first.
+    page.act("for (const button of document.querySelectorAll('.save button')) if (button.textContent !== 'PNG') button.click()");
+    page.wait("saved.length === 8");
+    let saved = page.value("saved");
+    for (number, file) in [
+        "out-means-turnaround",
+        "out-differences-0-turnaround",
+        "out-waits",
+        "out-course-utilization",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let path = folder.path().join(format!("figures/{file}.svg"));
+        let written = std::fs::read_to_string(&path).unwrap();
+        let is_there = saved.as_array().unwrap().iter().any(|one| one["text"] == written.as_str());
+        assert!(is_there, "{number}: {file}");
+    }
+    let csv = saved.as_array().unwrap().iter().find(|one| {
+        one["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("allocator,workload.load,turnaround,half_width,replications\n")
+    });
+    assert_eq!(csv.unwrap()["text"].as_str().unwrap().lines().count(), 9);
+    page.act("document.querySelectorAll('.save button')[1].click()");
+    page.wait("saved.at(-1).kind === 'image/png' && saved.at(-1).size > 10000");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_chosen_stands_in_the_address() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = page_of(folder.path(), "load.toml");
+    let page = Page::open(&browser, &file);
+    page.wait(&format!("{DRAWN} === 4"));
+    let choose = |which: &str, value: &str| {
+        page.act(&format!(
+            "const select = document.querySelector('#out-means select[data-key={which}]'); select.value = '{value}';
+             select.dispatchEvent(new Event('change'))"
+        ));
+    };
+    choose("metric", "Utilization");
+    choose("scale", "logarithmic");
+    let hash = page.value("location.hash");
+    assert_eq!(hash, "#?out-means.metric=Utilization&out-means.scale=logarithmic");
+    let address =
+        format!("file://{}{}", file.canonicalize().unwrap().display(), hash.as_str().unwrap());
+    let other = Page::visit(&browser, &address);
+    other.wait(&format!("{DRAWN} === 4"));
+    let caption = "document.querySelector('#out-means figcaption').textContent";
+    let caption = other.value(caption);
+    let caption = caption.as_str().unwrap();
+    assert!(
+        caption.starts_with("Utilization: ") && caption.ends_with(" The scale is logarithmic."),
+        "{caption}"
+    );
+    // What is as it was at first is not written.
+    choose("metric", "Turnaround");
+    choose("scale", "logarithmic");
+    choose("scale", "linear");
+    assert_eq!(page.value("location.hash.includes('metric')"), false);
+    assert_eq!(page.console(), Vec::<String>::new());
+    assert_eq!(other.console(), Vec::<String>::new());
+}
+
+#[test]
+fn paper_has_what_was_not_chosen_and_clips_nothing() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    page.wait(&format!("{DRAWN} === 4"));
+    page.look(794, 1123, false);
+    let metrics = page.value("document.querySelector('#out-means select').options.length");
+    page.act("dispatchEvent(new Event('beforeprint'))");
+    let others = "document.querySelectorAll('#out-means .others svg[role=img]').length";
+    assert_eq!(page.value(others).as_u64().unwrap() + 1, metrics.as_u64().unwrap());
+    assert_eq!(page.value("document.querySelector('.asked').open"), true);
+    let tables = "[...document.querySelectorAll('details.numbers[open] table:not([hidden])')]";
+    assert!(
+        page.value(&format!("{tables}.length")).as_u64().unwrap() > 2,
+        "a wide table is several"
+    );
+    page.paper(SHEET);
+    let wide = page.value(&format!("{tables}.filter((one) => one.offsetWidth > {SHEET}).length"));
+    assert_eq!(wide, 0);
+    assert_eq!(page.overflow(), 0);
+    page.look(794, 1123, false);
+    page.act("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(page.value(others), 0);
+    assert_eq!(page.value("document.querySelectorAll('table[hidden], .parts').length"), 0);
+    assert!(page.pdf().starts_with(b"%PDF"));
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn bars_sizes_and_one_scenario_have_their_pages() {
+    let Some(browser) = browser() else { return };
+    for (example, drawn, tables) in
+        [("hypercube.toml", 4, 2), ("first.toml", 4, 2), ("sites.toml", 3, 1)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let page = Page::open(&browser, &page_of(folder.path(), example));
+        page.wait(&format!("{DRAWN} === {drawn}"));
+        assert_eq!(
+            page.value("document.querySelectorAll('.numbers table').length"),
+            tables,
+            "{example}"
+        );
+        fits_everywhere(&page);
+        assert_eq!(page.console(), Vec::<String>::new(), "{example}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = examples().join("sites.toml").display().to_string();
+    let arguments = ["run", &file, "--set", "scheduler=fcfs", "--out", "out", "--quiet"];
+    assert_eq!(meshwork(folder.path(), &arguments).status, Some(0));
+    assert_eq!(meshwork(folder.path(), &["report", "out", "--out", "one.html"]).status, Some(0));
+    let page = Page::open(&browser, &folder.path().join("one.html"));
+    // Of one scenario there are no means to compare, but how its run went.
+    page.wait(&format!("{DRAWN} === 2"));
+    assert_eq!(page.value("document.querySelector('.numbers').open"), true);
+    fits_everywhere(&page);
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn papers_have_every_figure_beside_its_claims() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let shorter = ["--quick", "--set", "measure.jobs=700", "--set", "replications=2"];
+    for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
+        let said = meshwork(folder.path(), &[&figure[..], &shorter[..]].concat());
+        assert_eq!(said.status, Some(0), "{said:?}");
+    }
+    let missing =
+        ["reproduce", "intelligent", "Table IV", "--quick", "--set", "workload.path=none.swf"];
+    let said = meshwork(folder.path(), &missing);
+    let last = "every figure beside its claims: reproduction/quick/report.html";
+    assert_eq!(said.out.lines().last(), Some(last));
+    let page = Page::open(&browser, &folder.path().join("reproduction/quick/report.html"));
+    page.wait(
+        "[...document.querySelectorAll('.figures figure')].every((figure) => figure.querySelector('.panels svg'))",
+    );
+    assert_eq!(page.value("document.querySelectorAll('main > section.study').length"), 3);
+    let beside = page.value(
+        "[...document.querySelectorAll('.study .sayings')].every((claims) => claims.querySelector('.verdict'))",
+    );
+    assert_eq!(beside, true);
+    let table = page.value(
+        "[...document.querySelectorAll('.verdicts tbody tr')].map((row) => row.querySelector('th').textContent)",
+    );
+    let authors =
+        ["Chang & Mohapatra", "Mohapatra, Yu, Das & Kim", "Shih, Huang & Chung"].map(str::to_owned);
+    assert_eq!(table, serde_json::json!(authors));
+    // What is not checkable says why.
+    page.wait("document.querySelector('.overview').textContent.includes('The log that it reads is missing.')");
+    // Every link leads somewhere.
+    let dead = page.value(
+        "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.getElementById(a.hash.slice(1))).length",
+    );
+    assert_eq!(dead, 0);
+    fits_everywhere(&page);
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+/// A page for a thousand scenarios is open within two seconds. Of five visits the fastest counts: others may be
+/// using the machine too.
+#[test]
+fn a_thousand_scenarios_are_open_at_once() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let study = "
+        machine = { topology = 'mesh', dims = [8, 8] }
+        replications = 2
+        [workload]
+        name = 'synthetic'
+        sizes = { name = 'uniform', max = 6 }
+        runtimes = { name = 'exponential', mean = 5.0 }
+        [measure]
+        jobs = 20
+        [sweep]
+        scheduler = ['fcfs', 'sjf', 'easy', 'scan']
+        allocator = ['first_fit', 'frame_sliding', 'best_fit', 'naive', 'boundary_search']
+        'workload.load' = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+        'workload.sizes.max' = [2, 4, 6, 7, 8]
+        [compare]
+        scheduler = 'fcfs'
+    ";
+    std::fs::write(folder.path().join("thousand.toml"), study).unwrap();
+    let run = ["run", "thousand.toml", "--out", "out", "--quiet"];
+    assert_eq!(meshwork(folder.path(), &run).status, Some(0));
+    assert_eq!(meshwork(folder.path(), &["report", "out"]).status, Some(0));
+    let file = folder.path().join("out/report.html");
+    assert!(std::fs::metadata(&file).unwrap().len() < 10_000_000);
+    let visit = |_| {
+        let page = Page::open(&browser, &file);
+        page.wait(&format!("{DRAWN} === 12"));
+        assert_eq!(page.value("document.querySelector('.numbers tbody').children.length"), 1000);
+        assert_eq!(page.console(), Vec::<String>::new());
+        page.value("performance.getEntriesByType('navigation')[0].loadEventEnd").as_f64().unwrap()
+    };
+    let fastest = (0..5).map(visit).fold(f64::INFINITY, f64::min);
+    assert!(fastest < 2000.0, "{fastest} ms");
+}

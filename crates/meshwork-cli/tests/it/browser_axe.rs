@@ -1,0 +1,173 @@
+//! Seven pages under axe-core, and printed: nothing serious is wrong with them for those who cannot see or point, and
+//! no sheet is empty.
+//!
+//! axe-core is one of the tools of `crates/meshwork-lab/assets`, which `npm ci` there fetches; without it, as without a
+//! browser, the tests say that they were skipped.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::chromium::{Page, browser};
+use crate::common::{examples, meshwork, skip};
+use flate2::read::ZlibDecoder;
+use serde_json::Value as Json;
+
+/// The text of axe-core, if it is installed.
+fn axe() -> Option<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../meshwork-lab/assets/node_modules/axe-core/axe.min.js");
+    let text = fs::read_to_string(path).ok();
+    if text.is_none() {
+        skip(
+            "tools",
+            "axe-core is not installed (npm ci in crates/meshwork-lab/assets), so no page was checked with it",
+        );
+    }
+    text
+}
+
+/// The page of an example.
+fn of_example(folder: &Path, example: &str, settings: &[&str]) -> PathBuf {
+    let file = examples().join(example).display().to_string();
+    let mut run = vec!["run", &file, "--out", example, "--quiet"];
+    run.extend(settings.iter().flat_map(|setting| ["--set", setting]));
+    let said = meshwork(folder, &run);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert_eq!(meshwork(folder, &["report", example]).status, Some(0));
+    folder.join(example).join("report.html")
+}
+
+/// The page of two figures of papers.
+fn of_papers(folder: &Path) -> PathBuf {
+    let shorter = ["--quick", "--set", "measure.jobs=800", "--set", "replications=2"];
+    for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
+        let said = meshwork(folder, &[&figure[..], &shorter[..]].concat());
+        assert_eq!(said.status, Some(0), "{said:?}");
+    }
+    folder.join("reproduction/quick/report.html")
+}
+
+/// The page of two topologies of a site of eight nodes in a row.
+fn of_topologies(folder: &Path) -> PathBuf {
+    let list = |spacing: u32| {
+        format!(
+            "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {{x: 8, y: 1, z: 1}}\n        \
+             nodes: n[0-7]\n        placements:\n          - dims: {{x: 1, y: 1, z: 1}}\n            anchor_spacing: \
+             {{x: 1, y: 1, z: 1}}\n          - dims: {{x: 4, y: 1, z: 1}}\n            anchor_spacing: {{x: {spacing}, y: 1, z: 1}}\n"
+        )
+    };
+    let conf = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
+    fs::write(folder.join("topology.yaml"), list(4)).unwrap();
+    fs::write(folder.join("fine.yaml"), list(1)).unwrap();
+    fs::write(folder.join("slurm.conf"), conf).unwrap();
+    let mut sacct =
+        "JobIDRaw|Partition|State|Submit|Eligible|Start|End|Timelimit|NNodes|NodeList|User\n"
+            .to_owned();
+    for job in 0..40 {
+        let second = |offset: u32| {
+            let at = job * 7 + offset;
+            format!("2026-01-01T00:{:02}:{:02}", at / 60, at % 60)
+        };
+        let (submit, start, end) = (second(0), second(4), second(44));
+        let (nodes, user) = (if job % 3 == 0 { 4 } else { 1 }, ["ada", "bob"][job as usize % 2]);
+        sacct.push_str(&format!(
+            "{}|batch|COMPLETED|{submit}|{submit}|{start}|{end}|00:02:00|{nodes}|n0|{user}\n",
+            job + 1
+        ));
+    }
+    fs::write(folder.join("jobs.txt"), sacct).unwrap();
+    let import = [
+        "ops",
+        "import",
+        "--sacct",
+        "jobs.txt",
+        "--topology",
+        "topology.yaml",
+        "--conf",
+        "slurm.conf",
+        "--out",
+        "site",
+    ];
+    let said = meshwork(folder, &import);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let compare = ["ops", "compare", "site", "fine.yaml", "--report", "compared.html", "--anyway"];
+    let said = meshwork(folder, &compare);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    folder.join("compared.html")
+}
+
+/// What axe-core finds that is serious, in words.
+fn violations(page: &Page, axe: &str) -> Json {
+    page.value(&format!("(() => {{ {axe}; return true; }})()"));
+    page.act(
+        "window.axed = null;
+         axe.run(document, { resultTypes: ['violations'] }).then((found) => window.axed = found, (error) => window.axed = { violations: [{ impact: 'serious', id: String(error), nodes: [] }] })",
+    );
+    page.wait("window.axed");
+    page.value(
+        "axed.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+            .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(' ')}`)",
+    )
+}
+
+/// What is drawn on each sheet of a PDF, as Chromium writes one: how many pieces of text.
+fn sheets(pdf: &[u8]) -> Vec<usize> {
+    let find = |from: usize, what: &[u8]| {
+        pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)
+    };
+    let number_after = |at: usize| -> String {
+        pdf[at..]
+            .iter()
+            .skip_while(|c| **c == b' ')
+            .take_while(|c| c.is_ascii_digit())
+            .map(|c| *c as char)
+            .collect()
+    };
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(page) = find(at, b"/Type /Page\n") {
+        at = page + 1;
+        let contents = find(page, b"/Contents ").expect("a page has contents");
+        let object = format!("\n{} 0 obj", number_after(contents + 10));
+        let begins = find(0, object.as_bytes()).expect("they are there");
+        let stream = find(begins, b"stream\n").expect("they are a stream") + 7;
+        let mut text = Vec::new();
+        ZlibDecoder::new(&pdf[stream..]).read_to_end(&mut text).expect("it is deflated");
+        all.push(text.windows(3).filter(|own| *own == b" Tj" || *own == b" TJ").count());
+    }
+    all
+}
+
+#[test]
+fn seven_pages_have_nothing_serious_and_no_empty_sheet() {
+    let Some(browser) = browser() else { return };
+    let axe = axe();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let pages = [
+        of_example(folder, "load.toml", &["measure.jobs=300", "replications=2"]),
+        of_example(folder, "energy.toml", &[]),
+        of_example(folder, "sites.toml", &[]),
+        of_example(folder, "hypercube.toml", &[]),
+        of_example(folder, "fat_tree.toml", &[]),
+        of_papers(folder),
+        of_topologies(folder),
+    ];
+    for file in pages {
+        let page = Page::open(&browser, &file);
+        page.wait("[...document.querySelectorAll('.figures figure')].every((figure) => figure.querySelector('svg'))");
+        page.wait("[...document.querySelectorAll('.machine')].every((one) => !one.machine || one.machine.moment)");
+        if let Some(axe) = &axe {
+            for dark in [false, true] {
+                page.look(1280, 900, dark);
+                assert_eq!(violations(&page, axe), serde_json::json!([]), "{}", file.display());
+            }
+        }
+        let sheets = sheets(&page.pdf());
+        assert!(!sheets.is_empty(), "{}", file.display());
+        let is_empty = |(number, words): (usize, &usize)| (*words < 5).then_some(number + 1);
+        let empty: Vec<usize> = sheets.iter().enumerate().filter_map(is_empty).collect();
+        assert_eq!(empty, Vec::<usize>::new(), "{} of {sheets:?}", file.display());
+    }
+}

@@ -1,0 +1,175 @@
+//! A real browser without a window, for tests of pages.
+//!
+//! It is the Chromium of the system (`apt-get install chromium`, which `.ci/run` does where it can). Where there is
+//! none, a test says so and passes: [`browser`] gives nothing.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use headless_chrome::browser::tab::point::Point;
+use headless_chrome::protocol::cdp::Emulation::{
+    MediaFeature, SetDeviceMetricsOverride, SetEmulatedMedia,
+};
+use headless_chrome::protocol::cdp::types::Event;
+use headless_chrome::{Browser, LaunchOptions, Tab};
+use serde_json::Value;
+
+/// How long a page may take until something holds. A machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Starts a browser; nothing where none is installed, and then it says so.
+pub(crate) fn browser() -> Option<Browser> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::split_paths(&folders)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path: &PathBuf| path.is_file());
+    let Some(path) = path else {
+        crate::common::skip("browser", "no Chromium is installed, so no page was looked at");
+        return None;
+    };
+    let quiet = ["--disable-quic", "--disable-component-update", "--hide-scrollbars"];
+    let options = LaunchOptions {
+        path: Some(path),
+        sandbox: false,
+        window_size: Some((1280, 900)),
+        args: quiet.iter().map(OsStr::new).collect(),
+        idle_browser_timeout: Duration::from_secs(300),
+        ..LaunchOptions::default()
+    };
+    Some(Browser::new(options).expect("the browser starts"))
+}
+
+/// A page that is open.
+pub(crate) struct Page {
+    tab: Arc<Tab>,
+    errors: Arc<Mutex<Vec<String>>>,
+}
+
+impl Page {
+    /// Opens a file.
+    pub(crate) fn open(browser: &Browser, file: &Path) -> Page {
+        let file = file.canonicalize().expect("the file is there");
+        Page::visit(browser, &format!("file://{}", file.display()))
+    }
+
+    /// Opens an address.
+    pub(crate) fn visit(browser: &Browser, address: &str) -> Page {
+        let tab = browser.new_tab().expect("a tab opens");
+        tab.set_default_timeout(PATIENCE);
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&errors);
+        let listen = move |event: &Event| {
+            let said = match event {
+                Event::LogEntryAdded(entry) => format!("{:?}", entry.params.entry),
+                Event::RuntimeConsoleAPICalled(call) => {
+                    format!("{:?}: {:?}", call.params.Type, call.params.args)
+                }
+                Event::RuntimeExceptionThrown(thrown) => {
+                    format!("{:?}", thrown.params.exception_details)
+                }
+                _ => return,
+            };
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+        };
+        tab.add_event_listener(Arc::new(listen)).expect("a listener is added");
+        tab.enable_log().expect("messages are heard");
+        tab.enable_runtime().expect("exceptions are heard");
+        tab.navigate_to(address).expect("the page is asked for");
+        tab.wait_until_navigated().expect("the page opens");
+        Page { tab, errors }
+    }
+
+    /// Everything that came to the console.
+    pub(crate) fn console(&self) -> Vec<String> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The value of an expression in the page.
+    pub(crate) fn value(&self, expression: &str) -> Value {
+        let wrapped = format!("JSON.stringify({expression})");
+        let found =
+            self.tab.evaluate(&wrapped, true).unwrap_or_else(|e| panic!("{expression}: {e}"));
+        match found.value {
+            Some(Value::String(text)) => serde_json::from_str(&text).expect("it is JSON"),
+            other => panic!("{expression} is {other:?}"),
+        }
+    }
+
+    /// Does something in the page.
+    pub(crate) fn act(&self, statements: &str) {
+        self.value(&format!("(() => {{ {statements}; return true; }})()"));
+    }
+
+    /// Waits until an expression is true.
+    pub(crate) fn wait(&self, expression: &str) {
+        let begun = Instant::now();
+        while self.value(&format!("Boolean({expression})")) != Value::Bool(true) {
+            assert!(begun.elapsed() < PATIENCE, "never true: {expression}; {:?}", self.console());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Presses a key, such as `Tab` or `ArrowDown`.
+    pub(crate) fn press(&self, key: &str) {
+        self.tab.press_key(key).expect("the key is pressed");
+    }
+
+    /// Clicks at a point of the window.
+    pub(crate) fn click(&self, x: f64, y: f64) {
+        self.tab.click_point(Point { x, y }).expect("the point is clicked");
+    }
+
+    /// Gives the page another size, and light or dark colours.
+    pub(crate) fn look(&self, width: u32, height: u32, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        self.lay_out(width, height, "screen", scheme);
+        self.wait(&format!(
+            "innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches"
+        ));
+    }
+
+    /// Lays the page out as on paper whose text is so wide, in pixels.
+    pub(crate) fn paper(&self, width: u32) {
+        self.lay_out(width, 1000, "print", "light");
+        self.wait(&format!("innerWidth === {width} && matchMedia('print').matches"));
+    }
+
+    fn lay_out(&self, width: u32, height: u32, media: &str, scheme: &str) {
+        let size = SetDeviceMetricsOverride {
+            width,
+            height,
+            device_scale_factor: 1.0,
+            // A phone would zoom out of a page that is too wide, and hide that it is.
+            mobile: false,
+            scale: None,
+            screen_width: None,
+            screen_height: None,
+            position_x: None,
+            position_y: None,
+            dont_set_visible_size: None,
+            screen_orientation: None,
+            viewport: None,
+            display_feature: None,
+            device_posture: None,
+        };
+        self.tab.call_method(size).expect("the size is set");
+        let feature =
+            MediaFeature { name: "prefers-color-scheme".to_owned(), value: scheme.to_owned() };
+        let media =
+            SetEmulatedMedia { media: Some(media.to_owned()), features: Some(vec![feature]) };
+        self.tab.call_method(media).expect("the medium and the colours are set");
+    }
+
+    /// The page as a printer gets it.
+    pub(crate) fn pdf(&self) -> Vec<u8> {
+        self.tab.print_to_pdf(None).expect("the page is printed")
+    }
+
+    /// How many pixels the page is wider than its window.
+    pub(crate) fn overflow(&self) -> Value {
+        self.value("document.documentElement.scrollWidth - innerWidth")
+    }
+}

@@ -1,0 +1,141 @@
+//! Columns of jobs that go from one format into another, and the unit in which times are shown.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{examples, meshwork};
+use serde_json::Value;
+
+/// Jobs with constraints, owners, deadlines and predecessors, on a machine whose allocator heeds them.
+const STUDY: &str = "machine = { topology = 'flat', processors = 8 }\nallocator = { name = 'runs', wants = true }\n\
+    scheduler = 'edf'\nmeasure = { metrics = ['wait', 'missed_deadlines'], by_user = true }\n\
+    workload = { name = 'table', path = 'jobs.csv' }\n[output]\njobs = ['csv', 'parquet', 'batsim']\n";
+
+const JOBS: &str = "submit,runtime,nodes,user,deadline,priority,after,think,contiguous,nodes_max,queue\n\
+    0,10,3,ada,90,,,,,,a\n1,10,2,ben,,,,,,,a\n2,4,6,ada,30,0.5,,,true,8,b\n3,9,3,ben,25,,,,true,,\n\
+    4,20,2,eve,,,1,3.5,,4,b\n5,3,8,,,,,,,,\n40,5,4,eve,46,,5,2,true,,a\n";
+
+/// The only file of jobs of a folder of results with this ending.
+fn jobs(folder: &Path, ending: &str) -> String {
+    let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
+    let mut files = files.filter(|file| {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        // Batsim's tables end in `.csv` too.
+        let is_other = name.ends_with(".batsim.csv") && ending != ".batsim.csv";
+        name != "index.csv" && name.ends_with(ending) && !is_other
+    });
+    files.next().unwrap().display().to_string()
+}
+
+#[test]
+fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+    fs::write(folder.path().join("jobs.csv"), JOBS).unwrap();
+    let first = meshwork(folder.path(), &["run", "study.toml", "--out", "first"]);
+    assert_eq!(first.status, Some(0), "{first:?}");
+    let of_first = jobs(&folder.path().join("first"), ".csv");
+    let text = fs::read_to_string(&of_first).unwrap();
+    let header = text.lines().next().unwrap();
+    assert_eq!(
+        header,
+        "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube,\
+         user,queue,priority,deadline,after,think,nodes_max,contiguous"
+    );
+    for (ending, out) in [(".csv", "again"), (".parquet", "of_parquet")] {
+        let path = format!("workload.path={}", jobs(&folder.path().join("first"), ending));
+        let again = meshwork(folder.path(), &["run", "study.toml", "--set", &path, "--out", out]);
+        assert_eq!(again.status, Some(0), "{again:?}");
+        let of_again = jobs(&folder.path().join(out), ".csv");
+        assert_eq!(fs::read_to_string(of_again).unwrap(), text);
+    }
+    let batsim = fs::read_to_string(jobs(&folder.path().join("first"), ".batsim.csv")).unwrap();
+    assert!(
+        batsim.contains("user=ada queue=b priority=0.5 deadline=30 nodes_max=8 contiguous=true")
+    );
+}
+
+#[test]
+fn what_is_converted_says_what_it_cannot_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("jobs.csv"), JOBS).unwrap();
+    let said = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "jobs.swf"]);
+    assert_eq!(
+        said.out,
+        "jobs.swf: 7 jobs written\n  \
+         left out, because a log has no place for it: priority, deadline, nodes_max, contiguous\n  \
+         names became numbers, from 1 in the order of the log: user, queue\n"
+    );
+    let table = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "again.csv"]);
+    assert_eq!(table.out, "again.csv: 7 jobs written\n");
+    fs::write(folder.path().join("jobs.csv"), JOBS.replace("contiguous", "contigous")).unwrap();
+    let said = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "again.csv"]);
+    let begins =
+        "error: jobs.csv: unknown column `contigous` (did you mean `contiguous`? known: job, ";
+    assert!(said.err.starts_with(begins), "{said:?}");
+}
+
+#[test]
+fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let wait = |workload: &str, unit: &str| -> (String, f64, f64) {
+        let study = format!(
+            "machine = {{ topology = 'mesh', dims = [16, 8] }}\nworkload = {workload}\nreplications = 2\n\
+             measure = {{ jobs = 60, metrics = ['turnaround'] }}\n"
+        );
+        fs::write(folder.path().join("study.toml"), study).unwrap();
+        let unit = format!("time_unit={unit}");
+        let said = meshwork(folder.path(), &["run", "study.toml", "--set", &unit]).out;
+        let json = meshwork(folder.path(), &["run", "study.toml", "--set", &unit, "--json"]).out;
+        let json: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+        let line = said.lines().find(|line| line.starts_with("times in ")).unwrap().to_owned();
+        let row = said.lines().find(|line| line.starts_with("turnaround")).unwrap();
+        let shown = row.split_whitespace().nth(1).unwrap().replace(',', "").parse().unwrap();
+        (line, shown, json["metrics"]["turnaround"]["mean"].as_f64().unwrap())
+    };
+    for model in ["{ name = 'lublin' }", "{ name = 'deep_learning', load = 0.5 }"] {
+        let (line, shown, of_clock) = wait(model, "hours");
+        assert_eq!(line, "times in hours");
+        assert!((shown * 3600.0 / of_clock - 1.0).abs() < 0.1, "{shown} h, {of_clock} s");
+        let (line, shown, same) = wait(model, "seconds");
+        assert_eq!((line.as_str(), same), ("times in seconds", of_clock), "files keep the clock's");
+        assert!((shown / of_clock - 1.0).abs() < 0.1, "{shown} s, {of_clock} s");
+    }
+    let (line, shown, of_clock) = wait(
+        "{ name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 5.0 } }",
+        "hours",
+    );
+    assert_eq!(line, "times in hours");
+    assert!((shown / of_clock - 1.0).abs() < 0.1, "{shown}, {of_clock}");
+}
+
+#[test]
+fn the_example_of_every_help_works_on_the_first_study() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = examples().join("first.toml").display().to_string();
+    let help = meshwork(folder.path(), &["run", "--help"]).out;
+    assert!(help.contains("workload.load=0.7"));
+    let show = |setting: &str| meshwork(folder.path(), &["show", &study, "--set", setting]);
+    let (short, long) = (show("workload.load=0.7"), show("workload.scale={ load = 0.7 }"));
+    assert_eq!((short.status, &short.out), (Some(0), &long.out));
+}
+
+#[test]
+fn names_are_suggested_whatever_their_case_and_wherever_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for (words, begins) in [
+        (
+            &["list", "scheduler", "FCFS"][..],
+            "error: unknown scheduler `FCFS` (did you mean `fcfs`?",
+        ),
+        (
+            &["list", "FCFS"],
+            "error: unknown kind `FCFS`, but there is the scheduler `fcfs`: `meshwork list scheduler fcfs`\n",
+        ),
+        (&["list", "Allocater"], "error: unknown kind `Allocater` (did you mean `allocator`?"),
+    ] {
+        let said = meshwork(folder.path(), words);
+        assert_eq!(said.status, Some(2));
+        assert!(said.err.starts_with(begins), "{said:?}");
+    }
+}

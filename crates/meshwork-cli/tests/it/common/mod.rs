@@ -1,0 +1,93 @@
+//! The real binary, run as a user runs it.
+
+pub(crate) mod backlog;
+pub(crate) mod serving;
+pub(crate) mod slurm;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+pub(crate) use crate::skip::skip;
+
+/// A torus of 64 nodes whose lists have boxes of 1 to 64.
+pub(crate) const TORUS: &str = "- topology: t
+  torus3d:
+    toruses:
+      - name: t
+        dims: {x: 4, y: 4, z: 4}
+        nodes: n[00-63]
+        placements:
+          - dims: {x: 1, y: 1, z: 1}
+          - dims: {x: 2, y: 2, z: 1}
+          - dims: {x: 2, y: 2, z: 2}
+            anchor_spacing: {x: 1, y: 2, z: 1}
+          - dims: {x: 4, y: 2, z: 2}
+          - dims: {x: 4, y: 4, z: 2}
+          - dims: {x: 4, y: 4, z: 4}
+";
+
+/// Numbers that look drawn, and are the same in every run of a test.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    /// The next, from 0 to one below this.
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// Its exit status; `None` where a signal ended it.
+    pub(crate) status: Option<i32>,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+/// A command that is not yet started, in this folder.
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+/// Runs `meshwork` in a folder.
+pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
+    said(&command(folder, arguments).output().expect("the binary starts"))
+}
+
+/// What a command that has ended said, but for how far it was while it ran: whether it said that depends on how fast
+/// the machine is.
+pub(crate) fn said(output: &Output) -> Said {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
+    let err = without_progress(&text(&output.stderr));
+    Said { status: output.status.code(), out: text(&output.stdout), err }
+}
+
+/// A text without the lines that tell how far a run is.
+pub(crate) fn without_progress(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.starts_with("progress: ")).collect()
+}
+
+/// The folder of examples.
+pub(crate) fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// A line of a log: job, submit, run time, processors, requested time.
+pub(crate) fn line(
+    number: i64,
+    submit: i64,
+    run_time: i64,
+    processors: i64,
+    requested: i64,
+) -> String {
+    format!(
+        "{number} {submit} -1 {run_time} {processors} -1 -1 {processors} {requested} -1 1 1 -1 -1 -1 -1 -1 -1\n"
+    )
+}

@@ -1,0 +1,119 @@
+//! Every example gives, byte for byte, the output that stands beside it, on one thread and on two.
+//!
+//! Each example says in its comments with which command it is run. After a change that is meant to
+//! change results, `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test examples` writes the outputs
+//! anew; read the difference before it is kept.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use crate::common::{examples, meshwork};
+use flate2::read::GzDecoder;
+
+/// The examples, by name, and the command line of each.
+fn listed() -> Vec<(String, Vec<String>)> {
+    let mut listed = Vec::new();
+    for entry in fs::read_dir(examples()).expect("there are examples") {
+        let path = entry.expect("a folder can be read").path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let command = text
+            .lines()
+            .find_map(|line| line.strip_prefix("#   meshwork "))
+            .unwrap_or_else(|| panic!("{name} does not say how it is run"));
+        listed.push((name, command.split(' ').map(str::to_owned).collect()));
+    }
+    listed.sort();
+    listed
+}
+
+/// A copy of the examples, so that what they write does not stay.
+fn copied(folder: &Path) {
+    let to = folder.join("examples");
+    fs::create_dir(&to).unwrap();
+    for entry in fs::read_dir(examples()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+/// What the example printed, and the jobs of its first run where it wrote them.
+fn results(command: &[String], threads: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    copied(folder.path());
+    let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+    arguments.extend(["--threads", threads]);
+    let said = meshwork(folder.path(), &arguments);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{command:?}");
+    let mut text = said.out;
+    let jobs = folder.path().join("results/jobs");
+    if let Ok(index) = fs::read_to_string(jobs.join("index.csv")) {
+        // A file is named by the key of its run, in which the model's source is: it is another one after every change
+        // of the model, and so the scenario stands in its place.
+        let mut shown = index.clone();
+        for line in index.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let name = format!("scenario-{}-{}.{}", cells[2], cells[3], cells[1]);
+            let run = fs::read_to_string(jobs.join(cells[0])).unwrap();
+            text += &format!("\nresults/jobs/{name}:\n{run}");
+            shown = shown.replace(cells[0], &name);
+        }
+        text += &format!("\nresults/jobs/index.csv:\n{shown}");
+    }
+    text
+}
+
+#[test]
+fn every_example_gives_its_output_on_one_thread_and_two() {
+    let listed = listed();
+    assert!(listed.len() >= 8, "{} examples", listed.len());
+    for (name, command) in listed {
+        let file = examples().join(format!("{name}.out"));
+        let one = results(&command, "1");
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(&file, &one).unwrap();
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        assert!(one == expected, "{name} gives\n{one}\nand not\n{expected}");
+        assert!(one == results(&command, "2"), "{name} differs on two threads");
+    }
+}
+
+/// Jobs that follow others, machines that fail or are partitioned, users and energy included.
+#[test]
+fn what_every_example_stores_it_gives_again() {
+    for (name, command) in listed() {
+        let folder = tempfile::tempdir().unwrap();
+        copied(folder.path());
+        let said = meshwork(folder.path(), &[&command[0], &command[1], "--out", "kept"]);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{name}");
+        let checked = meshwork(folder.path(), &["check", "kept"]);
+        assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
+    }
+}
+
+#[test]
+fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
+    let text = fs::read_to_string(examples().join("log.toml")).unwrap();
+    let command = text.lines().find_map(|line| line.strip_prefix("#   meshwork trace ")).unwrap();
+    let arguments: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).collect();
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("examples")).unwrap();
+    let said = meshwork(folder.path(), &arguments);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    // The log is compared and not its compressed form, which another version of the compressor may
+    // change.
+    let unpacked = |path: &Path| {
+        let mut text = String::new();
+        GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+        text
+    };
+    let made = folder.path().join("examples/lublin.swf.gz");
+    assert!(unpacked(&made) == unpacked(&examples().join("lublin.swf.gz")));
+}

@@ -1,0 +1,380 @@
+//! Files that users name: what may be replaced, what is found again, and how much is read.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Said, examples, meshwork, skip};
+
+/// A log of a few jobs, into a file.
+fn generate(folder: &Path, output: &str) -> Said {
+    meshwork(folder, &["trace", "generate", output, "--jobs", "20", "--processors", "16"])
+}
+
+#[test]
+#[cfg(unix)]
+fn a_device_stays_a_device() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("null");
+    // The one that does what /dev/null does.
+    let made = Command::new("mknod").arg(&path).args(["c", "1", "3"]).output();
+    if !made.is_ok_and(|made| made.status.success()) || fs::write(&path, "x").is_err() {
+        skip("tools", "no device can be made here: that takes the rights of root");
+        return;
+    }
+    let said = generate(folder.path(), "null");
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(fs::metadata(&path).unwrap().file_type().is_char_device());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_written_to() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || fs::read_to_string(path).unwrap()
+    });
+    let said = generate(folder.path(), "pipe");
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(generate(folder.path(), "log.swf").status == Some(0));
+    assert_eq!(reader.join().unwrap(), fs::read_to_string(folder.path().join("log.swf")).unwrap());
+    assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+}
+
+#[test]
+#[cfg(unix)]
+fn of_a_link_the_target_is_replaced_whether_it_is_there_or_not() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir(path.join("far")).unwrap();
+    fs::write(path.join("far/old.swf"), "old").unwrap();
+    symlink("far/old.swf", path.join("one.swf")).unwrap();
+    symlink("one.swf", path.join("two.swf")).unwrap();
+    symlink("far/new.swf", path.join("new.swf")).unwrap();
+    symlink("nowhere/new.swf", path.join("lost.swf")).unwrap();
+    symlink("circle.swf", path.join("circle.swf")).unwrap();
+    for link in ["two.swf", "new.swf"] {
+        let said = generate(path, link);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{link}");
+        assert!(fs::symlink_metadata(path.join(link)).unwrap().is_symlink(), "{link}");
+        assert!(fs::read_to_string(path.join(link)).unwrap().lines().count() > 20, "{link}");
+    }
+    assert!(fs::symlink_metadata(path.join("one.swf")).unwrap().is_symlink());
+    assert_eq!(fs::read_dir(path.join("far")).unwrap().count(), 2, "and nothing else");
+    for (link, sentence) in [
+        ("lost.swf", "this file cannot be written, because its folder does not exist"),
+        ("circle.swf", "this file cannot be written (its links lead in a circle)"),
+    ] {
+        let said = generate(path, link);
+        assert_eq!((said.status, said.err), (Some(1), format!("error: {link}: {sentence}\n")));
+        assert!(fs::symlink_metadata(path.join(link)).unwrap().is_symlink());
+    }
+}
+
+const STUDY: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
+                     [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+                     runtimes = { name = 'exponential', mean = 5.0 }\n\
+                     [measure]\njobs = 50\nmetrics = ['wait']\n";
+
+/// A folder with two studies, and the results of the first.
+fn two_studies() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("one.toml"), STUDY).unwrap();
+    fs::write(folder.path().join("other.toml"), format!("# Another.\n{STUDY}")).unwrap();
+    fs::write(folder.path().join("named.toml"), format!("name = 'one'\n{STUDY}")).unwrap();
+    let said = meshwork(folder.path(), &["run", "one.toml", "--out", "results"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    folder
+}
+
+#[test]
+fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
+    let folder = two_studies();
+    let path = folder.path();
+    let results = path.join("results");
+    let read = |name: &str| fs::read(results.join(name)).unwrap();
+    let kept = ["experiment.toml", "asked.toml", "runs.jsonl", "summary.csv"];
+    let before = kept.map(read);
+    for (more, way) in [
+        (
+            &[][..],
+            "or `--replace` (from Python `replace=True`) to have the tables of this one there and keep all runs",
+        ),
+        (&["--shard", "0/1"], "`--out`"),
+    ] {
+        let said = meshwork(path, &[&["run", "other.toml", "--out", "results"], more].concat());
+        assert_eq!(
+            said.err,
+            format!(
+                "error: results: this folder holds the study `one`, and this one is `other`: give \
+                 another {way}\n"
+            )
+        );
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert_eq!(kept.map(read), before);
+    }
+    let submit = meshwork(path, &["submit", "other.toml", "--out", "results", "--engine", "slurm"]);
+    assert!(submit.err.contains("this folder holds the study `one`"), "{submit:?}");
+    assert_eq!(kept.map(read), before);
+    // The same study goes on: under its name from another file, with more replications, from its
+    // own folder.
+    for study in [
+        &["named.toml", "--set", "replications=2"][..],
+        &["one.toml", "--set", "replications=3"],
+        &["results/experiment.toml"],
+        &["one.toml", "--set", "sweep.scheduler=['fcfs', 'easy']"],
+    ] {
+        let said = meshwork(path, &[&["run", "--out", "results"], study].concat());
+        assert_eq!(said.status, Some(0), "{said:?}");
+    }
+    let runs = || fs::read_to_string(results.join("runs.jsonl")).unwrap().lines().count();
+    let all = runs();
+    let said = meshwork(path, &["run", "other.toml", "--out", "results", "--replace"]);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert!(said.err.contains("its runs are kept"), "{said:?}");
+    assert_eq!(runs(), all, "its only run is one of those, and the others are kept");
+    let report = meshwork(path, &["run", "one.toml", "--out", "results"]);
+    assert!(report.err.contains("this folder holds the study `other`"), "{report:?}");
+}
+
+#[test]
+fn a_table_that_no_study_wrote_is_not_replaced() {
+    let folder = two_studies();
+    let path = folder.path();
+    fs::create_dir(path.join("mine")).unwrap();
+    fs::write(path.join("mine/summary.csv"), "mine").unwrap();
+    let said = meshwork(path, &["run", "one.toml", "--out", "mine"]);
+    assert_eq!(
+        said.err,
+        "error: mine: the file summary.csv in this folder is of no study: give another folder, \
+         or `--replace` (from Python `replace=True`) to lose it\n"
+    );
+    assert_eq!(said.status, Some(2));
+    assert_eq!(fs::read_dir(path.join("mine")).unwrap().count(), 1);
+    let said = meshwork(path, &["run", "one.toml", "--out", "mine", "--replace"]);
+    assert_eq!(said.status, Some(0), "{said:?}");
+}
+
+/// Two folders, in the first of which lies all that the study of a machine of Slurm needs.
+fn production() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    fs::create_dir_all(home.join("site")).unwrap();
+    fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    let read = |name: &str| fs::read_to_string(examples().join(name)).unwrap();
+    let study = read("production.toml")
+        .replace("\"topology.yaml\"", "\"site/topology.yaml\"")
+        .replace("\"slurm.conf\"", "\"site/slurm.conf\"")
+        .replace("jobs = 2200", "jobs = 60")
+        .replace("warmup_jobs = 200", "warmup_jobs = 10");
+    fs::write(home.join("production.toml"), study).unwrap();
+    fs::write(home.join("site/topology.yaml"), read("topology.yaml")).unwrap();
+    // All of it comes from a file that it includes.
+    fs::write(home.join("site/nodes.conf"), read("slurm.conf")).unwrap();
+    fs::write(home.join("site/slurm.conf"), "Include nodes.conf\n").unwrap();
+    folder
+}
+
+fn done(folder: &Path, arguments: &[&str]) -> Said {
+    let said = meshwork(folder, arguments);
+    assert_eq!(said.status, Some(0), "{arguments:?}: {said:?}");
+    said
+}
+
+#[test]
+fn a_study_of_a_slurm_machine_has_what_it_needs_in_its_folder() {
+    let folder = production();
+    let (home, elsewhere) = (folder.path().join("home"), folder.path().join("elsewhere"));
+    let whole = done(&home, &["run", "production.toml", "--out", "../results"]).out;
+    // The first two of three shards while the files are there, and the third without them.
+    let shard = |folder: &Path, study: &str, shard: &str| {
+        done(folder, &["run", study, "--out", "../shared", "--shard", shard]);
+    };
+    shard(&home, "production.toml", "0/3");
+    shard(&elsewhere, "../shared/experiment.toml", "1/3");
+    fs::rename(home.join("site"), home.join("gone")).unwrap();
+    shard(&elsewhere, "../shared/experiment.toml", "2/3");
+    done(&elsewhere, &["collect", "../shared"]);
+    done(&elsewhere, &["status", "../shared"]);
+    let summary = |name: &str| fs::read_to_string(folder.path().join(name).join("summary.csv"));
+    assert_eq!(summary("shared").unwrap(), summary("results").unwrap());
+    done(&elsewhere, &["report", "../results", "-o", "page.html"]);
+    done(
+        &elsewhere,
+        &["ops", "explain", "../results", "--run", "1", "--at", "300", "--shape", "1"],
+    );
+    done(&elsewhere, &["check", "../results"]);
+    let again = done(&elsewhere, &["run", "../results/experiment.toml", "--out", "../again"]);
+    assert_eq!(again.out.replace("../again", "../results"), whole);
+    done(&elsewhere, &["report", "../again"]);
+    // What is asked for anew is made with what is there now.
+    let said = meshwork(&home, &["run", "production.toml", "--out", "../results"]);
+    assert!(said.err.contains("site/topology.yaml: there is no such file"), "{said:?}");
+}
+
+#[test]
+fn a_study_with_a_list_of_partitions_has_it_in_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    fs::create_dir(&home).unwrap();
+    let study = STUDY
+        .replace(
+            "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n",
+            "[machine]\ntopology = 'flat'\nprocessors = 8\n",
+        )
+        .replace("[workload]", "[allocator]\nname = 'partitions'\nlist = 'places.txt'\n[workload]");
+    fs::write(home.join("study.toml"), study).unwrap();
+    fs::write(home.join("places.txt"), "cards 4 a b\nleft: a\nright: b\nall: a b\n").unwrap();
+    done(&home, &["run", "study.toml", "--out", "../results"]);
+    fs::remove_file(home.join("places.txt")).unwrap();
+    done(folder.path(), &["report", "results"]);
+    done(folder.path(), &["run", "results/experiment.toml", "--out", "again"]);
+}
+
+#[test]
+fn an_import_replaces_only_what_an_import_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let copy = |name: &str, to: &str| fs::copy(examples().join(name), path.join(to)).unwrap();
+    copy("topology.yaml", "topology.yaml");
+    copy("slurm.conf", "slurm.conf");
+    fs::write(
+        path.join("sacct.txt"),
+        "JobIDRaw|JobID|User|Submit|Start|End|State|NNodes|NodeList\n\
+         1|1|=1+2|1000|1001|1010|COMPLETED|1|\n",
+    )
+    .unwrap();
+    let files = ["--sacct", "sacct.txt", "--topology", "topology.yaml", "--conf", "slurm.conf"];
+    let import = || meshwork(path, &[&["ops", "import", "-o", "site"], &files[..]].concat());
+    fs::create_dir(path.join("site")).unwrap();
+    fs::write(path.join("site/jobs.csv"), "submit,runtime,nodes\n0,5,2\n").unwrap();
+    let said = import();
+    assert_eq!(
+        said.err,
+        "error: site: this folder has something else in it: a site goes into a folder of its own\n"
+    );
+    assert_eq!(said.status, Some(2));
+    assert_eq!(fs::read_dir(path.join("site")).unwrap().count(), 1);
+    fs::remove_file(path.join("site/jobs.csv")).unwrap();
+    for _ in 0..2 {
+        let said = import();
+        assert_eq!(said.status, Some(0), "{said:?}");
+    }
+    let jobs = fs::read_to_string(path.join("site/jobs.csv")).unwrap();
+    assert!(jobs.contains(",'=1+2,"), "a spreadsheet must not compute it: {jobs}");
+    fs::write(path.join("site/jobs.csv"), jobs.replace("1010", "1011")).unwrap();
+    let said = import();
+    assert_eq!(
+        said.err,
+        "error: site: jobs.csv in this folder is not as an import wrote it, and would be lost: \
+         give another folder, or \
+         move it away\n"
+    );
+    assert_eq!(said.status, Some(2));
+    assert!(fs::read_to_string(path.join("site/jobs.csv")).unwrap().contains("1011"));
+    // One of before, which has noted nothing of its files.
+    fs::write(path.join("site/quality.json"), "{\"stays\": 1}").unwrap();
+    assert_eq!(import().status, Some(0));
+}
+
+#[test]
+#[cfg(unix)]
+fn no_file_is_read_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let vast = fs::File::create(path.join("vast")).unwrap();
+    vast.set_len(3 << 30).unwrap();
+    fs::copy(examples().join("topology.yaml"), path.join("topology.yaml")).unwrap();
+    let study = |name: &str, machine: &str, more: &str| {
+        let text = STUDY.replace("topology = 'mesh'\ndims = [4, 4]", machine);
+        fs::write(path.join(name), format!("{text}{more}")).unwrap();
+    };
+    study("slurm.toml", "slurm = 'vast'", "");
+    study("device.toml", "slurm = '/dev/zero'", "");
+    study("conf.toml", "slurm = 'topology.yaml'\nconf = 'vast'", "");
+    study(
+        "list.toml",
+        "topology = 'flat'\nprocessors = 8",
+        "[allocator]\nname = 'partitions'\nlist = './vast'\n",
+    );
+    study("trace.toml", "topology = 'mesh'\ndims = [4, 4]", "[failures]\ntrace = 'vast'\n");
+    let table = "[workload]\nname = 'table'\npath = 'vast'\n[measure]\nmetrics = ['wait']\n";
+    fs::write(
+        path.join("table.toml"),
+        format!("machine = {{ topology = 'flat', processors = 8 }}\n{table}"),
+    )
+    .unwrap();
+    let machine = ["place", "--machine", "flat:8"];
+    let import = ["ops", "import", "-o", "site", "--topology", "topology.yaml"];
+    let too_long = "vast: this file is too long: at most 64 MiB are read of it";
+    let too_many = "vast: this file is too long: at most 1024 MiB are read of it";
+    for (arguments, sentence) in [
+        (&["run", "vast"][..], too_long),
+        (&["run", "/dev/zero"], "/dev/zero: this is a device, but must be a file"),
+        (&["run", "slurm.toml"], too_long),
+        (
+            &["run", "device.toml"],
+            "/dev/zero: this is not a regular file, and every run reads it anew",
+        ),
+        (&["run", "conf.toml"], too_long),
+        (&["run", "list.toml"], too_long),
+        (&["run", "trace.toml"], "a line has more than a million bytes"),
+        (&["run", "table.toml"], "a line has more than a million bytes"),
+        (&["place", "--slurm", "vast"], too_long),
+        (&["place", "--slurm", "/dev/zero"], "/dev/zero: this is a device, but must be a file"),
+        (&["place", "--slurm", "topology.yaml", "--conf", "vast"], too_long),
+        (&[&machine[..], &["--state", "vast"]].concat(), too_many),
+        (&["ops", "check", "vast"], too_long),
+        (&[&import[..], &["--sacct", "vast"]].concat(), too_many),
+        (
+            &[&import[..], &["--sacct", "/dev/zero"]].concat(),
+            "/dev/zero: this is a device, but must be a file",
+        ),
+        (&[&import[..], &["--swf", "vast"]].concat(), too_many),
+        (&["ops", "import", "-o", "site", "--kueue", "vast"], too_many),
+        (&["ops", "explain", "vast", "1", "--topology", "topology.yaml"], too_many),
+    ] {
+        let said = meshwork(path, arguments);
+        assert!(
+            said.err.starts_with("error: ")
+                && said.err.contains(sentence)
+                && said.err.lines().count() == 1,
+            "{arguments:?}: {said:?}"
+        );
+        assert!(matches!(said.status, Some(1 | 2)), "{arguments:?}: {said:?}");
+    }
+}
+
+#[test]
+fn names_that_a_spreadsheet_would_compute_are_text_in_tables_and_themselves_when_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let user = "=HYPERLINK(\"x\")";
+    fs::write(
+        path.join("jobs.csv"),
+        format!(
+            "submit,runtime,nodes,user\n0,5,2,\"'{}\"\n1,5,2,-7\n2,5,2,@bo\n",
+            user.replace('"', "\"\"")
+        ),
+    )
+    .unwrap();
+    fs::write(
+        path.join("study.toml"),
+        "machine = { topology = 'flat', processors = 8 }\n[workload]\nname = 'table'\npath = \
+         'jobs.csv'\n\
+         [measure]\nmetrics = ['wait']\nby_user = true\n",
+    )
+    .unwrap();
+    let said = done(path, &["run", "study.toml", "--out", "results"]);
+    assert!(said.out.contains(&format!("{user} ")) && !said.out.contains("'="), "{}", said.out);
+    let table = fs::read_to_string(path.join("results/by_user.csv")).unwrap();
+    assert!(table.contains("\n\"'=HYPERLINK(\"\"x\"\")\","), "{table}");
+    assert!(table.contains("\n-7,") && table.contains("\n'@bo,"), "{table}");
+}

@@ -1,0 +1,41 @@
+//! Integration tests of the command: one program, which is linked once.
+
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+mod bad_input;
+mod browser;
+mod browser_axe;
+mod browser_live;
+mod browser_map;
+mod chromium;
+mod columns;
+mod commands;
+mod common;
+mod examples;
+mod files;
+mod hostile;
+mod manual;
+mod ops_backlog;
+mod ops_compare;
+mod ops_fidelity;
+mod ops_import;
+mod ops_instant;
+mod ops_kueue;
+mod ops_propose;
+mod ops_sacct;
+mod ops_state;
+mod own_strategy;
+mod parameters;
+mod place;
+mod place_slurm;
+mod place_state;
+mod reproduce;
+mod resume;
+mod serve;
+mod shards;
+mod slurm;
+mod start;
+mod submit;
+mod traffic;
+mod watch;

@@ -1,0 +1,162 @@
+//! Long queues: what is planned step by step against all that is kept looked through, and a site to
+//! measure with.
+
+use crate::common;
+use std::path::PathBuf;
+
+use crate::common::Numbers;
+use crate::common::backlog::{jobs, machine};
+use meshwork::alloc::listed::find;
+use meshwork::geometry::NodeSet;
+use meshwork_lab::operator::folder::{Folder, Machine, asked};
+use meshwork_lab::operator::forecast::{Conditions, forecast};
+use meshwork_lab::operator::history::{History, Stay};
+use meshwork_lab::operator::plan::{Plan, Request};
+use serde_json::json;
+
+/// A plan made the long way: for every time at which something ends, all that is kept is looked
+/// through.
+struct Twin {
+    /// Until when, on which nodes, and whether it is planned; what runs has begun.
+    held: Vec<(i64, i64, NodeSet)>,
+}
+
+impl Twin {
+    fn book(&mut self, machine: &Machine, stay: &Stay, now: i64) -> Option<(i64, NodeSet)> {
+        let site = machine.site("p");
+        let limit = stay.limit.unwrap();
+        let ends = self.held.iter().map(|(_, until, _)| *until);
+        let mut times: Vec<i64> =
+            ends.chain([now]).filter(|time| (now..=now + 86_400).contains(time)).collect();
+        times.sort_unstable();
+        times.into_iter().find_map(|start| {
+            let mut free = site.up.clone();
+            for (from, until, nodes) in &self.held {
+                if *from < start + limit && start < *until {
+                    free.subtract(nodes);
+                }
+            }
+            let nodes = find(site.structure.rule(), &site.nodes, &asked(stay).wanted, &free)?;
+            self.held.push((start, start + limit, nodes.clone()));
+            Some((start, nodes))
+        })
+    }
+}
+
+#[test]
+fn a_plan_is_what_looking_through_all_that_is_kept_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = machine(folder.path(), 4, "");
+    let site = machine.site("p");
+    let now = 1_000_000;
+    let (mut later, mut beyond) = (0, 0);
+    for seed in 0..12 {
+        let mut numbers = Numbers(seed);
+        let stays = jobs(150, 150, 128, seed);
+        // Those that run hold what is free, in any order; some are over their limits.
+        let mut left = site.up.clone();
+        let mut running: Vec<(i64, NodeSet)> = Vec::new();
+        for stay in &stays[..40] {
+            if let Some(nodes) =
+                find(site.structure.rule(), &site.nodes, &asked(stay).wanted, &left)
+            {
+                left.subtract(&nodes);
+                running.push((now - 60 + numbers.below(7_200) as i64, nodes));
+            }
+        }
+        let mut plan =
+            Plan::new(site, now, running.iter().map(|(end, nodes)| (*end, nodes, false)));
+        let held = running.into_iter().map(|(end, nodes)| (now - 1, end.max(now + 1), nodes));
+        let mut twin = Twin { held: held.collect() };
+        for (request, stay) in Request::all(&machine, &stays).iter().zip(&stays).skip(40) {
+            let planned = plan.book(request);
+            assert_eq!(planned, twin.book(&machine, stay, now), "job {} of {seed}", stay.id);
+            later += usize::from(planned.as_ref().is_some_and(|(start, _)| *start > now));
+            beyond += usize::from(planned.is_none());
+        }
+        let kept = plan.kept_over(600);
+        let mut all = NodeSet::empty(site.hosts.count());
+        let planned = twin.held.iter().filter(|(from, ..)| (now..now + 600).contains(from));
+        planned.for_each(|(.., nodes)| all.unite(nodes));
+        assert_eq!(kept, all);
+    }
+    assert!(later > 1_000, "{later} wait, and {beyond} wait for more than a day");
+}
+
+#[test]
+#[ignore = "it writes a site of a hundred thousand jobs, to measure with: see docs/performance.md"]
+fn a_site_with_a_long_queue_is_written() {
+    let to = std::env::var_os("MESHWORK_SITE").map(PathBuf::from);
+    let to = to.expect("MESHWORK_SITE says where the site goes");
+    let folder = tempfile::tempdir().unwrap();
+    let machine = machine(folder.path(), 16, "");
+    let mut stays = jobs(100_000, 2_000, 512, 1);
+    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 0));
+    for (stay, outcome) in stays.iter_mut().zip(outcomes) {
+        let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
+        stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
+        (stay.start, stay.by) = (Some(start), outcome.by);
+        stay.nodelist = machine.reading.hosts.listed(&nodes);
+    }
+    Folder::write(&to, &machine, &History { stays }, &json!({})).unwrap();
+}
+
+#[test]
+fn who_finds_nodes_among_fewer_finds_some_among_more() {
+    let leaf = |n: u32| format!("n[{:02}-{:02}]", 8 * n, 8 * n + 7);
+    let lists = |line: &dyn Fn(u32) -> String| (0..8).map(line).collect::<String>();
+    let tree = format!(
+        "- topology: t\n  tree:\n    switches:\n{}      - {{switch: a, children: 's[0-3]'}}\n      - {{switch: b, children: 's[4-7]'}}\n      - {{switch: top, children: 'a,b'}}\n",
+        lists(&|n| format!("      - {{switch: s{n}, nodes: '{}'}}\n", leaf(n)))
+    );
+    let blocks = format!(
+        "- topology: t\n  block:\n    block_sizes: [8, 16, 32]\n    blocks:\n{}",
+        lists(&|n| format!("      - {{block: b{n}, nodes: '{}'}}\n", leaf(n)))
+    );
+    let rings = format!(
+        "- topology: t\n  ring:\n    rings:\n{}",
+        lists(&|n| format!("      - {{ring: r{n}, nodes: '{}'}}\n", leaf(n)))
+    );
+    let flat = "- topology: t\n  flat: true\n".to_owned();
+    let (mut asked_for, mut lost) = (0, Vec::new());
+    for topology in [common::TORUS.to_owned(), tree, blocks, rings, flat] {
+        for weights in ["Weight=1", "Weight=9"] {
+            let folder = tempfile::tempdir().unwrap();
+            let conf = format!(
+                "NodeName=n[00-31] CPUs=2\nNodeName=n[32-63] CPUs=2 {weights}\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
+            );
+            let file = |name: &str| folder.path().join(name);
+            std::fs::write(file("topology.yaml"), &topology).unwrap();
+            std::fs::write(file("slurm.conf"), conf).unwrap();
+            let machine = Machine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
+            let site = machine.site("p");
+            let mut numbers = Numbers(5);
+            for _ in 0..3_000 {
+                let mut fewer = site.up.clone();
+                let gone = numbers.below(5);
+                (0..64).filter(|_| numbers.below(6) < gone).for_each(|node| fewer.remove(node));
+                let mut more = fewer.clone();
+                (0..64).filter(|_| numbers.below(8) == 0).for_each(|node| more.insert(node));
+                let nodes = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32][numbers.below(10) as usize];
+                let stay = Stay {
+                    nodes,
+                    exclusive: true,
+                    partition: "p".to_owned(),
+                    segment: Some(nodes / 2)
+                        .filter(|&half| half > 0 && nodes % 2 == 0 && numbers.below(4) == 0),
+                    switches: Some(1 + numbers.below(3) as u32).filter(|_| numbers.below(4) == 0),
+                    contiguous: numbers.below(6) == 0,
+                    ..Stay::default()
+                };
+                let wanted = asked(&stay).wanted;
+                let among =
+                    |free: &NodeSet| find(site.structure.rule(), &site.nodes, &wanted, free);
+                asked_for += 1;
+                if among(&fewer).is_some() && among(&more).is_none() {
+                    lost.push(format!("{} {wanted:?}", site.structure.rule().covered().is_some()));
+                }
+            }
+        }
+    }
+    assert_eq!(lost, Vec::<String>::new(), "of {asked_for}");
+}

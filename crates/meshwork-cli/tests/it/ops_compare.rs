@@ -1,0 +1,492 @@
+//! `meshwork ops compare`: by hand, against a twin that looks at every second, and what it says of bad input.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Numbers, Said, TORUS, meshwork};
+use meshwork::alloc::listed::Wait;
+use meshwork::job::Cause;
+use meshwork_lab::operator::folder::{Folder, Machine, asked};
+use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast, forecast_with_waits};
+use meshwork_lab::operator::history::{By, History, Stay};
+use meshwork_lab::operator::plan::{Plan, Request};
+use meshwork_lab::operator::unmodelled::Beyond;
+use meshwork_lab::slurm::desk::{Desk, Told};
+use serde_json::{Value as Json, json};
+
+/// A row of eight nodes with runs of these lengths, at every so many nodes.
+fn row(places: &[(u32, u32)]) -> String {
+    let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
+    for (length, spacing) in places {
+        text.push_str(&format!(
+            "          - dims: {{x: {length}, y: 1, z: 1}}\n            anchor_spacing: {{x: {spacing}, y: 1, z: 1}}\n"
+        ));
+    }
+    text
+}
+
+const CONF: &str = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
+
+/// A site with a history that is small enough to follow: job 5 waits from second 20 to second 60.
+fn small(folder: &Path, change: impl FnOnce(&mut History)) {
+    let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| Stay {
+        id: id.to_owned(),
+        attempt: 1,
+        partition: "batch".to_owned(),
+        state: "COMPLETED".to_owned(),
+        submit: Some(submit),
+        eligible: Some(submit),
+        start: Some(start),
+        end: Some(end),
+        limit: Some(120),
+        nodes,
+        nodelist: "n0".to_owned(),
+        exclusive: true,
+        ..Stay::default()
+    };
+    let mut stays = vec![
+        stay("1", 0, 0, 40, 2),
+        stay("2", 5, 5, 30, 1),
+        stay("3", 10, 10, 60, 1),
+        stay("4", 15, 15, 100, 2),
+        stay("5", 20, 60, 120, 4),
+        stay("6", 22, 0, 22, 3),
+    ];
+    (stays[5].start, stays[5].state) = (None, "FAILED".to_owned());
+    let mut history = History { stays };
+    change(&mut history);
+    fs::write(folder.join("topology.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
+    fs::write(folder.join("slurm.conf"), CONF).unwrap();
+    let machine =
+        Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap();
+    Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
+}
+
+fn compared(folder: &Path, more: &[&str]) -> Json {
+    let said: Said =
+        meshwork(folder, &[&["ops", "compare", "site", "--anyway", "--json"], more].concat());
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    serde_json::from_str(&said.out).unwrap()
+}
+
+#[test]
+fn what_another_list_changes_is_what_it_is_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    // Runs of four may begin anywhere: at second 40 nodes 6, 7, 0 and 1 are free.
+    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
+    fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
+    let json = compared(folder.path(), &["fine.yaml", "same.yaml", "--cleanup", "0"]);
+    let topology = |number: usize| &json["topologies"][number];
+    assert_eq!((&json["jobs"], &json["common"]), (&json!(5), &json!(5)));
+    assert_eq!(json["baseline"], json!("site/topology.yaml"));
+    let value = |number: usize, key: &str| topology(number)["values"][key].as_f64().unwrap();
+    for (key, own, fine) in [
+        ("wait", 8.0, 4.0),
+        ("wait_for_nodes", 4.0, 4.0),
+        ("wait_for_shape", 4.0, 0.0),
+        ("wait_for_priority", 0.0, 0.0),
+        ("wait_for_reserved", 0.0, 0.0),
+        // Job 5 runs for 60 s: (40 + 60) / 60 and (20 + 60) / 60, and the others 1.
+        ("bounded_slowdown", (4.0 + 100.0 / 60.0) / 5.0, (4.0 + 80.0 / 60.0) / 5.0),
+        ("padding_node_hours", 0.0, 0.0),
+        ("rejected_node_hours", 0.0, 0.0),
+        ("never", 0.0, 0.0),
+        // From second 0 to second 20: 2 nodes for 20 s, 1 for 15, 1 for 10, 2 for 5.
+        ("utilization", 75.0 / 160.0, 75.0 / 160.0),
+    ] {
+        assert!((value(0, key) - own).abs() < 1e-12, "{key}: {json:#}");
+        assert!((value(1, key) - fine).abs() < 1e-12, "{key}: {json:#}");
+        let difference = topology(1)["differences"][key]["mean"].as_f64().unwrap();
+        assert!((difference - (fine - own)).abs() < 1e-12, "{key}: {json:#}");
+        // What is the same has no difference, and nothing is left to doubt.
+        let same = &topology(2)["differences"][key];
+        let none = json!({ "mean": 0.0, "half_width": 0.0, "excludes_zero": false });
+        assert_eq!(*same, none, "{key}");
+    }
+    // Five jobs, of which one waits 20 s less: mean -4, s = √80, t(4) = 2.776.
+    let half = topology(1)["differences"]["wait"]["half_width"].as_f64().unwrap();
+    assert!((half - 2.776_445 * 80.0_f64.sqrt() / 5.0_f64.sqrt()).abs() < 1e-3, "{half}");
+    let json = compared(
+        folder.path(),
+        &["fine.yaml", "same.yaml", "--cleanup", "0", "--baseline", "first"],
+    );
+    assert_eq!(json["baseline"], json!("fine.yaml"));
+    assert_eq!(json["topologies"][1]["differences"]["wait"]["mean"], json!(4.0));
+    // In words.
+    let said = meshwork(
+        folder.path(),
+        &["ops", "compare", "site", "fine.yaml", "--cleanup", "0", "--anyway"],
+    );
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(said.out.contains("from the site's own topology"), "{}", said.out);
+    let line = said.out.lines().find(|line| line.starts_with("wait, s")).unwrap();
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(cells[2..], ["8", "4", "-4", "±", "11"], "{line}");
+}
+
+#[test]
+fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    fs::write(folder.path().join("few.yaml"), row(&[(1, 1), (4, 4)])).unwrap();
+    let json = compared(folder.path(), &["few.yaml", "--cleanup", "0"]);
+    let values = &json["topologies"][1]["values"];
+    // Jobs 1 and 4 get two nodes more for 40 and for 85 s.
+    let padding = 2.0 * 125.0 / 3600.0;
+    assert!((values["padding_node_hours"].as_f64().unwrap() - padding).abs() < 1e-12, "{json:#}");
+    assert_eq!(values["never"], json!(0.0));
+    let json = compared(folder.path(), &["few.yaml", "--cleanup", "0", "--unlisted", "refuse"]);
+    let values = &json["topologies"][1]["values"];
+    let rejected = values["rejected_node_hours"].as_f64().unwrap();
+    assert!((rejected - padding).abs() < 1e-12, "{json:#}");
+    assert_eq!(
+        (&values["never"], &values["padding_node_hours"], &json["common"]),
+        (&json!(2.0), &json!(0.0), &json!(3))
+    );
+    let differences = &json["topologies"][1]["differences"];
+    assert_eq!(differences["never"]["mean"], json!(2.0));
+    // Without them jobs 2 and 3 lie on n0 and n1, and job 5 begins at once.
+    assert_eq!(values["wait"], json!(0.0));
+}
+
+#[test]
+fn a_page_shows_the_table_the_differences_and_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    let fine = row(&[(1, 1), (2, 2), (4, 1)]);
+    fs::write(folder.path().join("<fine>.yaml"), &fine).unwrap();
+    let arguments = [
+        "ops",
+        "compare",
+        "site",
+        "<fine>.yaml",
+        "--cleanup",
+        "0",
+        "--report",
+        "a.html",
+        "--anyway",
+    ];
+    let said = meshwork(folder.path(), &arguments);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
+    let tables: Vec<&str> = page.split("<table").skip(1).collect();
+    assert_eq!(tables[0].matches("<tr").count(), 1 + 10, "a row for each measure");
+    // The wait, that for shape and the slowdown differ, and are drawn on one scale.
+    let plots: Vec<&str> = page.split("<svg").filter(|svg| svg.contains("role=\"img\"")).collect();
+    assert!(plots.iter().all(|svg| svg.contains("aria-label=\"")), "each says what it shows");
+    let differences = plots.iter().find(|svg| svg.contains("Difference (%)")).unwrap();
+    assert_eq!(differences.matches("<circle").count(), 3);
+    // The wait for nodes under both, and that for shape under the site's own; each node is drawn once for each.
+    let waits = plots.iter().find(|svg| svg.contains("Mean wait (seconds)")).unwrap();
+    assert_eq!(waits.matches("<rect").count(), 3, "{waits}");
+    let maps: Vec<_> = plots.iter().filter(|svg| svg.contains("of the time")).collect();
+    assert_eq!(maps.iter().map(|svg| svg.matches("<rect").count()).sum::<usize>(), 2 * 8);
+    // What was found stands at the top, and who it is found for.
+    assert!(page.contains("With &lt;fine&gt;.yaml the mean wait falls by"), "{page}");
+    assert!(tables.iter().any(|table| table.contains("nodes asked for")));
+    assert!(page.contains("says otherwise than"));
+    // Node 0 is job 1's from second 0 on, and node 7 nobody's, up to the last submission.
+    assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
+    assert!(page.contains(r#"fill-opacity="0""#));
+    assert!(!page.contains("http:") && !page.contains("https:"), "nothing is fetched");
+    // All numbers are in it.
+    let data = page.split_once(r#"type="application/json">"#).unwrap().1;
+    let json: Json = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(json["topologies"][1]["values"]["wait"], json!(4.0));
+}
+
+#[test]
+fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
+    // All of its jobs are written down on one node.
+    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
+    let says = "error: site: the site is not modelled well enough to go on: 0.0 % of the decisions are those of the rule";
+    assert!(said.err.starts_with(says) && said.err.contains("--anyway"), "{}", said.err);
+    let words = ["ops", "compare", "site", "fine.yaml", "--anyway", "--report", "a.html"];
+    let said = meshwork(folder.path(), &words);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let says = "The site is not modelled well enough to go on: 0.0 % of the decisions";
+    assert!(said.out.starts_with(says), "{}", said.out);
+    assert!(fs::read_to_string(folder.path().join("a.html")).unwrap().contains(says));
+    let json = compared(folder.path(), &["fine.yaml"]);
+    assert!(!json["doubts"].as_array().unwrap().is_empty(), "{json:#}");
+    // One that is needs no word.
+    small(folder.path(), |history| {
+        let lists = ["n[0-1]", "n2", "n3", "n[4-5]", "n[0-3]", ""];
+        for (stay, list) in history.stays.iter_mut().zip(lists) {
+            list.clone_into(&mut stay.nodelist);
+        }
+    });
+    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(said.out.starts_with("5 jobs happen again"), "{}", said.out);
+}
+
+#[test]
+fn nodes_that_jobs_share_are_used_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // Eight jobs of one processor each, of a node's eight, and two with nodes of their own.
+    small(folder.path(), |history| {
+        let stay = history.stays[0].clone();
+        let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| Stay {
+            id: number.to_string(),
+            submit: Some(start),
+            eligible: Some(start),
+            start: Some(start),
+            end: Some(end),
+            nodes,
+            processors: 1,
+            exclusive,
+            beyond: if number == 3 { vec![Beyond::Gres] } else { Vec::new() },
+            ..stay.clone()
+        };
+        history.stays = (0..8).map(|number| own(number, 0, 50 + number as i64, 1, false)).collect();
+        history.stays.extend([own(8, 10, 60, 2, true), own(9, 100, 150, 1, true)]);
+    });
+    let conf = CONF.replace("OverSubscribe=EXCLUSIVE", "OverSubscribe=NO");
+    fs::write(folder.path().join("site/slurm.conf"), conf).unwrap();
+    fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
+    let json = compared(folder.path(), &["same.yaml", "--cleanup", "0", "--baseline", "site"]);
+    let used = json["topologies"][0]["values"]["utilization"].as_f64().unwrap();
+    // From second 0 to second 100: one node for 57 s by all eight together, and two for 50 s.
+    assert!((used - (57.0 + 100.0) / 800.0).abs() < 1e-12, "{json:#}");
+    let found = json["not_modelled"].as_array().unwrap();
+    let keys: Vec<&str> = found.iter().map(|own| own["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["shared_nodes", "gres"], "{json:#}");
+    assert_eq!((&found[0]["stays"], &found[1]["stays"]), (&json!(8), &json!(1)));
+    // 50 to 57 s of one node each, beside 100 and 50 s.
+    let share = found[0]["node_seconds_share"].as_f64().unwrap();
+    assert!((share - 428.0 / 578.0).abs() < 1e-12, "{json:#}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    let says = |arguments: &[&str], sentence: &str| {
+        let said = meshwork(folder.path(), &[&["ops", "compare"], arguments].concat());
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{}", said.err);
+        assert_eq!(said.err, format!("error: {sentence}\n"));
+    };
+    let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let own = row(&[(1, 1), (2, 2), (4, 4)]);
+    file(
+        "large.yaml",
+        &own.replace(
+            "x: 4, y: 1, z: 1}\n            anchor_spacing: {x: 4",
+            "x: 9, y: 1, z: 1}\n            anchor_spacing: {x: 4",
+        ),
+    );
+    let said = meshwork(folder.path(), &["ops", "compare", "site", "large.yaml"]);
+    assert_eq!(said.status, Some(2));
+    let start =
+        "error: large.yaml, line 12: a placement of 9x1x1 is larger than the torus of 8x1x1";
+    assert!(said.err.starts_with(start), "{}", said.err);
+    file("other.yaml", &own.replace("n[0-7]", "m[0-7]"));
+    says(
+        &["site", "other.yaml"],
+        "other.yaml, line 6: this names the node m0, which the site does not have: it is the topology of another machine",
+    );
+    file("part.yaml", &own.replace("n[0-7]", "n[0-5]").replace("x: 8", "x: 6"));
+    says(
+        &["site", "part.yaml"],
+        "part.yaml, line 1: this topology does not name n6, which the site's own does: it is that of another machine",
+    );
+    says(&["site", "none.yaml"], "none.yaml: there is no such file");
+    file("same.yaml", &own);
+    says(
+        &["site", "same.yaml", "--baseline", "first"],
+        "--baseline first: there is one topology, and nothing to compare it with",
+    );
+    small(folder.path(), |history| history.stays.clear());
+    says(
+        &["site", "same.yaml"],
+        "site/jobs.csv, line 1: no job in this history has nodes, a start and an end, so none can happen again",
+    );
+}
+
+/// Jobs that fill it: some outrun their limits, some are cancelled, some are never listed.
+fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
+    let mut numbers = Numbers(seed);
+    let mut at = 1_000_000;
+    (0..jobs)
+        .map(|job| {
+            at += numbers.below(12) as i64;
+            let runs = 5 + numbers.below(90) as i64;
+            let is_cancelled = numbers.below(15) == 0;
+            Stay {
+                id: job.to_string(),
+                attempt: 1,
+                partition: "p".to_owned(),
+                submit: Some(at),
+                eligible: Some(at),
+                start: Some(at).filter(|_| !is_cancelled),
+                end: Some(at + runs),
+                limit: Some((runs / 60 + numbers.below(3) as i64) * 60 + 7)
+                    .filter(|_| numbers.below(10) > 0),
+                nodes: [1, 4, 4, 8, 8, 16, 32, 64, 3][numbers.below(9) as usize],
+                exclusive: true,
+                priority: Some(1_000 + numbers.below(300) as i64),
+                ..Stay::default()
+            }
+        })
+        .collect()
+}
+
+/// What happens, second by second, with backfill at every one of its times, and every waiting job asked at every second.
+fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>, Vec<[i64; 4]>) {
+    let site = machine.site("p");
+    let request = |place: usize| Request::of(machine, site, &stays[place]);
+    let mut desk: Desk<usize> = Desk::new(site.clone());
+    let mut outcomes = vec![Outcome::default(); stays.len()];
+    let mut waited = vec![[0; 4]; stays.len()];
+    let (mut queue, mut running): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut frees: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    let (mut due, mut room_since, mut looked) = (None, i64::MIN, vec![i64::MIN; stays.len()]);
+    let first = stays.iter().filter_map(|stay| stay.submit).min().unwrap();
+    for now in first..first + 20_000 {
+        let mut has_news = false;
+        for place in frees.remove(&now).unwrap_or_default() {
+            desk.release(&place);
+            running.retain(|&own| own != place);
+            (has_news, room_since) = (true, now);
+        }
+        for (place, stay) in stays.iter().enumerate() {
+            let is_cancelled = stay.start.is_none() && stay.end > stay.submit;
+            if is_cancelled && stay.end == Some(now) {
+                queue.retain(|&own| own != place);
+                (has_news, room_since) = (true, now);
+            }
+            if stay.submit == Some(now) && (stay.start.is_some() || is_cancelled) {
+                has_news = true;
+                let empty: Desk<usize> = Desk::new(site.clone());
+                if matches!(empty.ask(&asked(stay)), Told::Never(_)) {
+                    outcomes[place].is_refused = true;
+                } else {
+                    queue.push(place);
+                }
+            }
+        }
+        rules.order.sort(stays, &mut queue, now);
+        let mut begun: Vec<(usize, meshwork::geometry::NodeSet, By)> = Vec::new();
+        if has_news {
+            for &place in &queue {
+                let Told::Nodes(nodes) = desk.ask(&asked(&stays[place])) else { break };
+                desk.hold(&place, &asked(&stays[place]), nodes.clone());
+                begun.push((place, nodes, By::Main));
+            }
+        }
+        queue.retain(|place| begun.iter().all(|(own, ..)| own != place));
+        let start = |begun: &mut Vec<(usize, meshwork::geometry::NodeSet, By)>,
+                     running: &mut Vec<usize>,
+                     outcomes: &mut Vec<Outcome>,
+                     frees: &mut BTreeMap<i64, Vec<usize>>| {
+            for (place, nodes, by) in begun.drain(..) {
+                let stay = &stays[place];
+                outcomes[place] =
+                    Outcome { start: Some(now), nodes: Some(nodes), by, is_refused: false };
+                running.push(place);
+                let runs = (stay.end.unwrap() - stay.start.unwrap_or(now)).max(0);
+                frees.entry(now + runs + rules.cleanup).or_default().push(place);
+            }
+        };
+        start(&mut begun, &mut running, &mut outcomes, &mut frees);
+        if due == Some(now) {
+            due = None;
+            let held: Vec<_> = running
+                .iter()
+                .map(|&place| {
+                    let outcome = &outcomes[place];
+                    (outcome.start.unwrap() + request(place).limit, outcome.nodes.clone().unwrap())
+                })
+                .collect();
+            let held = held.iter().map(|(end, nodes)| (*end, nodes, false));
+            let mut plan = Plan::new(site, now, held);
+            for &place in queue.iter().take(rules.backfill_depth) {
+                looked[place] = now;
+                let own = request(place);
+                let kept = plan.kept_over(own.limit);
+                match desk.ask_without(&own.asked, Some(&kept)) {
+                    Told::Nodes(nodes) => {
+                        plan.keep(now, &own, &nodes);
+                        desk.hold(&place, &own.asked, nodes.clone());
+                        begun.push((place, nodes, By::Backfill));
+                    }
+                    _ => {
+                        plan.book(&own);
+                    }
+                }
+            }
+            queue.retain(|place| begun.iter().all(|(own, ..)| own != place));
+            start(&mut begun, &mut running, &mut outcomes, &mut frees);
+        }
+        if rules.backfill_every > 0 && !queue.is_empty() && due.is_none() {
+            due = Some((now / rules.backfill_every + 1) * rules.backfill_every);
+        }
+        for &place in &queue {
+            let cause = match desk.ask(&asked(&stays[place])) {
+                Told::Nodes(_) if looked[place] >= room_since => Cause::Reserved,
+                Told::Nodes(_) => Cause::Priority,
+                Told::Wait(Wait::Shape, _) => Cause::Shape,
+                _ => Cause::Nodes,
+            };
+            waited[place][cause as usize] += 1;
+        }
+        if queue.is_empty() && running.is_empty() && stays.iter().all(|stay| stay.end < Some(now)) {
+            break;
+        }
+    }
+    assert!(queue.is_empty() && running.is_empty(), "all is over by then");
+    (outcomes, waited)
+}
+
+#[test]
+fn what_is_left_out_would_have_changed_nothing() {
+    let confs = [
+        "SchedulerParameters=bf_interval=10\n",
+        "SchedulerParameters=bf_interval=30,bf_max_job_test=5\n",
+        "PriorityType=priority/multifactor\nPriorityWeightAge=5000\nPriorityMaxAge=0-01:00:00\n",
+        "SchedulerType=sched/builtin\n",
+    ];
+    let mut tree = "- topology: t\n  tree:\n    switches:\n".to_owned();
+    for leaf in 0..8 {
+        tree.push_str(&format!(
+            "      - {{switch: l{leaf}, nodes: 'n[{:02}-{:02}]'}}\n",
+            8 * leaf,
+            8 * leaf + 7
+        ));
+    }
+    tree.push_str("      - {switch: top, children: 'l[0-7]'}\n");
+    let mut causes = [0; 4];
+    let cases = confs.iter().map(|own| (own, TORUS)).chain(confs.iter().map(|own| (own, &*tree)));
+    for (seed, (own, topology)) in (1..).zip(cases) {
+        let folder = tempfile::tempdir().unwrap();
+        let conf = format!(
+            "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n"
+        );
+        fs::write(folder.path().join("topology.yaml"), topology).unwrap();
+        fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let machine = Machine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
+        let stays = crowd(seed, 120);
+        let rules = Conditions::of(&machine, 1 + seed as i64);
+        let (outcomes, waited) = forecast_with_waits(&machine, &stays, &rules);
+        assert_eq!(outcomes, forecast(&machine, &stays, &rules));
+        let (slow, slow_waited) = twin(&machine, &stays, &rules);
+        for place in 0..stays.len() {
+            assert_eq!(outcomes[place], slow[place], "job {place} with {own}");
+            let fast = Cause::ALL.map(|cause| waited[place].seconds(cause));
+            assert_eq!(fast, slow_waited[place], "job {place} with {own}");
+            let wait = outcomes[place].start.map(|start| start - stays[place].submit.unwrap());
+            assert!(wait.is_none_or(|wait| wait == waited[place].all()), "job {place}");
+            causes.iter_mut().zip(fast).for_each(|(all, own)| *all += own);
+        }
+    }
+    assert!(causes.iter().all(|&seconds| seconds > 0), "every cause occurs: {causes:?}");
+}

@@ -1,0 +1,201 @@
+//! `meshwork ops fidelity`: on histories that the program made itself, of which all is known, and on real ones.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Numbers, Said, TORUS, meshwork, skip};
+use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::forecast::{Conditions, forecast};
+use meshwork_lab::operator::history::{History, Stay};
+use serde_json::{Value as Json, json};
+
+const BLOCKS: &str = "- topology: t
+  block:
+    block_sizes: [8, 16, 32]
+    blocks:
+      - {block: a, nodes: 'n[00-07]'}
+      - {block: b, nodes: 'n[08-15]'}
+      - {block: c, nodes: 'n[16-23]'}
+      - {block: d, nodes: 'n[24-31]'}
+      - {block: e, nodes: 'n[32-39]'}
+      - {block: f, nodes: 'n[40-47]'}
+      - {block: g, nodes: 'n[48-55]'}
+      - {block: h, nodes: 'n[56-63]'}
+";
+const CONF: &str = "SchedulerParameters=bf_interval=10\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
+
+/// A site in a folder whose jobs happened by the rule of its lists and with this time for clean-up.
+fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut History)) {
+    fs::write(folder.join("topology.yaml"), topology).unwrap();
+    fs::write(folder.join("slurm.conf"), CONF).unwrap();
+    let machine =
+        Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap();
+    let mut numbers = Numbers(7);
+    let mut at = 1_000_000;
+    let mut stays: Vec<Stay> = (0..400)
+        .map(|job| {
+            at += numbers.below(14) as i64;
+            let runs = 5 + numbers.below(90) as i64;
+            Stay {
+                id: job.to_string(),
+                attempt: 1,
+                partition: "p".to_owned(),
+                state: "COMPLETED".to_owned(),
+                submit: Some(at),
+                eligible: Some(at),
+                start: Some(at),
+                end: Some(at + runs),
+                limit: Some((runs / 60 + 1 + numbers.below(2) as i64) * 60),
+                nodes: [1, 4, 4, 8, 8, 16, 32, 64][numbers.below(8) as usize],
+                exclusive: true,
+                line: job as usize + 2,
+                ..Stay::default()
+            }
+        })
+        .collect();
+    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, cleanup));
+    for (stay, outcome) in stays.iter_mut().zip(outcomes) {
+        let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
+        stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
+        (stay.start, stay.by) = (Some(start), outcome.by);
+        stay.nodelist = machine.reading.hosts.listed(&nodes);
+    }
+    let mut history = History { stays };
+    change(&mut history);
+    Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
+}
+
+fn fidelity(folder: &Path) -> (Said, Json) {
+    let said = meshwork(folder, &["ops", "fidelity", "site", "--json"]);
+    let json =
+        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+    (said, json)
+}
+
+#[test]
+fn the_rule_and_the_clean_up_of_a_known_history_are_found() {
+    for (topology, cleanup) in [(TORUS, 0), (TORUS, 7), (BLOCKS, 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        made(folder.path(), topology, cleanup, |_| {});
+        let (said, json) = fidelity(folder.path());
+        assert_eq!(said.status, Some(0), "{json:#}");
+        for (key, value) in [
+            ("jobs", 400),
+            ("placed", 400),
+            ("placements", 400),
+            ("decisions", 400),
+            ("match", 400),
+        ] {
+            assert_eq!(json[key], json!(value), "{key} with {cleanup} s: {json:#}");
+        }
+        assert_eq!(json["cleanup_seconds"], json!(cleanup as f64));
+        assert!(json["by"]["backfill"]["decisions"].as_u64() > Some(20), "{json:#}");
+        // Waits that are predicted under the same conditions are the same.
+        for own in json["waits"].as_array().unwrap() {
+            assert_eq!(own["real"], own["predicted"], "{own}");
+        }
+    }
+}
+
+#[test]
+fn the_one_decision_that_is_not_the_rules_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut altered = String::new();
+    made(folder.path(), TORUS, 2, |history| {
+        // A single node that nobody else has, while the job has it.
+        let stays = history.stays.clone();
+        let during = |a: &Stay, b: &Stay| {
+            a.start < b.end.map(|end| end + 2) && b.start < a.end.map(|end| end + 2)
+        };
+        let free = |stay: &Stay| {
+            let own = |node: u32| {
+                let name = format!("n{node:02}");
+                let others =
+                    stays.iter().filter(|other| other.id != stay.id && during(stay, other));
+                let lists = others
+                    .map(|other| meshwork_lab::slurm::hostlist::names(&other.nodelist).unwrap());
+                (lists.flatten().all(|used| used != name) && stay.nodelist != name).then_some(name)
+            };
+            (0..64).rev().find_map(own)
+        };
+        let single = history.stays.iter_mut().skip(150).filter(|stay| stay.nodes == 1);
+        let (stay, name) = single
+            .filter_map(|stay| free(stay).map(|name| (stay, name)))
+            .next()
+            .expect("there is one");
+        altered.clone_from(&stay.id);
+        stay.nodelist = name;
+    });
+    let (said, json) = fidelity(folder.path());
+    assert_eq!(said.status, Some(0));
+    assert_eq!((&json["decisions"], &json["match"]), (&json!(400), &json!(399)), "{json:#}");
+    assert_eq!(json["differing"][0]["job"], json!(altered));
+    let said = meshwork(folder.path(), &["ops", "fidelity", "site"]);
+    assert!(said.out.contains(&format!("differs     job {altered} (line ")), "{}", said.out);
+    assert!(said.out.contains("399 of 400 are those of the rule"), "{}", said.out);
+}
+
+#[test]
+fn a_site_that_goes_by_another_rule_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path(), BLOCKS, 0, |_| {});
+    let topology = folder.path().join("site/topology.yaml");
+    fs::write(topology, TORUS).unwrap();
+    let said = meshwork(folder.path(), &["ops", "fidelity", "site"]);
+    assert_eq!(said.status, Some(1));
+    assert!(said.out.contains("The site is not modelled well enough to go on: "), "{}", said.out);
+    let said = meshwork(folder.path(), &["ops", "fidelity", "nowhere"]);
+    assert_eq!(said.status, Some(2));
+    assert_eq!(
+        said.err,
+        "error: nowhere: there is no jobs.csv, so this is no site: `meshwork ops import` makes one\n"
+    );
+}
+
+#[test]
+fn real_histories_follow_the_rule() {
+    let sites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement/sites");
+    if !sites.is_dir() {
+        return skip("logs", "there are no real histories beside the project");
+    }
+    for (site, stays, jobs, least_main) in [("site1", 297, 306, 92), ("site3", 293, 297, 142)] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| sites.join(site).join(name).display().to_string();
+        let said = meshwork(
+            folder.path(),
+            &[
+                "ops",
+                "import",
+                "--sacct",
+                &file("sacct-duplicates-epoch.txt.gz"),
+                "--topology",
+                &file("topology.yaml"),
+                "--conf",
+                &file("slurm.conf"),
+                "-o",
+                "site",
+            ],
+        );
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        let (said, json) = fidelity(folder.path());
+        assert_eq!(said.status, Some(0), "{json:#}");
+        for (key, value) in
+            [("jobs", jobs), ("placed", stays), ("placements", stays), ("decisions", stays)]
+        {
+            assert_eq!(json[key], json!(value), "{key} of {site}");
+        }
+        let matching = json["match"].as_f64().unwrap() / f64::from(stays);
+        assert!(matching >= 0.85, "{site}: {matching}");
+        assert!(
+            json["by"]["main"]["match"].as_u64() >= Some(least_main),
+            "{site}: {:#}",
+            json["by"]
+        );
+        // The logs of both have clean-ups below 0.2 s.
+        assert!(
+            json["cleanup_seconds"].as_f64().unwrap() < 0.6,
+            "{site}: {}",
+            json["cleanup_seconds"]
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! What a real Slurm remembers of a dozen jobs, imported.
+//!
+//! The gate installs one where it may; else the test says that it was skipped.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+
+use crate::common::skip;
+use crate::common::slurm::{Slurm, Wanted};
+use serde_json::{Value as Json, json};
+
+/// Four nodes behind two switches, each given to one job as a whole.
+const MACHINE: Wanted<'static> = Wanted {
+    nodes: 4,
+    conf: "TopologyPlugin=topology/tree\n\
+           PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n",
+    topology: Some(
+        "SwitchName=leaf0 Nodes=n[1-2]\nSwitchName=leaf1 Nodes=n[3-4]\nSwitchName=top Switches=leaf[0-1]\n",
+    ),
+    accounts: true,
+};
+/// What Slurm 22.05 knows of the columns that an import can use.
+const COLUMNS: &str = "JobIDRaw,JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,State,ElapsedRaw,\
+                       TimelimitRaw,NNodes,ReqNodes,AllocNodes,NodeList,Reason,Constraints,ReqTRES,AllocTRES,\
+                       Priority,Flags,SubmitLine";
+const ALL: u64 = 120;
+
+trait Accounts {
+    fn submit(&self, arguments: &[&str]) -> String;
+    fn state(&self, job: &str) -> String;
+}
+
+impl Accounts for Slurm {
+    /// Submits a job; gives its number.
+    fn submit(&self, arguments: &[&str]) -> String {
+        let always = ["--parsable", "--output=/dev/null", "--time=5"];
+        let said = self.ask("sbatch", &[&always[..], arguments].concat());
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        said.out.trim().to_owned()
+    }
+
+    fn state(&self, job: &str) -> String {
+        self.ask("squeue", &["--noheader", "--jobs", job, "--format=%T"]).out.trim().to_owned()
+    }
+}
+
+#[test]
+fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
+    let slurm = match Slurm::begin(&MACHINE) {
+        Ok(slurm) => slurm,
+        Err(why) => return skip("slurm", &format!("the accounts of a real Slurm: {why}")),
+    };
+
+    let plain = slurm.submit(&["--nodes=2", "--wrap=sleep 1"]);
+    let array = slurm.submit(&["--nodes=1", "--array=0-3%2", "--wrap=sleep 1"]);
+    let steps = slurm.submit(&["--nodes=3", "--wrap=srun -N2 sleep 1; srun -N3 true"]);
+    let again = slurm.submit(&["--nodes=2", "--requeue", "--wrap=sleep 4"]);
+    let whole = slurm.submit(&["--nodes=4", "--wrap=sleep 1"]);
+    let fails = slurm.submit(&["--nodes=1", "--wrap=exit 3"]);
+    let later = slurm.submit(&["--nodes=2", "--begin=now+2", "--wrap=sleep 1"]);
+    let ended = slurm.submit(&["--nodes=4", "--wrap=sleep 60"]);
+    let never = slurm.submit(&["--nodes=4", "--wrap=true"]);
+
+    slurm.wait(ALL, "the job to be queued again runs", || slurm.state(&again) == "RUNNING");
+    assert_eq!(slurm.ask("scontrol", &["requeue", &again]).status, Some(0));
+    // It would wait for two minutes otherwise.
+    slurm.wait(ALL, "it waits again", || slurm.state(&again) == "PENDING");
+    slurm.ask("scontrol", &["update", &format!("jobid={again}"), "starttime=now"]);
+    assert_eq!(slurm.ask("scancel", &[&never]).status, Some(0));
+    slurm.wait(ALL, "the job to be cancelled runs", || slurm.state(&ended) == "RUNNING");
+    assert_eq!(slurm.ask("scancel", &[&ended]).status, Some(0));
+    slurm
+        .wait(ALL, "all have ended", || slurm.ask("squeue", &["--noheader"]).out.trim().is_empty());
+
+    // The accounts are written a moment after a job has ended.
+    let records = || {
+        let words = ["-a", "-D", "-P", "-S", "now-1hours", "-o", COLUMNS];
+        let output = slurm.command("sacct").env("SLURM_TIME_FORMAT", "%s").args(words).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    slurm.wait(ALL, "the accounts are written", || {
+        let text = records();
+        text.lines().count() > 20 && !["RUNNING", "PENDING"].iter().any(|word| text.contains(word))
+    });
+    let text = records();
+    fs::write(slurm.home().join("sacct.txt"), &text).unwrap();
+
+    let files = ["--sacct", "sacct.txt", "--topology", "topology.conf", "--conf", "slurm.conf"];
+    let said = slurm.meshwork(&[&["ops", "import", "--json", "-o", "site"], &files[..]].concat());
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{text}");
+    let found: Json = serde_json::from_str(&said.out).unwrap();
+    for (key, value) in [
+        ("rows", json!(text.lines().count() - 1)),
+        ("jobs", json!(12)),
+        ("stays", json!(13)),
+        ("requeued", json!(1)),
+        ("arrays", json!(1)),
+        ("array_tasks", json!(4)),
+        ("cancelled_waiting", json!(1)),
+        ("placed", json!(12)),
+        ("placements", json!(12)),
+        ("missing_columns", json!([])),
+        ("zone_is_assumed", json!(false)),
+        ("warnings", json!([])),
+        ("states", json!({ "CANCELLED": 2, "COMPLETED": 9, "FAILED": 1, "REQUEUED": 1 })),
+    ] {
+        assert_eq!(found[key], value, "{key} of {found:#}\n{text}");
+    }
+    // In the table they go by the names that Slurm shows.
+    let jobs = fs::read_to_string(slurm.home().join("site/jobs.csv")).unwrap();
+    let of = |id: &str| jobs.lines().filter(|line| line.starts_with(&format!("{id},"))).count();
+    let task = format!("{array}_3");
+    for (id, stays) in
+        [(&plain, 1), (&task, 1), (&steps, 1), (&again, 2), (&whole, 1), (&fails, 1), (&later, 1)]
+    {
+        assert_eq!(of(id), stays, "{id} of {jobs}");
+    }
+}

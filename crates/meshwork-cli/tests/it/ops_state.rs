@@ -1,0 +1,514 @@
+//! `meshwork ops explain` and `meshwork ops defrag`, against every possibility on small machines, and against what a
+//! real Slurm had planned.
+
+use crate::common;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use crate::common::{Numbers, meshwork, skip};
+use meshwork::geometry::NodeSet;
+use meshwork_lab::operator::defrag::{Cost, Target, defrag};
+use meshwork_lab::operator::explain::{Reason, explain};
+use meshwork_lab::operator::folder::{Folder, Machine, asked};
+use meshwork_lab::operator::history::{History, Stay};
+use meshwork_lab::operator::places::places;
+use meshwork_lab::operator::sacct::Clock;
+use meshwork_lab::operator::state::{Holder, State};
+use meshwork_lab::slurm::desk::{Desk, Told};
+use serde_json::{Value as Json, json};
+
+const TORUS: &str = "- topology: t
+  torus3d:
+    toruses:
+      - name: t
+        dims: {x: 4, y: 3, z: 1}
+        nodes: n[00-11]
+        placements:
+          - dims: {x: 1, y: 1, z: 1}
+          - dims: {x: 2, y: 1, z: 1}
+            anchor_spacing: {x: 1, y: 1, z: 1}
+          - dims: {x: 2, y: 2, z: 1}
+            anchor_spacing: {x: 2, y: 1, z: 1}
+          - dims: {x: 4, y: 2, z: 1}
+";
+const RINGS: &str = "- topology: t\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-05]'}\n      - {ring: b, nodes: 'n[11,10,09,08,07,06]'}\n";
+const BLOCKS: &str = "- topology: t\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      - {block: b, nodes: 'n[04-07]'}\n      - {block: c, nodes: 'n[08-11]'}\n";
+
+fn machine(folder: &Path, topology: &str) -> Machine {
+    let file = folder.join("topology.yaml");
+    fs::write(&file, topology).unwrap();
+    Machine::read(&file, None).unwrap()
+}
+
+fn stay(id: &impl ToString, nodes: u32) -> Stay {
+    Stay {
+        id: id.to_string(),
+        attempt: 1,
+        nodes,
+        exclusive: true,
+        submit: Some(0),
+        ..Stay::default()
+    }
+}
+
+/// A machine on which jobs of some sizes came and went, and one of `size` waits.
+fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> State {
+    let mut desk: Desk<usize> = Desk::new(machine.site("").clone());
+    let mut running: Vec<(usize, Stay, NodeSet)> = Vec::new();
+    for job in 0..40 {
+        let own = stay(&job, sizes[numbers.below(sizes.len() as u64) as usize]);
+        if let Told::Nodes(nodes) = desk.allocate(&job, &asked(&own)) {
+            running.push((job, own, nodes));
+        }
+        if numbers.below(3) == 0 && !running.is_empty() {
+            let (gone, ..) = running.remove(numbers.below(running.len() as u64) as usize);
+            desk.release(&gone);
+        }
+    }
+    let running = running.into_iter().map(|(job, stay, nodes)| Holder {
+        stay: Stay { start: Some(0), ..stay },
+        nodes,
+        until: Some(100 + 10 * job as i64),
+    });
+    let running = running.collect();
+    let waiting = vec![stay(&"w", size)];
+    State { machine: machine.clone(), now: 50, running, waiting, clock: Clock::utc() }
+}
+
+/// Whether a job starts if none but these run.
+fn starts_beside(state: &State, running: &[usize], job: &Stay) -> bool {
+    let mut desk: Desk<usize> = Desk::new(state.machine.site("").clone());
+    for &place in running {
+        desk.hold(&place, &asked(&state.running[place].stay), state.running[place].nodes.clone());
+    }
+    matches!(desk.ask(&asked(job)), Told::Nodes(_))
+}
+
+#[test]
+fn what_would_let_a_job_start_is_what_trying_everything_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut waited = 0;
+    for (topology, sizes) in
+        [(TORUS, &[1, 2, 4, 8][..]), (RINGS, &[1, 2, 3, 5]), (BLOCKS, &[1, 2, 3, 4])]
+    {
+        let machine = machine(folder.path(), topology);
+        let mut numbers = Numbers(1);
+        for _ in 0..60 {
+            let size = sizes[1 + numbers.below(3) as usize];
+            let state = state(&machine, &mut numbers, sizes, size);
+            let job = &state.waiting[0];
+            let explained = explain(&state, "w").unwrap();
+            let all: Vec<usize> = (0..state.running.len()).collect();
+            let fits = starts_beside(&state, &all, job);
+            assert_eq!(fits, matches!(explained.reason, Reason::Turn), "{:?}", explained.reason);
+            if fits {
+                continue;
+            }
+            waited += 1;
+            let free = 12 - state.running.iter().map(|holder| holder.nodes.count()).sum::<u32>();
+            assert_eq!(free < size, matches!(explained.reason, Reason::Nodes(_)));
+            // Each end alone.
+            let ends: Vec<usize> = all
+                .iter()
+                .copied()
+                .filter(|&gone| {
+                    let rest: Vec<usize> =
+                        all.iter().copied().filter(|&place| place != gone).collect();
+                    starts_beside(&state, &rest, job)
+                })
+                .collect();
+            assert_eq!(explained.ends, ends);
+            // The smallest set of ends, over all sets.
+            let fewest = (0_u32..1 << all.len())
+                .filter(|gone| {
+                    let rest: Vec<usize> =
+                        all.iter().copied().filter(|place| gone >> place & 1 == 0).collect();
+                    starts_beside(&state, &rest, job)
+                })
+                .map(u32::count_ones)
+                .min();
+            if topology != BLOCKS {
+                assert_eq!(explained.nearest.first().map(|near| near.jobs.len() as u32), fewest);
+            }
+            // The first end after which it starts, by limits.
+            let mut times: Vec<i64> =
+                state.running.iter().filter_map(|holder| holder.until).collect();
+            times.sort_unstable();
+            let first = times.into_iter().find(|&time| {
+                let rest: Vec<usize> = all
+                    .iter()
+                    .copied()
+                    .filter(|&place| state.running[place].until > Some(time))
+                    .collect();
+                starts_beside(&state, &rest, job)
+            });
+            assert_eq!(explained.alone.map(|(time, _)| time), first);
+        }
+    }
+    assert!(waited > 60, "{waited}");
+}
+
+#[test]
+fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut moved = 0;
+    for (topology, sizes) in [(TORUS, &[1, 2, 4][..]), (RINGS, &[1, 2, 3]), (BLOCKS, &[1, 2, 4])] {
+        let machine = machine(folder.path(), topology);
+        let site = machine.site("");
+        let mut numbers = Numbers(3);
+        for round in 0..300 {
+            let size = sizes[2];
+            let state = state(&machine, &mut numbers, &sizes[..2], size);
+            let exempt: BTreeSet<String> =
+                state.running.iter().take(round % 2).map(|holder| holder.stay.id.clone()).collect();
+            let cost = [Cost::Moves, Cost::Nodes, Cost::NodeSeconds][round % 3];
+            let target = Target { size, exempt: exempt.clone(), cost, ..Target::default() };
+            // The slow way: every place, one set at a time, and no stopping early.
+            let mut best: Option<i64> = None;
+            for (_, place) in places(site, size, None) {
+                let mut jobs: Vec<&Holder> =
+                    state.running.iter().filter(|holder| holder.nodes.meets(&place)).collect();
+                if jobs.iter().any(|holder| exempt.contains(&holder.stay.id)) {
+                    continue;
+                }
+                jobs.sort_by_key(|holder| std::cmp::Reverse(holder.nodes.count()));
+                let mut held: Vec<(String, NodeSet)> = state
+                    .running
+                    .iter()
+                    .map(|holder| (holder.stay.id.clone(), holder.nodes.clone()))
+                    .collect();
+                let (mut sum, mut is_clear) = (0, true);
+                for holder in jobs {
+                    let mut desk: Desk<usize> = Desk::new(site.clone());
+                    for (number, (_, nodes)) in held.iter().enumerate() {
+                        desk.hold(&number, &asked(&holder.stay), nodes.clone());
+                    }
+                    match desk.ask_without(&asked(&holder.stay), Some(&place)) {
+                        Told::Nodes(nodes) => {
+                            held.iter_mut()
+                                .filter(|(id, _)| *id == holder.stay.id)
+                                .for_each(|own| own.1 = nodes.clone());
+                        }
+                        _ => is_clear = false,
+                    }
+                    sum += match cost {
+                        Cost::Moves => 1,
+                        Cost::Nodes => i64::from(holder.nodes.count()),
+                        Cost::NodeSeconds => i64::from(holder.nodes.count()) * 50,
+                    };
+                }
+                if is_clear {
+                    best = Some(best.map_or(sum, |best| best.min(sum)));
+                }
+            }
+            let plans = defrag(&state, &target, 3).unwrap_or_default();
+            assert_eq!(plans.first().map(|plan| plan.cost), best);
+            for plan in &plans {
+                let mut held: Vec<NodeSet> =
+                    state.running.iter().map(|holder| holder.nodes.clone()).collect();
+                for step in &plan.steps {
+                    moved += 1;
+                    assert!(!exempt.contains(&state.running[step.job].stay.id));
+                    assert_eq!(held[step.job], step.from);
+                    assert!(
+                        !held.iter().any(|nodes| nodes.meets(&step.to))
+                            && !plan.nodes.meets(&step.to)
+                    );
+                    held[step.job] = step.to.clone();
+                }
+                assert!(!held.iter().any(|nodes| nodes.meets(&plan.nodes)));
+            }
+        }
+    }
+    assert!(moved > 60, "{moved}");
+}
+
+#[test]
+fn what_place_shows_is_a_state() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    let asked = "{\"op\":\"allocate\",\"id\":7,\"nodes\":1}\n{\"op\":\"show\"}\n{\"op\":\"allocate\",\"id\":\"b\",\"nodes\":1}\n{\"op\":\"show\"}\n";
+    let words = ["place", "--slurm", "topology.yaml"];
+    let mut place = common::command(folder.path(), &words)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    place.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
+    let answers = place.wait_with_output().unwrap().stdout;
+    fs::write(folder.path().join("answers.json"), &answers).unwrap();
+    let ask = |words: &[&str]| {
+        let files = ["--topology", "topology.yaml"];
+        meshwork(folder.path(), &[&["ops"], words, &files].concat())
+    };
+    let said = ask(&["defrag", "answers.json", "--shape", "4x2x1", "--json"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let state = State::of_place(
+        Machine::read(&folder.path().join("topology.yaml"), None).unwrap(),
+        &folder.path().join("answers.json"),
+    )
+    .unwrap();
+    let held: Vec<&str> = state.running.iter().map(|own| own.stay.id.as_str()).collect();
+    assert_eq!(held, ["7", "b"], "the last answer counts");
+    let said = ask(&["explain", "answers.json", "b"]);
+    assert_eq!(said.err, "error: job b runs, and does not wait\n");
+    fs::write(folder.path().join("none.json"), "{\"id\":7}\n").unwrap();
+    let said = ask(&["defrag", "none.json", "--shape", "4x2x1"]);
+    let says =
+        "error: none.json: no line is an answer of `meshwork place --slurm` to {\"op\":\"show\"}\n";
+    assert_eq!((said.status, said.err.as_str()), (Some(2), says));
+}
+
+#[test]
+fn questions_that_cannot_be_answered_get_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = machine(folder.path(), TORUS);
+    let runs = |id: &str, list: &str, nodes| Stay {
+        start: Some(1000),
+        end: Some(2000),
+        limit: Some(1200),
+        submit: Some(900),
+        nodelist: list.to_owned(),
+        line: 7,
+        ..stay(&id, nodes)
+    };
+    let mut stays = vec![runs("a", "n[00-01]", 2), runs("b", "n[06-07]", 2), runs("c", "n08", 1)];
+    stays.push(Stay { submit: Some(1100), ..stay(&"w", 8) });
+    Folder::write(&folder.path().join("site"), &machine, &History { stays }, &json!({})).unwrap();
+    let record = |list: &str| {
+        format!(
+            "JobId=7 JobName=x y JobState=RUNNING StartTime=100 TimeLimit=1:00 NumNodes=1 NodeList={list}\n"
+        )
+    };
+    fs::write(folder.path().join("jobs.txt"), record("x1")).unwrap();
+    fs::write(folder.path().join("empty.txt"), "").unwrap();
+    fs::write(folder.path().join("other.txt"), "NodeName=n1 State=IDLE\n").unwrap();
+    let topology = ["--topology", "topology.yaml"];
+    for (words, says) in [
+        (
+            &["defrag", "site", "--shape", "8"][..],
+            "site: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59",
+        ),
+        (&["explain", "site", "z"], "site: there is no job z in this history"),
+        (
+            &["explain", "site", "w", "--at", "5"],
+            "site: the history says nothing of 1970-01-01 00:00:05 UTC: it goes from 1970-01-01 00:15:00 to 1970-01-01 00:33:20",
+        ),
+        (&["explain", "site", "a", "--at", "1200"], "job a runs, and does not wait"),
+        (&["explain", "site", "z", "--at", "1200"], "no job z waits at 1970-01-01 00:20:00 UTC"),
+        (
+            &["defrag", "site", "--at", "1200", "--shape", "3x1x1"],
+            "site/topology.yaml: no place of 3x1x1 is listed (listed: 1x1x1, 2x1x1, 2x2x1, 4x2x1)",
+        ),
+        (
+            &["defrag", "site", "--at", "1200", "--shape", "2x2"],
+            "--shape: `2x2` is no shape: three sides, as 8x8x4, or a number of nodes",
+        ),
+        (
+            &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "z"],
+            "--exempt: no job z runs in this state",
+        ),
+        (
+            &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "a,b,c"],
+            "every place of the target holds a job that may not be moved",
+        ),
+        (
+            &["explain", "jobs.txt", "7"],
+            "jobs.txt: the machine of this state is needed: --topology topology.yaml",
+        ),
+        (
+            &["explain", "jobs.txt", "7", topology[0], topology[1]],
+            "jobs.txt, line 1: the machine has no node x1: is this the state of another machine?",
+        ),
+        (
+            &["explain", "empty.txt", "7", topology[0], topology[1]],
+            "empty.txt: no job runs or waits in this state",
+        ),
+        (
+            &["explain", "other.txt", "7", topology[0], topology[1]],
+            "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=",
+        ),
+    ] {
+        let said = meshwork(folder.path(), &[&["ops"], words].concat());
+        assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words:?}");
+    }
+    let explain = |more: &[&str]| {
+        let words = ["ops", "explain", "site", "w", "--json"];
+        meshwork(folder.path(), &[&words[..], more].concat())
+    };
+    let said = explain(&["--at", "1200"]);
+    let json: Json = serde_json::from_str(&said.out).unwrap();
+    // A date is as good, in any zone, and without one the job is looked at when it began to wait.
+    for same in [
+        &["--at", "1970-01-01T00:20:00"][..],
+        &["--at", "1970-01-01T01:20:00+01:00"],
+        &["--at", "1970-01-01 01:20:00", "--time-zone", "Europe/Berlin"],
+    ] {
+        let own: Json = serde_json::from_str(&explain(same).out).unwrap();
+        assert_eq!((&own["now"], &own["starts"]), (&json["now"], &json["starts"]), "{same:?}");
+    }
+    let own: Json = serde_json::from_str(&explain(&[]).out).unwrap();
+    assert_eq!(own["now"], json!(1100));
+    let said = explain(&["--at", "yesterday"]);
+    assert!(
+        said.err.contains("must be a number from 0 to 1e15, or a date, as 2026"),
+        "{}",
+        said.err
+    );
+    assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(7)), "{json:#}");
+    assert_eq!(json["starts"]["at"], json!(2200));
+    let said = meshwork(
+        folder.path(),
+        &["ops", "defrag", "site", "--at", "1200", "--shape", "2x2x1", "--json"],
+    );
+    assert_eq!(said.status, Some(0), "{}", said.err);
+}
+
+#[test]
+fn planned_starts_are_those_of_a_real_slurm() {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement/sites/site1");
+    if !from.is_dir() {
+        return skip("logs", "there are no real histories beside the project");
+    }
+    let mut jobs = String::new();
+    let packed = fs::read(from.join("snapshot2/show_job.txt.gz")).unwrap();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut jobs).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("jobs.txt"), &jobs).unwrap();
+    let file = |name: &str| from.join(name).display().to_string();
+    // When, in UTC, and where backfill had planned the first three that wait for places of 16 nodes.
+    for (job, at, nodes) in [
+        ("1109", 1_795_272_906, "n[32-39,48-55]"),
+        ("1114", 1_795_273_026, "n[32-39,48-55]"),
+        ("1115", 1_795_273_062, "n[40-47,56-63]"),
+    ] {
+        let said = meshwork(
+            folder.path(),
+            &[
+                "ops",
+                "explain",
+                "jobs.txt",
+                job,
+                "--nodes",
+                &file("snapshot2/show_nodes.txt"),
+                "--topology",
+                &file("topology.yaml"),
+                "--conf",
+                &file("slurm.conf"),
+                "--json",
+            ],
+        );
+        let json: Json =
+            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+        assert_eq!(json["starts"], json!({ "at": at, "nodes": nodes }), "{job}");
+    }
+}
+
+/// What explain says of a job of these records, with these nodes.
+fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, Json) {
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    fs::write(folder.path().join("jobs.txt"), records).unwrap();
+    fs::write(folder.path().join("nodes.txt"), nodes).unwrap();
+    let files = ["--topology", "topology.yaml", "--nodes", "nodes.txt"];
+    let words = [&["ops", "explain", "jobs.txt", job][..], &files, more].concat();
+    let said = meshwork(folder.path(), &words);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let json = meshwork(folder.path(), &[&words[..], &["--json"]].concat());
+    (said.out, serde_json::from_str(&json.out).unwrap())
+}
+
+/// One that runs, on one node, and those that wait: id, priority, nodes, and what else is said of
+/// it.
+fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
+    let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
+                    TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"
+        .to_owned();
+    for (id, priority, nodes, more) in waiting {
+        text.push_str(&format!(
+            "JobId={id} JobName=x Priority={priority} JobState=PENDING {more} TimeLimit=02:00:00 NumNodes={nodes}-{nodes} \
+             SubmitTime=2026-07-01T11:30:00 LastSchedEval=2026-07-01T12:10:00\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn times_of_a_running_machine_are_those_of_its_own_clock() {
+    let jobs = records(&[(2, 9, 8, "Reason=Resources EligibleTime=2026-07-01T11:30:00")]);
+    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &[]);
+    assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 local time: "), "{text}");
+    assert!(!text.contains("UTC"), "{text}");
+    assert_eq!(json["time"], json!("2026-07-01 12:10:00 local time"));
+    // In a zone that is named they are instants.
+    let zone = ["--time-zone", "Europe/Berlin"];
+    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &zone);
+    assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 +02:00: "), "{text}");
+    assert_eq!(json["now"], json!(1_782_900_600));
+    // Seconds since 1970 need none.
+    let epoch = "JobId=1 JobState=RUNNING StartTime=1782900000 TimeLimit=01:00:00 NumNodes=1 NodeList=n00\n\
+                 JobId=2 JobState=PENDING Reason=Resources SubmitTime=1782900600 TimeLimit=01:00:00 NumNodes=12\n";
+    let (text, _) = explained(epoch, "", "2", &[]);
+    assert!(text.contains("job 2 waits at 2026-07-01 10:10:00 UTC: "), "{text}");
+}
+
+#[test]
+fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
+    for (more, kind, says) in [
+        ("Reason=JobHeldUser Dependency=(null)", "held", "it is held, until somebody releases it"),
+        ("Reason=JobHeldAdmin", "held", "it is held, until somebody releases it (JobHeldAdmin)"),
+        ("Reason=job_requeued_in_held_state", "held", "it is held"),
+        ("Reason=Dependency Dependency=afterok:1(unfulfilled)", "dependency", "follows other jobs"),
+        ("Reason=None Dependency=afterok:1(unfulfilled)", "dependency", "follows other jobs"),
+        ("Reason=DependencyNeverSatisfied", "dependency", "(DependencyNeverSatisfied)"),
+        ("Reason=QOSMaxJobsPerUserLimit", "limit", "a limit (QOSMaxJobsPerUserLimit)"),
+        ("Reason=AssocGrpNodeLimit", "limit", "a limit (AssocGrpNodeLimit)"),
+        ("Reason=MaxNodePerAccount", "limit", "a limit (MaxNodePerAccount)"),
+        ("Reason=JobArrayTaskLimit", "limit", "a limit (JobArrayTaskLimit)"),
+        ("Reason=BeginTime EligibleTime=2026-07-01T15:00:00", "begin_time", "may not start yet"),
+        ("Reason=Priority EligibleTime=2026-07-01T15:00:00", "begin_time", "(BeginTime)"),
+        ("Reason=Reservation", "other", "(Reservation)"),
+        ("Reason=Licenses", "other", "(Licenses)"),
+    ] {
+        // The first in the queue needs all that is free; the other could start at once.
+        let jobs = records(&[(2, 9, 8, more), (3, 5, 8, "Reason=Priority")]);
+        let (text, json) = explained(&jobs, "", "2", &[]);
+        assert_eq!(json["reason"], json!(kind), "{more}: {text}");
+        assert!(text.contains(says) && !text.contains("nodes are kept"), "{more}: {text}");
+        assert!(!text.contains("starts by limits"), "{text}");
+        // Nothing is kept for it.
+        let (_, json) = explained(&jobs, "", "3", &[]);
+        assert_eq!(json["reason"], json!("turn"), "{more}: {json:#}");
+    }
+    // Others wait for nodes or for their turn, whatever Slurm said last.
+    for reason in ["None", "Priority", "Resources", "No_suitable_topology_unit_found"] {
+        let jobs = records(&[(2, 9, 8, &format!("Reason={reason}")), (3, 5, 8, "Reason=Priority")]);
+        let (_, json) = explained(&jobs, "", "3", &[]);
+        assert_eq!(json["reason"], json!("priority"), "{reason}: {json:#}");
+    }
+}
+
+#[test]
+fn nodes_of_reservations_and_of_the_future_are_not_free() {
+    let jobs = records(&[(2, 9, 4, "Reason=Resources")]);
+    for (state, free) in [
+        ("IDLE", 11),
+        ("IDLE+PLANNED", 11),
+        ("IDLE+RESERVED", 9),
+        ("FUTURE", 9),
+        ("IDLE+MAINTENANCE+RESERVED", 9),
+        ("DOWN*", 9),
+        ("IDLE*", 9),
+    ] {
+        let (_, json) = explained(
+            &jobs,
+            &format!("NodeName=n10 State={state}\nNodeName=n11 State={state}\n"),
+            "2",
+            &[],
+        );
+        assert_eq!(json["free"], json!(free), "{state}: {json:#}");
+    }
+}

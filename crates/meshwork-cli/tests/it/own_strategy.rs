@@ -1,0 +1,74 @@
+//! A program beside the workspace that adds an allocator and a scheduler, built and run: it has the whole command
+//! with them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::{Said, said};
+
+/// Builds it and its tests without the network, with the versions of its own lock file, beside what is built
+/// already, and runs its tests.
+fn built() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = root.join("target");
+    for arguments in [&["build", "--bins", "--tests"][..], &["test"]] {
+        let status = Command::new(env!("CARGO"))
+            .current_dir(root.join("examples/own-strategy"))
+            .args(arguments)
+            .args(["--features", "command", "--quiet", "--offline"])
+            .args(["--config", "../../Cargo.toml", "--target-dir"])
+            .arg(&target)
+            .status()
+            .expect("cargo starts");
+        assert!(status.success(), "examples/own-strategy: cargo {arguments:?} fails");
+    }
+    target.join("debug/own-strategy")
+}
+
+/// The library and its tests are built without the lab and the command, of which the model is a small part.
+#[test]
+fn the_library_depends_on_the_model_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");
+    let tree = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["tree", "--offline", "--locked", "--prefix", "none", "--edges", "normal,dev"])
+        .output()
+        .expect("cargo starts");
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let is_there = |name: &str| tree.lines().any(|line| line.starts_with(&format!("{name} v")));
+    assert!(is_there("own-strategy") && is_there("meshwork"), "{tree}");
+    assert!(!is_there("meshwork-lab") && !is_there("meshwork-cli") && !is_there("serde_json"));
+}
+
+#[test]
+fn a_program_with_strategies_of_its_own_has_the_whole_command() {
+    let program = built();
+    let folder = tempfile::tempdir().unwrap();
+    let study =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy/study.toml");
+    let run = |arguments: &[&str]| -> Said {
+        let output = Command::new(&program).args(arguments).current_dir(&folder).output();
+        said(&output.expect("the program starts"))
+    };
+    let ran = run(&["run", study.to_str().unwrap(), "--set", "measure.jobs=200", "--out", "out"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("two_ends") && ran.out.contains("shortest_first"), "{}", ran.out);
+    for (arguments, expected) in [
+        (&["list", "allocator"][..], "two_ends"),
+        (&["list", "scheduler", "shortest_first"], "shortest estimate"),
+        (&["show", study.to_str().unwrap()], "two_ends"),
+        (&["check", "out"], "12 the same"),
+        (&["report", "out"], "written to"),
+        (&["completions", "bash"], "_own__strategy()"),
+    ] {
+        let answer = run(arguments);
+        assert_eq!(answer.status, Some(0), "{arguments:?}: {}", answer.err);
+        assert!(answer.out.contains(expected), "{arguments:?}: {}", answer.out);
+    }
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("two_ends"));
+    // No request comes: what is asked is only whether the allocator has been found.
+    let place = |name: &str| run(&["place", "--machine", "mesh:8x8", "--allocator", name]);
+    assert_eq!(place("two_ends").status, Some(0), "{}", place("two_ends").err);
+    assert!(place("two_end").err.contains("did you mean `two_ends`?"), "{}", place("two_end").err);
+}

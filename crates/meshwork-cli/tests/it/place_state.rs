@@ -1,0 +1,109 @@
+//! `meshwork place --state`: one process at a time, and nothing left of those that were killed.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::common::{Said, command, said};
+
+const ARGUMENTS: [&str; 5] = ["place", "--machine", "flat:8", "--state", "state.json"];
+
+/// Asks one line of a process of its own.
+fn ask(folder: &Path, state: &str, line: &str) -> Said {
+    let arguments = [&ARGUMENTS[..4], &[state]].concat();
+    let mut child = piped(&mut command(folder, &arguments));
+    let _ = writeln!(child.stdin.take().unwrap(), "{line}");
+    said(&child.wait_with_output().unwrap())
+}
+
+fn piped(command: &mut Command) -> Child {
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// A process that has answered a line and waits for the next.
+fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
+    let mut child = piped(&mut command(folder, &ARGUMENTS));
+    let mut questions = child.stdin.take().unwrap();
+    writeln!(questions, "{line}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.contains("blocks"), "{answer}");
+    (child, questions)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_state_has_one_writer_at_a_time_and_the_next_one_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (mut first, questions) = holder(path, r#"{"op":"allocate","id":"a","nodes":3}"#);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("state.json", path.join("link.json")).unwrap();
+    for state in ["state.json", "./state.json", "link.json"] {
+        if state == "link.json" && cfg!(not(unix)) {
+            continue;
+        }
+        let second = ask(path, state, r#"{"op":"allocate","id":"b","nodes":3}"#);
+        let process = format!("process {} on ", first.id());
+        assert!(
+            second.err.starts_with(&format!("error: --state {state}: {process}"))
+                && second.err.ends_with(" is writing to this file: wait for it to end\n"),
+            "{second:?}"
+        );
+        assert_eq!((second.status, second.out.as_str()), (Some(2), ""));
+    }
+    drop(questions);
+    assert!(first.wait().unwrap().success());
+    let again = ask(path, "state.json", r#"{"op":"allocate","id":"b","nodes":3}"#);
+    assert_eq!(again.out, "{\"id\":\"b\",\"blocks\":[{\"base\":[3],\"dims\":[3]}]}\n");
+    let shown = ask(path, "state.json", r#"{"op":"show"}"#);
+    assert!(shown.out.contains("\"free\":2,"), "{shown:?}");
+    let expected = if cfg!(unix) { vec!["link.json", "state.json"] } else { vec!["state.json"] };
+    assert_eq!(names(path), expected, "nothing is left beside it");
+}
+
+#[test]
+fn what_killed_processes_left_is_no_hindrance_and_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (mut first, _questions) = holder(path, r#"{"op":"allocate","id":"a","nodes":3}"#);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(names(path), ["state.json", "state.json.lock"], "a lock is a name, and nobody's");
+    fs::write(path.join("state.json.123456.tmp"), "half").unwrap();
+    let others = ["other.json.123456.tmp", "state.json.tmp", "state.json.mine.tmp"];
+    others.iter().for_each(|name| fs::write(path.join(name), "not ours").unwrap());
+    let next = ask(path, "state.json", r#"{"op":"show"}"#);
+    assert!(next.out.contains("\"free\":5,"), "{next:?}");
+    assert_eq!(
+        names(path),
+        ["other.json.123456.tmp", "state.json", "state.json.mine.tmp", "state.json.tmp"]
+    );
+}
+
+#[test]
+fn a_damaged_state_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
+    ask(folder.path(), "state.json", r#"{"op":"allocate","id":"a","nodes":3}"#);
+    let changed = fs::read_to_string(&path).unwrap().replace("\"base\":[0]", "\"base\":[1]");
+    fs::write(&path, &changed).unwrap();
+    let said = ask(folder.path(), "state.json", r#"{"op":"show"}"#);
+    assert_eq!(
+        said.err,
+        "error: --state state.json: this state is damaged, or was changed by hand: its digest is \
+         another; go on from a \
+         copy of it, or without the file from an empty machine\n"
+    );
+    assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    assert_eq!(fs::read_to_string(&path).unwrap(), changed);
+}

@@ -1,0 +1,111 @@
+//! `meshwork reproduce`: the studies that are built in.
+
+use crate::common::meshwork;
+
+#[test]
+fn every_study_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = meshwork(folder.path(), &["reproduce", "--list"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    for beginning in ["rsr: Chang & Mohapatra, ", "wbsm: Zhu & Lin, ", "lazy: ", "intelligent: "] {
+        assert!(said.out.lines().any(|line| line.starts_with(beginning)), "{}", said.out);
+    }
+    for figure in ["  1a: ", "  5: ", "  3b: ", "  Table IV: ", "  1, 4: "] {
+        assert!(said.out.lines().any(|line| line.starts_with(figure)), "{figure}: {}", said.out);
+    }
+    assert!(!folder.path().join("reproduction").exists(), "a list runs nothing");
+}
+
+#[test]
+fn a_figure_is_run_judged_kept_and_not_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["reproduce", "rsr", "2a", "--quick", "--set", "measure.jobs=700", "--threads", "2"];
+    let first = meshwork(folder.path(), &arguments);
+    assert_eq!((first.status, first.err.as_str()), (Some(0), ""));
+    assert!(first.out.starts_with("rsr 2a: "), "{}", first.out);
+    for words in
+        ["borne out", "→ holds in ", "(section 4.2)", "not checkable", "written to reproduction"]
+    {
+        assert!(first.out.contains(words), "{words}: {}", first.out);
+    }
+    let kept = folder.path().join("reproduction/quick/rsr_figure_2a");
+    let runs = std::fs::read(kept.join("runs.jsonl")).unwrap();
+    let claims = std::fs::read_to_string(kept.join("claims.csv")).unwrap();
+    assert!(claims.starts_with("claim,source,metric,verdict,needed,hold,fail,open,detail\n"));
+    let again = meshwork(folder.path(), &arguments);
+    assert_eq!(again.out, first.out);
+    assert_eq!(std::fs::read(kept.join("runs.jsonl")).unwrap(), runs, "nothing is run twice");
+
+    let said = meshwork(folder.path(), &[&arguments[..], &["--json"]].concat());
+    let objects: Vec<serde_json::Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), claims.lines().count() - 1);
+    assert_eq!(objects[0]["paper"], "rsr");
+    assert!(objects[0]["cells"].as_array().is_some_and(|cells| !cells.is_empty()));
+}
+
+/// What a paper does not say of its network is printed with the figure, as it was set.
+#[test]
+fn the_network_of_a_figure_is_printed_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = meshwork(
+        folder.path(),
+        &[
+            "reproduce",
+            "noncontiguous",
+            "5",
+            "--quick",
+            "--set",
+            "measure.jobs=20",
+            "--set",
+            "network.buffer=8",
+        ],
+    );
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let head: Vec<&str> = said.out.lines().take_while(|line| !line.contains("→")).collect();
+    assert!(head[0].starts_with("noncontiguous 2, 5: "), "{}", said.out);
+    let words = head.join(" ");
+    for words_of in [
+        "8 × 8 × 8 torus, network wormhole: pattern one_to_all, ",
+        "send injected",
+        "destinations ascending",
+        "buffer 8",
+        "lanes independent",
+    ] {
+        assert!(words.contains(words_of), "{words_of}: {words}");
+    }
+}
+
+#[test]
+fn a_study_whose_log_is_missing_is_left_out_with_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["reproduce", "intelligent", "Table IV", "--quick", "--set", "workload.path=none.swf"];
+    let said = meshwork(folder.path(), &arguments);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert!(said.err.starts_with("warning: intelligent_table_iv"), "{}", said.err);
+    assert!(said.err.contains("Parallel Workloads Archive"), "where to get it: {}", said.err);
+    assert!(said.out.contains("the log that it reads is missing"), "{}", said.out);
+}
+
+#[test]
+fn a_request_that_is_wrong_is_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, sentence) in [
+        (
+            &["reproduce", "rrs"][..],
+            "error: unknown paper `rrs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, rfold\n",
+        ),
+        (&["reproduce", "wbsm", "6"], "error: `wbsm` has no figure `6`, but has 5, 7, 8, 10\n"),
+        (
+            &["reproduce", "rsr", "1a", "--set", "measure.jobs=0"],
+            "error: --set measure.jobs=0: `measure.jobs` is 0, but must be a whole number from 1 to \
+             9007199254740992\n",
+        ),
+    ] {
+        let said = meshwork(folder.path(), arguments);
+        assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
+        assert!(!folder.path().join("reproduction").exists());
+    }
+}

@@ -1,0 +1,132 @@
+//! A sweep that is killed and run again gives what it would have given undisturbed.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::common::{command, meshwork};
+
+/// 40 runs that take a while each.
+const STUDY: &str = "
+replications = 10
+[machine]
+topology = 'mesh'
+dims = [32, 32]
+[workload]
+name = 'synthetic'
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 3000
+[sweep]
+allocator = ['first_fit', 'frame_sliding']
+'workload.load' = [0.3, 0.5]
+[compare]
+allocator = 'first_fit'
+";
+const RUNS: usize = 40;
+
+fn lines(folder: &Path) -> usize {
+    fs::read(folder.join("runs.jsonl"))
+        .map_or(0, |bytes| bytes.iter().filter(|&&byte| byte == b'\n').count())
+}
+
+fn tables(folder: &Path) -> [String; 2] {
+    ["summary.csv", "comparison.csv"].map(|name| fs::read_to_string(folder.join(name)).unwrap())
+}
+
+#[test]
+fn a_killed_sweep_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+    let run = |out: &str, threads: &str| {
+        let arguments = ["run", "study.toml", "--out", out, "--threads", threads];
+        let said = meshwork(folder.path(), &arguments);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        said.out.replace(out, "OUT")
+    };
+    let undisturbed = run("undisturbed", "2");
+    assert_eq!(lines(&folder.path().join("undisturbed")), RUNS);
+    let mut was_interrupted = false;
+    for wanted in [1, 7, 20] {
+        let name = format!("killed{wanted}");
+        let out = folder.path().join(&name);
+        let arguments = ["run", "study.toml", "--out", &name, "--threads", "2"];
+        let mut child = command(folder.path(), &arguments).stdout(Stdio::null()).spawn().unwrap();
+        while lines(&out) < wanted && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let kept = lines(&out);
+        assert!(kept >= wanted, "{kept} runs are kept");
+        was_interrupted |= kept < RUNS;
+        // What a kill in the middle of a line leaves.
+        let torn = fs::OpenOptions::new().append(true).open(out.join("runs.jsonl"));
+        std::io::Write::write_all(&mut torn.unwrap(), b"{\"key\":\"0a").unwrap();
+        assert_eq!(run(&name, "1"), undisturbed, "after {kept} runs");
+        assert_eq!(tables(&out), tables(&folder.path().join("undisturbed")), "after {kept} runs");
+        assert_eq!(lines(&out), RUNS);
+    }
+    assert!(was_interrupted, "every sweep was done before it was killed");
+}
+
+#[test]
+fn a_garbled_line_is_set_aside_and_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), STUDY.replace("3000", "100")).unwrap();
+    let run = || meshwork(folder.path(), &["run", "study.toml", "--out", "out"]);
+    let first = run();
+    assert_eq!(first.status, Some(0));
+    let out = folder.path().join("out");
+    let before = tables(&out);
+    let text = fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[2] = "no run at all";
+    fs::write(out.join("runs.jsonl"), lines.join("\n") + "\n").unwrap();
+    let again = run();
+    assert_eq!(again.status, Some(0));
+    assert_eq!(
+        again.err,
+        "warning: out/runs.jsonl:3: this line is garbled: it is kept in runs.garbled, and its run is \
+         run again\n"
+    );
+    assert_eq!((again.out, tables(&out)), (first.out, before));
+    assert_eq!(fs::read_to_string(out.join("runs.garbled")).unwrap(), "no run at all\n");
+    let checked = meshwork(folder.path(), &["check", "out", "--sample", "5"]);
+    assert_eq!(checked.status, Some(0));
+    assert_eq!(
+        checked.out,
+        "out: 5 of 40 stored runs replayed, 5 the same, 0 different, 0 failed\n"
+    );
+}
+
+#[test]
+fn a_check_finds_a_result_that_was_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'synthetic'\n\
+                 load = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
+                 [measure]\njobs = 100\nmetrics = ['finished']\n";
+    fs::write(folder.path().join("study.toml"), study).unwrap();
+    assert_eq!(meshwork(folder.path(), &["run", "study.toml", "--out", "out"]).status, Some(0));
+    let runs = folder.path().join("out/runs.jsonl");
+    let text = fs::read_to_string(&runs).unwrap();
+    let changed = text.replace("\"finished\":100,", "\"finished\":101,");
+    assert_ne!(text, changed, "{text}");
+    fs::write(&runs, changed).unwrap();
+    let said = meshwork(folder.path(), &["check", "out"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(1), ""));
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert!(lines[0].starts_with("different: run "), "{}", lines[0]);
+    assert!(
+        lines[0].ends_with(", replication 0: finished is stored as 101, and is now 100"),
+        "{}",
+        lines[0]
+    );
+    assert_eq!(lines[1], "out: 1 of 1 stored runs replayed, 0 the same, 1 different, 0 failed");
+    let json = meshwork(folder.path(), &["check", "out", "--json"]);
+    assert_eq!(json.status, Some(1));
+    let object: serde_json::Value = serde_json::from_str(json.out.trim()).unwrap();
+    assert_eq!(object["verdict"], "different");
+}

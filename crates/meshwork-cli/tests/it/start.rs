@@ -1,0 +1,252 @@
+//! What a newcomer begins with: `meshwork replay`, `new`, `schema` and `help`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{examples, meshwork};
+use boon::{Compiler, SchemaIndex, Schemas};
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::Study;
+use meshwork_lab::study::expand::expand;
+use meshwork_lab::study::papers::{PAPERS, studies};
+use serde_json::Value as Json;
+
+const KINDS: [&str; 5] = ["sweep", "log", "machine", "slurm", "paper"];
+
+/// The schema that the command prints, compiled.
+fn schema() -> (Schemas, SchemaIndex) {
+    let said = meshwork(Path::new("."), &["schema"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let text: Json = serde_json::from_str(&said.out).expect("it is JSON");
+    assert_eq!(text["$schema"], "http://json-schema.org/draft-07/schema#");
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("study.json", text).unwrap();
+    let index = compiler.compile("study.json", &mut schemas).expect("it is a schema");
+    (schemas, index)
+}
+
+fn json(study: &str) -> Json {
+    let table: toml::Table = study.parse().unwrap_or_else(|error| panic!("{error}\n{study}"));
+    serde_json::to_value(table).unwrap()
+}
+
+/// Every study that there is: examples, blocks of the manual that are studies, figures of papers,
+/// and what `new` writes.
+fn all_studies() -> BTreeMap<String, String> {
+    let mut studies_by_name = BTreeMap::new();
+    for entry in fs::read_dir(examples()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            studies_by_name.insert(path.display().to_string(), fs::read_to_string(&path).unwrap());
+        }
+    }
+    for file in markdown(&examples().join("../docs")) {
+        let text = fs::read_to_string(&file).unwrap();
+        for (i, block) in text.split("```toml\n").skip(1).enumerate() {
+            let block = block.split("```").next().unwrap();
+            // Other blocks are parts of studies, other files, or name a strategy that a chapter adds.
+            if block.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workload"))
+                && Study::parse("a.toml", block, "".as_ref(), &[]).and_then(|s| expand(&s)).is_ok()
+            {
+                studies_by_name.insert(format!("{} {i}", file.display()), block.to_owned());
+            }
+        }
+    }
+    let catalogue = Catalogue::standard();
+    for paper in PAPERS {
+        for study in studies(&catalogue, paper, None, false, &[]).unwrap() {
+            studies_by_name.insert(format!("{} {}", paper.key, study.name), study.source);
+        }
+    }
+    for kind in KINDS {
+        let said = meshwork(Path::new("."), &["new", "-", "--from", kind]);
+        assert_eq!(said.status, Some(0));
+        studies_by_name.insert(format!("new {kind}"), said.out);
+    }
+    studies_by_name
+}
+
+/// Every chapter and page below a folder.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(markdown(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+#[test]
+fn every_study_is_valid_by_the_schema() {
+    let (schemas, index) = schema();
+    let all = all_studies();
+    assert!(all.len() > 200, "{} studies", all.len());
+    for (name, text) in &all {
+        if let Err(error) = schemas.validate(&json(text), index) {
+            panic!("{name}: {error}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn broken_studies_are_invalid_by_the_schema_and_refused_by_the_reader() {
+    const RIGHT: &str = "machine = 'mesh:8x8'\nworkload = { name = 'lublin', jobs = 10 }\n";
+    const SYNTHETIC: &str = "machine = 'mesh:8x8'\n[workload]\nname = 'synthetic'\nload = 0.5\n\
+                             sizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n";
+    let broken = [
+        format!("{RIGHT}schedular = 'easy'"),
+        format!("{RIGHT}scheduler = 'eazy'"),
+        format!("{RIGHT}scheduler = 7"),
+        format!("{RIGHT}scheduler = {{ nam = 'easy' }}"),
+        format!("{RIGHT}scheduler = {{ name = 'easy', depht = 3 }}"),
+        format!("{RIGHT}allocator = 'frist_fit'"),
+        format!("{RIGHT}allocator = {{ name = 'first_fit', rotation = 'sometimes' }}"),
+        format!("{RIGHT}seed = -1"),
+        format!("{RIGHT}seed = 1.5"),
+        format!("{RIGHT}seed = 'one'"),
+        format!("{RIGHT}replications = 0"),
+        format!("{RIGHT}replications = 2_000_000"),
+        format!("{RIGHT}precision = 1.5"),
+        format!("{RIGHT}network = 'idel'"),
+        format!("{RIGHT}passes = 'always'"),
+        format!("{RIGHT}measure = {{ metrics = ['wiat'] }}"),
+        format!("{RIGHT}measure = {{ metrics = 'wait' }}"),
+        format!("{RIGHT}measure = {{ metrics = [] }}"),
+        format!("{RIGHT}measure = {{ warmup = 10 }}"),
+        format!("{RIGHT}measure = {{ jobs = 0 }}"),
+        format!("{RIGHT}measure = {{ by_user = 'yes' }}"),
+        format!("{RIGHT}measure = {{ by_size = 'octal' }}"),
+        format!("{RIGHT}time_unit = 'fortnights'"),
+        format!("{RIGHT}output = {{ jobs = 'xml' }}"),
+        format!("{RIGHT}sweep = {{ scheduler = [] }}"),
+        format!("{RIGHT}sweep = {{ scheduler = 'easy' }}"),
+        format!("{RIGHT}sweep = {{ scheduler = ['easy', 'eazy'] }}"),
+        format!("{RIGHT}[[claim]]\nunchecked = 'a claim says nothing'"),
+        format!("{RIGHT}[[claim]]\ntext = 't'\nabove = -1.0\nof = {{}}"),
+        format!("{RIGHT}failures = {{ mtbf = 'often' }}"),
+        format!("{RIGHT}energy = {{ bussy = 3.0 }}"),
+        RIGHT.replace("'mesh:8x8'", "'mash:8x8'"),
+        RIGHT.replace("'mesh:8x8'", "{ topology = 'mesh', dims = [0, 8] }"),
+        RIGHT.replace("'mesh:8x8'", "{ topology = 'mesh', sides = [8, 8] }"),
+        RIGHT.replace("'mesh:8x8'", "{ slurm = 'topology.yaml', config = 'slurm.conf' }"),
+        RIGHT.replace("jobs = 10", "jobs = 'ten'"),
+        SYNTHETIC.replace("'uniform'", "'uniformly'"),
+        SYNTHETIC.replace("mean = 5.0", "mean = 0.0"),
+        SYNTHETIC.replace("load = 0.5", "load = '50 %'"),
+    ];
+    assert!(broken.len() >= 30);
+    let (schemas, index) = schema();
+    for text in [RIGHT, SYNTHETIC] {
+        schemas.validate(&json(text), index).unwrap();
+    }
+    for text in &broken {
+        assert!(schemas.validate(&json(text), index).is_err(), "{text}");
+        let read = Study::parse("a.toml", text, "".as_ref(), &[]).and_then(|study| expand(&study));
+        assert!(read.is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_new_writes_runs_and_nothing_is_overwritten() {
+    for kind in KINDS {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["topology.yaml", "slurm.conf"] {
+            fs::copy(examples().join(file), folder.path().join(file)).unwrap();
+        }
+        fs::copy(examples().join("lublin.swf.gz"), folder.path().join("log.swf")).unwrap();
+        let said = meshwork(folder.path(), &["new", "--from", kind]);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{kind}");
+        let text = fs::read_to_string(folder.path().join("study.toml")).unwrap();
+        assert!(text.starts_with("#:schema study.schema.json\n"), "{text}");
+        let fewer = ["run", "study.toml", "--set", "measure.jobs=300", "--set", "replications=1"];
+        let said = meshwork(folder.path(), &fewer);
+        assert_eq!(said.status, Some(0), "{kind}: {}", said.err);
+        fs::write(folder.path().join("study.toml"), "mine").unwrap();
+        let said = meshwork(folder.path(), &["new", "--from", kind]);
+        assert_eq!(said.status, Some(2));
+        assert_eq!(
+            said.err,
+            "error: study.toml: there is such a file already, and it stays as it is: name another, or `-` \
+             for standard output\n"
+        );
+        assert_eq!(fs::read_to_string(folder.path().join("study.toml")).unwrap(), "mine");
+    }
+}
+
+#[test]
+fn a_log_is_replayed_on_the_machine_of_its_header() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(examples().join("lublin.swf.gz"), folder.path().join("lublin.swf.gz")).unwrap();
+    let said = meshwork(folder.path(), &["replay", "lublin.swf.gz"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.err.contains("128 processors"), "{}", said.err);
+    for part in ["fcfs", "easy", "conservative", "page: lublin-replay/report.html"] {
+        assert!(said.out.contains(part), "{}", said.out);
+    }
+    let results = folder.path().join("lublin-replay");
+    assert!(results.join("report.html").is_file());
+    // The same again is a look at what is there; the folder is one of an ordinary study.
+    let again = meshwork(folder.path(), &["replay", "lublin.swf.gz"]);
+    assert_eq!((again.status, &again.out), (Some(0), &said.out));
+    let run = meshwork(folder.path(), &["run", "lublin-replay/experiment.toml"]);
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let json = meshwork(
+        folder.path(),
+        &[
+            "replay",
+            "lublin.swf.gz",
+            "--machine",
+            "mesh:16x8",
+            "--schedulers",
+            "easy",
+            "--json",
+            "--out",
+            "m",
+        ],
+    );
+    assert_eq!(json.status, Some(0), "{}", json.err);
+    let object: Json = serde_json::from_str(json.out.trim()).expect("one line for one scheduler");
+    assert!(object.to_string().contains("easy"), "{object}");
+}
+
+#[test]
+fn a_log_that_cannot_be_replayed_is_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("jobs.csv"), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
+    for (arguments, sentence) in [
+        (
+            &["replay", "jobs.csv"][..],
+            "error: jobs.csv: this log does not say how many processors its machine had; its largest job asks \
+             for 3: name the machine, as in `--machine flat:3`\n",
+        ),
+        (
+            &["replay", "jobs.csv", "--machine", "flat:x"],
+            "error: --machine flat:x: `x` is no size of a flat: write `flat:8`, or a table as in a study\n",
+        ),
+        (&["jobs.csv"], "error: jobs.csv is a file: did you mean `meshwork replay jobs.csv`?\n"),
+    ] {
+        let said = meshwork(folder.path(), arguments);
+        assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
+    }
+    let said = meshwork(folder.path(), &["replay", "jobs.csv", "--machine", "flat:4"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+}
+
+#[test]
+fn help_is_given_of_every_command() {
+    let here = Path::new(".");
+    let whole = meshwork(here, &["--help"]);
+    for part in ["Begin:", "Your machine:", "  replay ", "  ops ", "Example:"] {
+        assert!(whole.out.contains(part), "{part}: {}", whole.out);
+    }
+    for words in [&["help", "run"][..], &["help", "ops", "explain"]] {
+        let option = [&words[1..], &["--help"]].concat();
+        let said = meshwork(here, words);
+        assert_eq!((said.status, said.out), (Some(0), meshwork(here, &option).out));
+    }
+}

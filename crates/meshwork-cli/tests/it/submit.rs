@@ -1,0 +1,279 @@
+//! Scripts for engines, submitted to programs that stand in for theirs.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Said, said};
+
+const STUDY: &str = "
+name = 'tiny'
+replications = 4
+[machine]
+topology = 'mesh'
+dims = [4, 4]
+[workload]
+name = 'synthetic'
+load = 0.3
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 50
+metrics = ['wait']
+[sweep]
+allocator = ['first_fit', 'frame_sliding']
+";
+
+/// A folder with the study, and a folder of programs that write down how they were called.
+fn begin() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    folder
+}
+
+/// A program that answers this, and writes its arguments and its input into `calls`.
+fn program(folder: &Path, name: &str, answer: &str) {
+    let path = folder.join("bin").join(name);
+    let calls = folder.join("calls");
+    let text = format!(
+        "#!/bin/bash\necho \"{name} $*\" >> {0}\nif [ ! -t 0 ]; then head -c 200 >> {0}.input; fi\n{answer}\n",
+        calls.display()
+    );
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    command.args(arguments).current_dir(folder).env("PATH", path);
+    said(&command.output().unwrap())
+}
+
+fn calls(folder: &Path) -> String {
+    fs::read_to_string(folder.join("calls")).unwrap_or_default()
+}
+
+#[test]
+fn every_engine_is_given_a_script_that_runs() {
+    for (engine, program_name, answer, variable, first, collect) in [
+        (
+            "slurm",
+            "sbatch",
+            "echo '77;cluster'",
+            "SLURM_ARRAY_TASK_ID",
+            0,
+            "sbatch --parsable --dependency=afterany:77 --kill-on-invalid-dep=yes",
+        ),
+        (
+            "pbs",
+            "qsub",
+            "echo '77[].server'",
+            "PBS_ARRAY_INDEX",
+            0,
+            "qsub -W depend=afterany:77[].server",
+        ),
+        (
+            "lsf",
+            "bsub",
+            "echo 'Job <77> is submitted to default queue <normal>.'",
+            "LSB_JOBINDEX",
+            1,
+            "bsub -w ended(77)",
+        ),
+        ("hq", "hq", "echo 77", "HQ_TASK_ID", 0, ""),
+    ] {
+        let home = begin();
+        let folder = home.path();
+        program(folder, program_name, answer);
+        let arguments = [
+            "submit",
+            "study.toml",
+            "--out",
+            "S",
+            "--engine",
+            engine,
+            "--shards",
+            "3",
+            "--time",
+            "10m",
+            "--partition",
+            "short",
+            "--account",
+            "a1",
+        ];
+        let dry = meshwork(folder, &[&arguments[..], &["--dry-run"]].concat());
+        assert_eq!((dry.status, dry.err.as_str()), (Some(0), ""), "{engine}");
+        assert!(dry.out.contains("--time-budget 570s"), "{}", dry.out);
+        assert!(
+            !folder.join("S").exists() && calls(folder).is_empty(),
+            "{engine}: nothing is done"
+        );
+        let said = meshwork(folder, &arguments);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{engine}");
+        assert!(said.out.starts_with("submitted: 3 shards of 8 parts as job 77"), "{}", said.out);
+        let script = folder.join("S/submit/1.sh");
+        let text = fs::read_to_string(&script).unwrap();
+        assert!(dry.out.starts_with(&text), "{engine}: what was shown is what is kept");
+        let called = calls(folder);
+        let input = fs::read_to_string(folder.join("calls.input")).unwrap_or_default();
+        let is_given = called.contains(&script.display().to_string());
+        assert!(
+            is_given || input.starts_with("#!/bin/bash\n#BSUB -J \"tiny[1-3]%200\""),
+            "{called}{input}"
+        );
+        assert!(called.contains(collect), "{called}");
+        // What the engine would do: in any order, and one task of it twice.
+        for index in [2, 0, 1, 0] {
+            let task = Command::new("bash")
+                .arg(&script)
+                .env(variable, (index + first).to_string())
+                .output();
+            let task = said_of(&task.unwrap());
+            assert_eq!(
+                (task.status, task.err.as_str()),
+                (Some(0), ""),
+                "{engine} {index}: {}",
+                task.out
+            );
+        }
+        let collected =
+            Command::new("bash").arg(folder.join("S/submit/1.collect.sh")).output().unwrap();
+        assert_eq!(collected.status.code(), Some(0), "{engine}");
+        let local = meshwork(folder, &["run", "study.toml", "--out", "local", "--quiet"]);
+        assert_eq!(local.status, Some(0));
+        for name in ["runs.jsonl", "summary.csv"] {
+            assert!(
+                fs::read(folder.join("S").join(name)).unwrap()
+                    == fs::read(folder.join("local").join(name)).unwrap(),
+                "{engine}: {name}"
+            );
+        }
+        let again = meshwork(folder, &[&arguments[..], &["--missing"]].concat());
+        assert!(
+            again.out.starts_with("S: nothing is missing, so nothing is submitted"),
+            "{}",
+            again.out
+        );
+    }
+}
+
+fn said_of(output: &std::process::Output) -> Said {
+    said(output)
+}
+
+#[test]
+fn what_is_missing_is_dealt_again_and_long_arrays_are_split() {
+    let home = begin();
+    let folder = home.path();
+    program(folder, "sbatch", "echo 5");
+    program(folder, "scontrol", "echo 'MaxArraySize            = 3'");
+    let arguments = ["submit", "study.toml", "--out", "S", "--engine", "slurm"];
+    let said = meshwork(folder, &arguments);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let script = folder.join("S/submit/1.sh");
+    let shown = script.display();
+    let called = calls(folder);
+    let arrays: Vec<&str> = called.lines().filter(|line| line.contains("--array")).collect();
+    assert_eq!(
+        arrays,
+        [
+            format!("sbatch --parsable --array=0-2%66 {shown} 0"),
+            format!("sbatch --parsable --array=0-2%66 {shown} 3"),
+            format!("sbatch --parsable --array=0-1%66 {shown} 6"),
+        ]
+    );
+    assert!(called.contains("--dependency=afterany:5:5:5 "), "{called}");
+    // Task 1 of the array that begins with shard 3 is shard 4; and one task more.
+    for (first, index) in [("3", "1"), ("6", "0")] {
+        let mut task = Command::new("bash");
+        task.arg(&script).arg(first).env("SLURM_ARRAY_TASK_ID", index);
+        assert_eq!(task.output().unwrap().status.code(), Some(0));
+    }
+    let again = meshwork(folder, &arguments);
+    assert_eq!(again.status, Some(2));
+    assert!(again.err.starts_with("error: S: this sweep was submitted before ("), "{}", again.err);
+    let missing = meshwork(folder, &[&arguments[..], &["--missing", "--shards", "2"]].concat());
+    assert_eq!((missing.status, missing.err.as_str()), (Some(0), ""));
+    assert!(missing.out.starts_with("submitted: 2 shards of 6 parts"), "{}", missing.out);
+    let deal = fs::read_to_string(folder.join("S/submit/2.deal.csv")).unwrap();
+    let dealt: Vec<&str> = deal.lines().skip(1).collect();
+    assert_eq!(dealt.len(), 2, "{deal}");
+    for index in ["0", "1"] {
+        let mut task = Command::new("bash");
+        task.arg(folder.join("S/submit/2.sh")).env("SLURM_ARRAY_TASK_ID", index);
+        assert_eq!(task.output().unwrap().status.code(), Some(0));
+    }
+    assert_eq!(meshwork(folder, &["collect", "S"]).status, Some(0));
+}
+
+#[test]
+fn what_an_engine_does_not_do_is_said() {
+    let home = begin();
+    let folder = home.path();
+    let arguments = ["submit", "study.toml", "--out", "S", "--engine", "slurm"];
+    let path = folder.join("bin");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
+    command.args(arguments).current_dir(folder).env("PATH", path);
+    let missing = said(&command.output().unwrap());
+    assert_eq!(missing.status, Some(1));
+    assert!(
+        missing.err.starts_with(
+            "error: sbatch: there is no such program on the path, so nothing was submitted; call this on a computer that \
+             has it, such as the login node of the cluster, or give another `--engine`: the script is kept, "
+        ),
+        "{}",
+        missing.err
+    );
+    program(folder, "scontrol", "echo 'MaxArraySize = 1'");
+    program(folder, "sbatch", "echo 'sbatch: error: invalid partition' >&2; exit 1");
+    let missing = [&arguments[..], &["--missing"]].concat();
+    let no_array = meshwork(folder, &missing);
+    assert_eq!(no_array.status, Some(2));
+    assert!(
+        no_array
+            .err
+            .starts_with("error: this Slurm allows no arrays (MaxArraySize is 1), so 8 shards"),
+        "{}",
+        no_array.err
+    );
+    let refused = meshwork(folder, &[&missing[..], &["--shards", "1"]].concat());
+    assert_eq!(refused.status, Some(1));
+    assert!(
+        refused.err.starts_with(
+            "error: sbatch refused the script, and says: sbatch: error: invalid partition: "
+        ),
+        "{}",
+        refused.err
+    );
+    for (more, sentence) in [
+        (&["--shards", "0"][..], "must be `auto`, or a whole number from 1"),
+        (&["--time", "soon"], "must be a time such as 55m"),
+        (&["--partition", "a b"], "must be a name of letters"),
+        (&["--mem", "much"], "`much` is no size"),
+        (&["--engine", "ray"], "[possible values: slurm, pbs, lsf, hq]"),
+    ] {
+        let said = meshwork(
+            folder,
+            &[
+                &arguments[..4],
+                &["--engine", "slurm"][..if more[0] == "--engine" { 0 } else { 2 }],
+                more,
+            ]
+            .concat(),
+        );
+        assert_eq!(said.status, Some(2));
+        assert!(said.err.contains(sentence), "{}", said.err);
+    }
+    let said =
+        meshwork(folder, &["submit", "study.toml", "--out", "my results", "--engine", "pbs"]);
+    assert_eq!(said.status, Some(2));
+    assert!(
+        said.err.contains("my results: the script of an engine cannot name this path"),
+        "{}",
+        said.err
+    );
+}

@@ -1,0 +1,217 @@
+//! `meshwork watch`: its frames, and its manners on a terminal.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{examples, meshwork, said, skip};
+
+fn frames() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frames")
+}
+
+fn expected(name: &str) -> String {
+    std::fs::read_to_string(frames().join(name)).unwrap()
+}
+
+#[test]
+fn the_frames_of_a_tiny_study() {
+    let said = meshwork(&frames(), &["watch", "tiny.toml", "--width", "70"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert_eq!(said.out, expected("tiny.txt"), "{}", said.out);
+}
+
+#[test]
+fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
+    let arguments = ["watch", "tiny.toml", "--scenario", "2", "--width", "70"];
+    let ask = |more: &[&str]| meshwork(&frames(), &[&arguments[..], more].concat()).out;
+    let every = ask(&["--every", "3", "--until", "5.5"]);
+    let heads: Vec<&str> = every.lines().filter(|line| line.starts_with("==")).collect();
+    assert_eq!(
+        heads,
+        [
+            "== frame 1 · event 3 ==",
+            "== frame 2 · event 6 ==",
+            "== frame 3 · event 9 ==",
+            "== frame 4 · event 10 =="
+        ]
+    );
+    assert!(every.contains("tiny · scenario 2 of 2: scheduler = \"easy\"\n"), "{every}");
+    let last = every.lines().rfind(|line| line.starts_with("time "));
+    assert!(last.unwrap().starts_with("time 5.500 "), "{every}");
+    let first = ask(&["--every", "3", "--max-frames", "1"]);
+    assert_eq!(every.split("\n\n== ").next().unwrap(), first.trim_end());
+}
+
+#[test]
+fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
+    let study = examples().join("load.toml");
+    let study = study.to_str().unwrap();
+    let endless = ["watch", study, "--set", "measure={time=1e12}", "--max-frames", "3"];
+    let said = meshwork(Path::new("."), &endless);
+    assert_eq!((said.status, said.out.matches("== frame").count()), (Some(0), 3));
+    for (arguments, sentence) in [
+        (
+            &["watch", study, "--scenario", "9"][..],
+            "there is no scenario 9, the study has 8 of them",
+        ),
+        (&["watch", "none.toml"], "there is no such file"),
+    ] {
+        let said = meshwork(Path::new("."), arguments);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert!(said.err.ends_with(&format!("{sentence}\n")), "{}", said.err);
+    }
+}
+
+/// A terminal of its own, which is closed when it is dropped.
+struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// A terminal in which a shell waits; `None` where there is no tmux.
+    fn open(name: &str) -> Option<Terminal> {
+        let terminal = Terminal { socket: format!("meshwork-test-{}-{name}", std::process::id()) };
+        let shell =
+            ["-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "26", "env PS1='$ ' sh"];
+        let opened = terminal.tmux(&shell)?;
+        opened.status.success().then_some(terminal)
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Option<Output> {
+        Command::new("tmux")
+            .args(["-L", &self.socket])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .ok()
+    }
+
+    fn strike(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat()).unwrap();
+    }
+
+    /// What stands on the screen as soon as this is so.
+    fn screen(&self, is_so: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let screen = said(&self.tmux(&["capture-pane", "-p"]).unwrap()).out;
+            if is_so(&screen) {
+                return screen;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain:\n{screen}");
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn on_a_terminal_it_is_played_paused_stepped_and_left_without_a_trace() {
+    let Some(terminal) = Terminal::open("played") else {
+        skip("tools", "there is no tmux here, or it cannot open a terminal");
+        return;
+    };
+    terminal.screen(|screen| screen.contains('$'));
+    let study = examples().join("load.toml").canonicalize().unwrap();
+    let command = format!(
+        "{} watch {}; echo status=$?; stty -a | grep -c -- -icanon",
+        env!("CARGO_BIN_EXE_meshwork"),
+        study.display()
+    );
+    for leave in ["q", "C-c"] {
+        terminal.strike(&["clear; ", &command, "Enter"]);
+        terminal.screen(|screen| {
+            screen.contains("8 events a second") && screen.contains("16 × 16 mesh")
+        });
+        terminal.strike(&["Space"]);
+        let paused = terminal.screen(|screen| screen.contains("[paused]"));
+        terminal.strike(&["."]);
+        let stepped = terminal.screen(|screen| screen.lines().nth(3) != paused.lines().nth(3));
+        assert!(stepped.contains("[paused]"));
+        terminal.strike(&["+"]);
+        terminal.strike(&["Space"]);
+        terminal.screen(|screen| screen.contains("16 events a second"));
+        terminal.strike(&[leave]);
+        let left = terminal.screen(|screen| screen.contains("status=0\n0\n"));
+        assert!(!left.contains("utilization"), "the other screen is left:\n{left}");
+    }
+}
+
+/// A command that watches, and writes down its number before it begins.
+fn watching(folder: &Path) -> String {
+    let study = examples().join("load.toml").canonicalize().unwrap();
+    format!(
+        "sh -c 'echo $$ > {}; exec {} watch {}'",
+        folder.join("number").display(),
+        env!("CARGO_BIN_EXE_meshwork"),
+        study.display()
+    )
+}
+
+fn number(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("number")).unwrap().trim().to_owned()
+}
+
+fn is_playing(screen: &str) -> bool {
+    screen.contains("8 events a second") && screen.contains("16 × 16 mesh")
+}
+
+/// Whether there is such a process, which has not ended and is only to be buried.
+fn lives(number: &str) -> bool {
+    let said = Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
+    let state = String::from_utf8(said.stdout).unwrap();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+#[test]
+fn signals_end_it_and_the_terminal_is_as_it_was() {
+    let Some(terminal) = Terminal::open("signals") else {
+        skip("tools", "there is no tmux here, or it cannot open a terminal");
+        return;
+    };
+    terminal.screen(|screen| screen.contains('$'));
+    let folder = tempfile::tempdir().unwrap();
+    let command =
+        format!("{}; echo status=$?; stty -a | grep -c -- -icanon", watching(folder.path()));
+    for signal in ["-TERM", "-HUP"] {
+        terminal.strike(&["clear; ", &command, "Enter"]);
+        terminal.screen(is_playing);
+        let killed = Command::new("kill").args([signal, &number(folder.path())]).status();
+        assert!(killed.unwrap().success());
+        let left = terminal.screen(|screen| screen.contains("status=0\n0\n"));
+        assert!(!left.contains("utilization"), "the other screen is left:\n{left}");
+    }
+}
+
+#[test]
+fn it_ends_with_its_terminal() {
+    // In a session of its own it gets no signal when the terminal closes: its input only comes to
+    // an end.
+    for (name, before) in [("closed", "exec "), ("ended", "setsid -w ")] {
+        let Some(terminal) = Terminal::open(name) else {
+            skip("tools", "there is no tmux here, or it cannot open a terminal");
+            return;
+        };
+        terminal.screen(|screen| screen.contains('$'));
+        let folder = tempfile::tempdir().unwrap();
+        terminal.strike(&["clear; ", before, &watching(folder.path()), "Enter"]);
+        terminal.screen(is_playing);
+        let number = number(folder.path());
+        assert!(lives(&number));
+        drop(terminal);
+        let begun = Instant::now();
+        while lives(&number) {
+            if begun.elapsed() > Duration::from_secs(30) {
+                let _ = Command::new("kill").args(["-KILL", &number]).status();
+                panic!("{name}: it goes on without its terminal");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}

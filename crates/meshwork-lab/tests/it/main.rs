@@ -1,0 +1,18 @@
+//! Integration tests of the lab: one program, which is linked once.
+
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+mod additions;
+mod catalogue;
+mod certainty;
+mod converted;
+mod headlines;
+mod instants;
+mod kills;
+mod maps;
+mod peers;
+mod readme;
+mod report;
+mod slurm;
+mod studies;

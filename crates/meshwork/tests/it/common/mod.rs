@@ -1,0 +1,100 @@
+//! What the integration tests share: jobs by hand, transcripts, and machines of every wiring.
+
+#[allow(unused_imports, reason = "each test binary uses a part of them")]
+pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
+use meshwork::engine::{Setup, simulate};
+use meshwork::job::{Job, Request, Time};
+use meshwork::observe::{Event, JobId, Observer};
+use meshwork::scenario::{Outcome, Scenario};
+use meshwork::sched::{SCHEDULERS, SchedulerEntry};
+use meshwork::topology::Wiring;
+
+/// A job that arrives, asks and runs like this; its estimate is its run time.
+pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
+    Job::new(0, Time::new(arrival), request, runtime)
+}
+
+/// A scenario from TOML, with a workload that is not used.
+pub(crate) fn scenario(text: &str) -> Scenario {
+    let mut table: toml::Table = text.parse().expect("the test writes TOML");
+    if !table.contains_key("workload") {
+        let unused: toml::Table = "name = 'lublin'".parse().unwrap();
+        table.insert("workload".to_owned(), unused.into());
+    }
+    Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+/// Runs jobs under a scenario and returns the outcome and the transcript.
+pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
+    let mut transcript = Transcript::default();
+    let setup = scenario.setup(0).unwrap();
+    let outcome = scenario.run_on(setup, submissions(jobs), &mut transcript).unwrap();
+    (outcome, transcript.text)
+}
+
+/// The start of every job, in order of arrival.
+pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
+    #[derive(Default)]
+    struct Starts(Vec<Option<f64>>);
+    impl Starts {
+        fn set(&mut self, id: JobId, start: Option<f64>) {
+            self.0.resize(self.0.len().max(id.0 as usize + 1), None);
+            self.0[id.0 as usize] = start;
+        }
+    }
+    impl Observer for Starts {
+        fn observe(&mut self, now: Time, event: &Event<'_>) {
+            match event {
+                Event::Arrived(id, _) | Event::Refused(id, _) => self.set(*id, None),
+                Event::Started(run) => self.set(run.id, Some(now.units())),
+                _ => {}
+            }
+        }
+    }
+    let mut seen = Starts::default();
+    simulate(setup, submissions(jobs), &mut seen).unwrap();
+    seen.0
+}
+
+/// When each job started, finished and was interrupted, in lines.
+#[derive(Default)]
+pub(crate) struct Diary(pub(crate) Vec<String>);
+
+impl Observer for Diary {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let line = match event {
+            Event::Started(run) => format!("{now} start {}", run.job.number),
+            Event::Finished(run) => format!("{now} end {}", run.job.number),
+            Event::Interrupted(run) => format!("{now} stop {}", run.job.number),
+            Event::Down { node, .. } => format!("{now} down {node}"),
+            Event::Up { node, .. } => format!("{now} up {node}"),
+            Event::Promised(id, by) => format!("{now} promise {} {by}", id.0 + 1),
+            _ => return,
+        };
+        self.0.push(line);
+    }
+}
+
+/// Every scheduler that works on machines of every wiring.
+pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
+    let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
+    SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
+}
+
+/// Every selector with every choice of its parameters, as TOML.
+pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    for entry in meshwork::select::SELECTORS {
+        let mut texts = vec![format!("name = '{}'", entry.about.name)];
+        for param in entry.about.params {
+            if let meshwork::registry::Kind::Choice(words) = param.kind {
+                let with =
+                    |text: &String, word: &&str| format!("{text}, {} = '{word}'", param.name);
+                texts = texts.iter().flat_map(|t| words.iter().map(move |w| with(t, w))).collect();
+            }
+        }
+        let name = entry.about.name;
+        all.extend(texts.into_iter().map(|text| (name, format!("selector = {{ {text} }}"))));
+    }
+    all
+}

@@ -1,0 +1,502 @@
+//! Jobs that follow others: when they are submitted, under every scheduler, and by a schedule worked out one job at a time.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use crate::common::{SITES, Transcript, machines};
+use meshwork::job::{Job, Time};
+use meshwork::observe::recorder::{By, OwnerClass};
+use meshwork::observe::{Event, Observer};
+use meshwork::rng::Stream;
+use meshwork::scenario::{Outcome, Scenario};
+use meshwork::sched::SCHEDULERS;
+use meshwork::workload::table::Row;
+use meshwork::workload::{Inputs, Rows, Submission, WorkloadError};
+
+/// A table or a log in memory.
+#[derive(Default)]
+struct Given {
+    rows: Vec<Row>,
+    log: &'static str,
+}
+
+impl Inputs for Given {
+    fn text(&self, _: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
+        Ok(Box::new(self.log.as_bytes()))
+    }
+
+    fn rows(&self, _: &str) -> Result<Rows, WorkloadError> {
+        Ok(Box::new(self.rows.clone().into_iter().map(Ok)))
+    }
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+/// A table under these keys of its workload, on 8 flat processors.
+fn flat(workload: &str, more: &str) -> Scenario {
+    read(&format!(
+        "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\
+         [workload]\nname = 'table'\npath = 'jobs.csv'\n{workload}"
+    ))
+}
+
+/// When each job was submitted, started and ended; one that never ran has ended when it was refused.
+#[derive(Default)]
+struct Course {
+    submitted: BTreeMap<u64, Vec<f64>>,
+    started: BTreeMap<u64, Vec<f64>>,
+    ended: BTreeMap<u64, Vec<f64>>,
+}
+
+impl Observer for Course {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let now = now.units();
+        let note = |times: &mut BTreeMap<u64, Vec<f64>>, job: &Job| {
+            times.entry(job.number).or_default().push(now);
+        };
+        match event {
+            Event::Arrived(_, job) => {
+                assert_eq!(job.arrival.units().total_cmp(&now), std::cmp::Ordering::Equal);
+                note(&mut self.submitted, job);
+            }
+            Event::Refused(_, job) => {
+                note(&mut self.submitted, job);
+                note(&mut self.ended, job);
+            }
+            Event::TurnedAway(_, job) => note(&mut self.ended, job),
+            Event::Started(run) => note(&mut self.started, &run.job),
+            Event::Finished(run) => note(&mut self.ended, &run.job),
+            _ => {}
+        }
+    }
+}
+
+fn course(scenario: &Scenario, given: &Given) -> Course {
+    let mut course = Course::default();
+    scenario.run(0, given, &mut course).unwrap_or_else(|error| panic!("{error}"));
+    course
+}
+
+/// Jobs of which about half follow others, some of them none that there is; few tenths of units, so that instants tie.
+fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
+    let mut stream = Stream::new(seed, 0, "dependencies");
+    let mut submit = 0.0;
+    (0..count)
+        .map(|i| {
+            submit += stream.below(30) as f64 * 0.1;
+            // Most ask for few, some for more than there are.
+            let nodes = if stream.below(20) == 0 { 1000 } else { 1 + stream.below(nodes) };
+            let follows = match stream.below(8) {
+                0..4 if i > 0 => Some(10 + 3 * stream.below(i)),
+                4 => Some(7),
+                _ => None,
+            };
+            let runtime = stream.below(60) as f64 * 0.1;
+            Row {
+                line: i + 2,
+                job: Some((10 + 3 * i) as f64),
+                submit: Some(submit),
+                runtime: Some(runtime),
+                estimate: Some(runtime + stream.below(3) as f64),
+                nodes: Some(nodes as f64),
+                after: follows.map(|number| number as f64),
+                think: Some(stream.below(4) as f64 * 0.7),
+                ..Row::default()
+            }
+        })
+        .collect()
+}
+
+/// What must be true of each job of a run: it was submitted when the one that it follows had ended and its user had
+/// thought, and did not start before.
+fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
+    let mut followed = 0;
+    for row in rows {
+        let number = row.job.unwrap() as u64;
+        let Some(submitted) = course.submitted.get(&number) else {
+            assert!(!all, "{what}: job {number} was never submitted");
+            continue;
+        };
+        let log = row.submit.unwrap();
+        let lead =
+            row.after.map(|lead| lead as u64).filter(|&lead| (lead - 1) % 3 == 0 && lead > 9);
+        let expected = match lead {
+            Some(lead) => {
+                followed += 1;
+                let due = course.ended[&lead][0] + row.think.unwrap();
+                if held { due.max(log) } else { due }
+            }
+            None => log,
+        };
+        assert!((submitted[0] - expected).abs() < 1e-12, "{what}: job {number}");
+        if let Some(start) = course.started.get(&number) {
+            assert!(start[0] >= expected, "{what}: job {number}");
+        }
+        assert!(!all || course.ended.contains_key(&number), "{what}: job {number} never ends");
+    }
+    assert!(!all || followed > rows.len() / 4, "{what}: {followed} followed others");
+}
+
+#[test]
+fn no_job_starts_before_the_end_of_the_one_it_follows_and_the_think_time() {
+    let mut tried = 0;
+    let one = |(machine, _)| format!("machine = {{ {machine} }}");
+    let sites: Vec<String> = machines().into_iter().map(one).chain([SITES.to_owned()]).collect();
+    for (at, site) in sites.iter().enumerate() {
+        let machine: toml::Table = site.parse().unwrap();
+        for scheduler in SCHEDULERS {
+            for (replay, passes) in
+                [("closed", "instant"), ("held", "instant"), ("closed", "event")]
+            {
+                let mut table: toml::Table = format!(
+                    "passes = '{passes}'\nscheduler = '{}'\n[workload]\nname = 'table'\npath = 'x'\n\
+                     dependencies = {{ of = 'log', replay = '{replay}' }}",
+                    scheduler.about.name
+                )
+                .parse()
+                .unwrap();
+                table.extend(machine.clone());
+                let Ok(scenario) = Scenario::read(&table) else { continue };
+                let given = Given { rows: rows(150, 6, at as u64), ..Given::default() };
+                let course = course(&scenario, &given);
+                let what = format!("{} on {site}, {replay}, {passes}", scheduler.about.name);
+                check(&given.rows, &course, replay == "held", scheduler.serves_all, &what);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 200, "{tried}");
+}
+
+/// First come, first served on 8 processors, one instant after another, with lists and no more.
+fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
+    let number = |row: &Row| row.job.unwrap() as u64;
+    let there = |lead: u64| rows.iter().any(|row| number(row) == lead);
+    let lead = |row: &Row| row.after.map(|lead| lead as u64).filter(|&lead| there(lead));
+    let mut order: Vec<&Row> = rows.iter().collect();
+    order.sort_by(|a, b| a.submit.unwrap().total_cmp(&b.submit.unwrap()));
+    // Who is still to be submitted, with when, as far as that is known.
+    let mut to_come: Vec<(&Row, Option<f64>)> = order
+        .iter()
+        .map(|row| (*row, if lead(row).is_none() { row.submit } else { None }))
+        .collect();
+    let (mut queue, mut running): (Vec<&Row>, Vec<(f64, &Row)>) = (Vec::new(), Vec::new());
+    let mut seen = BTreeMap::new();
+    let mut free = 8;
+    loop {
+        let ends = running.iter().map(|(end, _)| *end);
+        let Some(now) = ends.chain(to_come.iter().filter_map(|(_, at)| *at)).min_by(f64::total_cmp)
+        else {
+            return seen;
+        };
+        let release = |to_come: &mut Vec<(&Row, Option<f64>)>, of: u64| {
+            for (row, at) in to_come.iter_mut().filter(|(row, _)| lead(row) == Some(of)) {
+                let due = now + row.think.unwrap();
+                *at = Some(if held { due.max(row.submit.unwrap()) } else { due });
+            }
+        };
+        for (_, row) in running.extract_if(.., |(end, _)| *end <= now).collect::<Vec<_>>() {
+            free += row.nodes.unwrap() as u64;
+            release(&mut to_come, number(row));
+        }
+        // Those of the log before those that follow; a refused one may release others at once.
+        while let Some(place) = [false, true].iter().find_map(|follows| {
+            to_come.iter().position(|(row, at)| *at == Some(now) && lead(row).is_some() == *follows)
+        }) {
+            let (row, _) = to_come.remove(place);
+            seen.insert(number(row), (now, None));
+            if row.nodes.unwrap() > 8.0 {
+                release(&mut to_come, number(row));
+            } else {
+                queue.push(row);
+            }
+        }
+        while let Some(head) = queue.first()
+            && head.nodes.unwrap() as u64 <= free
+        {
+            free -= head.nodes.unwrap() as u64;
+            seen.get_mut(&number(head)).unwrap().1 = Some(now);
+            running.push((now + head.runtime.unwrap(), queue.remove(0)));
+        }
+    }
+}
+
+#[test]
+fn first_come_first_served_is_as_worked_out_by_hand() {
+    for seed in 0..40 {
+        for replay in ["closed", "held"] {
+            let given = Given { rows: rows(80, 8, 100 + seed), ..Given::default() };
+            let keys = format!("dependencies = {{ of = 'log', replay = '{replay}' }}");
+            let course = course(&flat(&keys, ""), &given);
+            let expected = by_hand(&given.rows, replay == "held");
+            assert_eq!(expected.len(), 80);
+            for (number, (submitted, started)) in expected {
+                assert_eq!(course.submitted[&number], [submitted], "{seed} {replay} {number}");
+                let own = course.started.get(&number).map(|starts| starts[0]);
+                assert_eq!(own, started, "{seed} {replay} {number}");
+            }
+        }
+    }
+}
+
+fn transcript(scenario: &Scenario, given: &Given) -> (Outcome, String) {
+    let mut transcript = Transcript::default();
+    let outcome = scenario.run(0, given, &mut transcript).unwrap();
+    (outcome, transcript.text)
+}
+
+#[test]
+fn where_no_job_follows_another_a_replay_is_open() {
+    let mut rows = rows(200, 8, 5);
+    rows.iter_mut().for_each(|row| row.after = row.after.filter(|&lead| lead < 10.0));
+    assert!(rows.iter().any(|row| row.after.is_some()), "some follow jobs that are not there");
+    let given = Given { rows, ..Given::default() };
+    let open = transcript(&flat("", ""), &given);
+    for keys in ["'none'", "'log'", "{ of = 'log', replay = 'held' }", "'user'"] {
+        assert_eq!(transcript(&flat(&format!("dependencies = {keys}"), ""), &given), open);
+    }
+}
+
+/// A job with a number, submission, run time and processors, that follows another.
+fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
+    Row {
+        job: Some(job as f64),
+        submit: Some(submit),
+        runtime: Some(runtime),
+        nodes: Some(nodes),
+        after: follows.map(|(lead, _)| lead as f64),
+        think: follows.map(|(_, think)| think),
+        ..Row::default()
+    }
+}
+
+#[test]
+fn jobs_that_wait_for_one_another_are_refused_by_their_numbers() {
+    let sentence = |pairs: &[(u64, u64)]| {
+        let mut rows = vec![row(1, 0.0, 1.0, 1.0, None)];
+        rows.extend(pairs.iter().map(|&(job, lead)| row(job, 1.0, 1.0, 1.0, Some((lead, 0.0)))));
+        let scenario = flat("dependencies = 'log'", "");
+        let given = Given { rows, ..Given::default() };
+        scenario.run(0, &given, &mut ()).unwrap_err().to_string()
+    };
+    let begin = "`workload.dependencies` is given, but";
+    assert_eq!(sentence(&[(2, 1), (3, 3)]), format!("{begin} job 3 follows itself"));
+    assert_eq!(
+        sentence(&[(2, 1), (5, 4), (4, 6), (6, 5), (7, 6)]),
+        format!("{begin} job 4 follows job 6 follows job 5 follows job 4")
+    );
+    let ring: Vec<(u64, u64)> =
+        (10..30).map(|job| (job, if job == 29 { 10 } else { job + 1 })).collect();
+    assert_eq!(
+        sentence(&ring),
+        format!(
+            "{begin} job 10 follows job 11 follows job 12 and so on: 20 jobs follow one another in a circle"
+        )
+    );
+}
+
+#[test]
+fn a_job_follows_all_parts_of_one_that_is_split() {
+    // 6 processors become two of 3 and 3; on 8 both start, but beside a job of 4 one after the other.
+    let rows = vec![
+        row(1, 0.0, 10.0, 4.0, None),
+        row(2, 0.0, 2.0, 6.0, None),
+        row(3, 0.0, 1.0, 1.0, Some((2, 5.0))),
+    ];
+    let given = Given { rows, ..Given::default() };
+    let course = course(&flat("split_above = 0.4\ndependencies = 'log'", ""), &given);
+    // Parts of 3 and 1 for the first, of 3 and 3 for the second: 3 + 1 + 3 run, 3 wait for them.
+    assert_eq!(course.ended[&2], [2.0, 4.0]);
+    assert_eq!(course.submitted[&3], [9.0]);
+}
+
+#[test]
+fn a_job_whose_lead_is_cut_off_comes_as_in_the_log() {
+    let rows = vec![
+        row(1, 0.0, 10.0, 4.0, None),
+        row(2, 20.0, 2.0, 6.0, Some((1, 90.0))),
+        row(3, 30.0, 2.0, 6.0, Some((2, 3.0))),
+    ];
+    let given = Given { rows, ..Given::default() };
+    let all = course(&flat("dependencies = 'log'", ""), &given);
+    assert_eq!((all.submitted[&2][0], all.submitted[&3][0]), (100.0, 105.0));
+    let cut = course(&flat("from = 5\ndependencies = 'log'", ""), &given);
+    assert_eq!((cut.submitted[&2][0], cut.submitted[&3][0]), (20.0, 25.0));
+    let scaled =
+        course(&flat("arrival_scale = 2\nruntime_scale = 3\ndependencies = 'log'", ""), &given);
+    // 30 and twice 90; 6 more, and twice 3.
+    assert_eq!((scaled.submitted[&2][0], scaled.submitted[&3][0]), (210.0, 222.0));
+}
+
+#[test]
+fn a_job_that_is_turned_away_releases_those_that_follow_it() {
+    let mesh = "machine = { topology = 'mesh', dims = [4, 2] }\nscheduler = 'giving_up'\n\
+                [workload]\nname = 'table'\npath = 'x'\ndependencies = 'log'";
+    let block = |row: Row, block: &str| Row { nodes: None, block: Some(block.into()), ..row };
+    let rows = vec![
+        block(row(1, 0.0, 10.0, 1.0, None), "4x1"),
+        block(row(2, 1.0, 2.0, 1.0, None), "4x2"),
+        row(3, 0.0, 1.0, 1.0, Some((2, 0.5))),
+    ];
+    let given = Given { rows, ..Given::default() };
+    let course = course(&read(mesh), &given);
+    assert!(!course.started.contains_key(&2));
+    assert_eq!((course.ended[&2][0], course.submitted[&3][0]), (1.0, 1.5));
+}
+
+#[test]
+fn an_interrupted_job_releases_nobody_before_its_end() {
+    // The only node fails at 4 for 3 units: the job starts anew at 7 and ends at 17.
+    let scenario = read(
+        "machine = { topology = 'flat', processors = 1 }\nfailures = { trace = 'down.csv' }\n\
+         [workload]\nname = 'table'\npath = 'x'\ndependencies = 'log'",
+    );
+    struct Failing(Given);
+    impl Inputs for Failing {
+        fn text(&self, _: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
+            Ok(Box::new(&b"node,down,up\n0,4,7\n"[..]))
+        }
+        fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
+            self.0.rows(path)
+        }
+    }
+    let rows = vec![row(1, 0.0, 10.0, 1.0, None), row(2, 0.0, 1.0, 1.0, Some((1, 2.0)))];
+    let mut course = Course::default();
+    let given = Failing(Given { rows, ..Given::default() });
+    scenario.run(0, &given, &mut course).unwrap();
+    assert_eq!((course.ended[&1][0], course.submitted[&2][0]), (17.0, 19.0));
+}
+
+/// Number, submission, wait, run time, user, group, program, queue, partition, preceding job and think time.
+const LOG: &str = "; Version: 2.2
+1 0 50 100 4 -1 -1 4 -1 -1 1 7 2 70 1 5 -1 -1
+2 200 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 5 1 50
+3 1500 0 100 4 -1 -1 4 -1 -1 1 7 3 -1 3 -1 2 -9
+4 1500 0 100 4 -1 -1 4 -1 -1 1 8 3 8 -1 -1 0 -1
+5 3000 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 -1 -1 -1
+";
+
+fn of_log(keys: &str) -> Scenario {
+    read(&format!(
+        "machine = {{ topology = 'flat', processors = 8 }}\n\
+         [workload]\nname = 'swf'\npath = 'log.swf'\n{keys}"
+    ))
+}
+
+#[test]
+fn fields_12_to_18_of_a_log() {
+    let given = Given { log: LOG, ..Given::default() };
+    let log = course(&of_log("dependencies = 'log'"), &given);
+    // 100 and 50; 250 and nothing, for nobody thinks for less; the others as they are.
+    let expected = [(1, 0.0), (2, 150.0), (3, 250.0), (4, 1500.0), (5, 3000.0)];
+    for (number, at) in expected {
+        assert_eq!(log.submitted[&number], [at]);
+    }
+    // Ends at 150, 300, 1600, 1600, 3100: 50 before the second, 1200 before the third, 1400 before the last.
+    for (keys, expected) in [
+        ("'user'", [0.0, 150.0, 1450.0, 1500.0, 3000.0]),
+        ("{ of = 'user', session = 1400 }", [0.0, 150.0, 1450.0, 1500.0, 2950.0]),
+        ("{ of = 'user', session = 1199 }", [0.0, 150.0, 1500.0, 1500.0, 3000.0]),
+        ("{ of = 'user', replay = 'held' }", [0.0, 200.0, 1500.0, 1500.0, 3000.0]),
+    ] {
+        let of_users = course(&of_log(&format!("dependencies = {keys}")), &given);
+        let submitted: Vec<f64> = of_users.submitted.values().map(|at| at[0]).collect();
+        assert_eq!(submitted, expected, "{keys}");
+    }
+    let mut scenario = of_log("").table().clone();
+    scenario["measure"] = toml::toml! {
+        metrics = ["wait"]
+        by_queue = true
+        by_application = true
+        by_partition = true
+    }
+    .into();
+    let outcome = Scenario::read(&scenario).unwrap().run(0, &given, &mut ()).unwrap();
+    let classes = |classes: &[OwnerClass]| {
+        classes.iter().map(|class| (class.name.clone(), class.jobs)).collect::<Vec<_>>()
+    };
+    let name = |name: &str| Some(name.to_owned());
+    assert_eq!(classes(&outcome.by_owner[&By::Queue]), [(name("1"), 1), (name("3"), 3), (None, 1)]);
+    assert_eq!(classes(&outcome.by_owner[&By::Partition]), [(name("5"), 2), (None, 3)]);
+    assert_eq!(
+        classes(&outcome.by_owner[&By::Application]),
+        [(name("8"), 1), (name("70"), 1), (None, 3)]
+    );
+    assert_eq!(outcome.by_owner.len(), 3);
+}
+
+#[test]
+fn a_table_infers_from_its_waits() {
+    let of = |row: Row, user: &str, wait: Option<f64>| Row { user: Some(user.into()), wait, ..row };
+    let rows = vec![
+        of(row(1, 0.0, 10.0, 1.0, None), "a", Some(5.0)),
+        of(row(2, 0.0, 10.0, 1.0, None), "a", None),
+        // After the first one's end at 15 and not the second's at 10; that it follows 9 is not asked for.
+        of(row(3, 18.0, 1.0, 1.0, Some((9, 1.0))), "a", None),
+        of(row(4, 18.0, 1.0, 1.0, None), "b", None),
+        Row { submit: Some(18.0), user: None, ..row(5, 18.0, 1.0, 1.0, None) },
+    ];
+    let given = Given { rows, ..Given::default() };
+    let scenario = flat("dependencies = { of = 'user', session = 5 }", "");
+    let follows: Vec<(u64, u64, f64)> = scenario
+        .jobs(0, &given)
+        .unwrap()
+        .filter_map(|item| match item.unwrap() {
+            Submission::Following(own) => {
+                assert_eq!(own.ends, 1);
+                Some((own.job.number, own.after.number, own.after.think))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(follows, [(3, 1, 3.0)]);
+}
+
+#[test]
+fn copies_of_a_user_follow_their_own_jobs() {
+    // Three times the load by users: everyone's jobs three times, each with dependencies of its own.
+    let rows: Vec<Row> = (0..40)
+        .map(|i| {
+            let follows = (i % 2 == 1).then_some((i, 1.0));
+            let job = row(i + 1, i as f64 * 10.0, 4.0, 2.0, follows);
+            Row { user: Some((i / 2).to_string()), ..job }
+        })
+        .collect();
+    let work = 40.0 * 8.0;
+    let load = 3.0 * work / (8.0 * 390.0);
+    let given = Given { rows, ..Given::default() };
+    let keys = format!("scale = {{ load = {load}, by = 'users' }}\ndependencies = 'log'");
+    let course = course(&flat(&keys, ""), &given);
+    assert_eq!(course.submitted.len(), 120, "each copy has a number of its own");
+    for (number, at) in &course.submitted {
+        let lead = number - 1;
+        if (number - 1) % 41 % 2 == 1 && course.submitted.contains_key(&lead) {
+            assert!((at[0] - course.ended[&lead][0] - 1.0).abs() < 1e-9, "{number}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_linked_is_refused() {
+    let refused = |workload: &str| {
+        let text =
+            format!("machine = {{ topology = 'flat', processors = 8 }}\nworkload = {workload}");
+        Scenario::read(&text.parse().unwrap()).unwrap_err().message
+    };
+    assert_eq!(
+        refused("{ name = 'lublin', jobs = 10, dependencies = 'log' }"),
+        "`workload.dependencies` is given, but the workload `lublin` does not say after which others its jobs come"
+    );
+    let unknown = refused("{ name = 'swf', path = 'x', dependencies = 'users' }");
+    assert!(unknown.contains("did you mean `user`"), "{unknown}");
+    let log = "1 0 -1 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 2.5 -1\n";
+    let given = Given { log, ..Given::default() };
+    assert_eq!(
+        of_log("dependencies = 'log'").run(0, &given, &mut ()).unwrap_err().to_string(),
+        "log.swf:1: field 17 (preceding job) is `2.5`, but must be a whole number up to 1000000000000000"
+    );
+    // Nobody looks at it where nobody asks.
+    assert!(of_log("").run(0, &given, &mut ()).is_ok());
+}

@@ -1,0 +1,70 @@
+//! Integration tests of the model: one program, which is linked once.
+
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+mod access;
+mod anchors;
+mod architecture;
+mod booksim;
+mod common;
+mod conformance;
+mod contracts;
+mod corpus;
+mod cube_twins;
+mod cubes;
+mod data_entries;
+mod dependencies;
+mod disciplines;
+mod energy;
+mod failures;
+mod fairness;
+mod golden;
+mod list_twins;
+mod listed;
+mod listed_twins;
+mod locality;
+mod logs;
+mod malleable;
+mod manual;
+mod measures;
+mod mesh_allocators;
+mod messages;
+mod metamorphic;
+mod partitions;
+mod pool;
+mod priority;
+mod reconfigurable;
+mod rfold;
+mod rfold_program;
+mod scattered;
+mod selectors;
+#[cfg(feature = "serde")]
+mod serialization;
+mod speeds;
+mod theory;
+mod topologies;
+mod twins;
+mod waits;
+mod wormhole;
+mod wormhole_twin;
+
+// The strategies of the manual are written as they would be in the crate, where `crate` is the model and `super` the
+// folder of their kind.
+use meshwork::{cluster, form, geometry, job, machine, registry, topology};
+
+#[expect(unreachable_pub, reason = "what is public in the crate is not in a test")]
+mod alloc {
+    pub(crate) use meshwork::alloc::*;
+
+    pub(crate) mod block {
+        pub(crate) mod two_ends;
+    }
+}
+
+#[expect(unreachable_pub, reason = "what is public in the crate is not in a test")]
+mod sched {
+    pub(crate) use meshwork::sched::*;
+
+    pub(crate) mod shortest_first;
+}

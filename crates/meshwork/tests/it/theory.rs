@@ -1,0 +1,227 @@
+//! The engine is held to queueing theory: formulas, within intervals over independent replications.
+//!
+//! Seeds are fixed, so the tests are deterministic; the level (99.9 %) and the number of
+//! replications were chosen before looking.
+
+use crate::common::scenario;
+use meshwork::cluster::{Cluster, StartOptions};
+use meshwork::engine::Setup;
+use meshwork::scenario::{Outcome, Scenario};
+use meshwork::sched::Scheduler;
+use meshwork::workload::NoInputs;
+use toml::Value;
+
+const REPLICATIONS: u64 = 20;
+/// Two-sided 99.9 % quantile of Student's t with 19 degrees of freedom.
+const T: f64 = 3.883;
+
+/// The blocking probability of *c* servers without a queue at offered load *a*.
+fn erlang_b(c: u32, a: f64) -> f64 {
+    (1..=c).fold(1.0, |blocked, k| a * blocked / (f64::from(k) + a * blocked))
+}
+
+/// The mean wait at *c* servers with a queue, exponential times of mean 1.
+fn erlang_c_wait(c: u32, a: f64) -> f64 {
+    let rho = a / f64::from(c);
+    let blocked = erlang_b(c, a);
+    blocked / (1.0 - rho * (1.0 - blocked)) / (f64::from(c) - a)
+}
+
+fn metric(outcome: &Outcome, name: &str) -> f64 {
+    outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
+}
+
+fn assert_mean(what: &str, values: &[f64], theory: f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let half_width = T * (variance / n).sqrt();
+    assert!(
+        (mean - theory).abs() <= half_width,
+        "{what}: {mean} ± {half_width}, theory says {theory}"
+    );
+    assert!(half_width < 0.2 * theory, "{what}: ± {half_width} around {mean} says nothing");
+}
+
+fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
+    (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
+}
+
+/// One-processor jobs on a machine, offered `load` of its capacity.
+fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
+    scenario(&format!(
+        "machine = {{ {machine} }}
+         workload = {{ name = 'synthetic', load = {load}, runtimes = {{ {runtimes} }},
+                       sizes = {{ name = 'constant', value = 1, form = 'count' }} }}
+         measure = {{ warmup_jobs = 2000, jobs = {jobs} }}"
+    ))
+}
+
+#[test]
+fn waits_of_one_processor_jobs_are_erlang_c() {
+    for (c, machine, load) in [
+        (1, "topology = 'flat', processors = 1", 0.7),
+        (4, "topology = 'mesh', dims = [2, 2]", 0.8),
+        (16, "topology = 'torus', dims = [4, 4]", 0.9),
+    ] {
+        let study = one_processor_jobs(machine, load, "name = 'exponential', mean = 1.0", 40_000);
+        let theory = erlang_c_wait(c, load * f64::from(c));
+        assert_mean(&format!("M/M/{c}"), &replicate(&study, "wait"), theory);
+    }
+}
+
+#[test]
+fn poisson_arrivals_see_the_queue_of_the_clock() {
+    let load = 0.7;
+    let mut study = one_processor_jobs(
+        "topology = 'flat', processors = 1",
+        load,
+        "name = 'exponential', mean = 1.0",
+        40_000,
+    )
+    .table()
+    .clone();
+    let metrics = ["queue_seen", "queue_length", "median_wait", "p95_wait"].map(Value::from);
+    study["measure"].as_table_mut().unwrap().insert("metrics".into(), metrics.to_vec().into());
+    let study = Scenario::read(&study).unwrap();
+    // M/M/1: ρ² / (1 − ρ) jobs wait, and P(wait > t) = ρ · exp(−(1 − ρ) t).
+    let queue = load * load / (1.0 - load);
+    assert_mean("the queue that arrivals see", &replicate(&study, "queue_seen"), queue);
+    assert_mean("the queue over time", &replicate(&study, "queue_length"), queue);
+    for (name, beyond) in [("median_wait", 0.5), ("p95_wait", 0.05)] {
+        let theory = libm::log(load / beyond) / (1.0 - load);
+        assert_mean(name, &replicate(&study, name), theory);
+    }
+}
+
+#[test]
+fn waits_at_one_server_are_pollaczek_khinchine() {
+    let load = 0.6;
+    for (runtimes, second_moment) in [
+        ("name = 'constant', value = 1.0", 1.0),
+        ("name = 'uniform', min = 0.0, max = 2.0", 4.0 / 3.0),
+        // A coefficient of variation of 2: the second moment is 1 + 4.
+        ("name = 'hyperexponential', mean = 1.0, alpha = 0.9, cv = 2.0", 5.0),
+    ] {
+        let study = one_processor_jobs("topology = 'flat', processors = 1", load, runtimes, 60_000);
+        let theory = load * second_moment / (2.0 * (1.0 - load));
+        assert_mean(runtimes, &replicate(&study, "wait"), theory);
+    }
+}
+
+#[test]
+fn jobs_that_need_the_whole_machine_are_a_queue_at_one_server() {
+    let study = scenario(
+        "machine = { topology = 'mesh', dims = [4, 3] }
+         workload = { name = 'synthetic', load = 0.7, runtimes = { name = 'exponential', mean = 2.0 },
+                      sizes = { name = 'uniform', min = [4, 3], max = [4, 3] } }
+         measure = { warmup_jobs = 2000, jobs = 40000 }",
+    );
+    // M/M/1 with mean service 2: ρ / (1 − ρ) times the mean.
+    assert_mean("whole machine", &replicate(&study, "wait"), 0.7 / 0.3 * 2.0);
+    assert_mean("its utilization", &replicate(&study, "utilization"), 0.7);
+}
+
+#[test]
+fn static_partitions_are_queues_at_one_server_each() {
+    // All jobs ask for one dimension of a 4-cube, which has one partition for it: the machine carries
+    // `load` of that partition, and waits are those of one server. Of dimension 0 there are two.
+    let study = |dimension: u32, load: f64, runtimes: &str| {
+        let share = load * f64::from(1 << dimension) / 16.0;
+        scenario(&format!(
+            "machine = {{ topology = 'hypercube', dimension = 4 }}
+             scheduler = 'static_partitioning'
+             workload = {{ name = 'synthetic', load = {share}, runtimes = {{ {runtimes} }},
+                           sizes = {{ name = 'constant', value = {dimension}, form = 'subcube' }} }}
+             measure = {{ warmup_jobs = 2000, jobs = 60000 }}"
+        ))
+    };
+    for (dimension, load) in [(1, 0.5), (3, 0.7)] {
+        for (runtimes, second_moment) in [
+            ("name = 'uniform', min = 0.0, max = 2.0", 4.0 / 3.0),
+            ("name = 'hyperexponential', mean = 1.0, alpha = 0.9, cv = 2.0", 5.0),
+        ] {
+            let theory = load * second_moment / (2.0 * (1.0 - load));
+            let waits = replicate(&study(dimension, load, runtimes), "wait");
+            assert_mean(&format!("dimension {dimension}, {runtimes}"), &waits, theory);
+        }
+    }
+    let two = study(0, 1.4, "name = 'exponential', mean = 1.0");
+    assert_mean("two servers", &replicate(&two, "wait"), erlang_c_wait(2, 1.4));
+}
+
+/// Starts what arrives, or turns it away.
+struct Loss;
+
+impl Scheduler for Loss {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        for ticket in cluster.arrivals().to_vec() {
+            if !cluster.start(ticket, StartOptions::default()) {
+                cluster.turn_away(ticket);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_machine_without_a_queue_loses_erlang_b_whatever_the_run_times() {
+    let (c, offered) = (8, 6.0);
+    for runtimes in [
+        "name = 'exponential', mean = 1.0",
+        "name = 'constant', value = 1.0",
+        "name = 'hyperexponential', mean = 1.0, alpha = 0.9, cv = 3.0",
+    ] {
+        let study = one_processor_jobs(
+            "topology = 'hypercube', dimension = 3",
+            offered / f64::from(c),
+            runtimes,
+            40_000,
+        );
+        let lost: Vec<f64> = (0..REPLICATIONS)
+            .map(|r| {
+                let setup = Setup { scheduler: Box::new(Loss), ..study.setup(r).unwrap() };
+                let jobs = study.jobs(r, &NoInputs).unwrap();
+                let outcome = study.run_on(setup, jobs, &mut ()).unwrap();
+                // The jobs of the warm-up are lost as often as any others.
+                let (lost, served) = (outcome.refused as f64, 40_000.0);
+                lost / (lost + served)
+            })
+            .collect();
+        assert_mean(runtimes, &lost, erlang_b(c, offered));
+    }
+}
+
+#[test]
+fn smallest_job_first_serves_small_jobs_sooner() {
+    let study = |scheduler: &str| {
+        scenario(&format!(
+            "machine = {{ topology = 'flat', processors = 16 }}
+             scheduler = '{scheduler}'
+             workload = {{ name = 'synthetic', load = 0.8, sizes = {{ name = 'uniform' }},
+                           runtimes = {{ name = 'exponential', mean = 1.0 }} }}
+             measure = {{ warmup_jobs = 500, jobs = 20000 }}"
+        ))
+    };
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let (fcfs, sjf) =
+        (mean(replicate(&study("fcfs"), "wait")), mean(replicate(&study("sjf"), "wait")));
+    assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
+}
+
+/// Jobs that share a machine equally are customers of a processor that is shared: their mean time in
+/// the system depends on the mean of their work alone, and on nothing else of its distribution.
+#[test]
+fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
+    let load = 0.6;
+    for runtimes in ["name = 'exponential', mean = 1.0", "name = 'uniform', min = 0.0, max = 2.0"] {
+        // With 10,080 processors a part is as large as any other, but for a few in a thousand.
+        let study = scenario(&format!(
+            "machine = {{ topology = 'flat', processors = 10080 }}
+             scheduler = 'equipartition'
+             workload = {{ name = 'synthetic', load = {load}, runtimes = {{ {runtimes} }},
+                           sizes = {{ name = 'constant', value = 10080, form = 'count' }} }}
+             measure = {{ warmup_jobs = 2000, jobs = 22000 }}"
+        ));
+        assert_mean(runtimes, &replicate(&study, "turnaround"), 1.0 / (1.0 - load));
+    }
+}
