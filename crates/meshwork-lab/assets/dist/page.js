@@ -188,6 +188,14 @@
     answered;
     /** @type {Uint8Array | undefined} and what they are */
     answer;
+    /** @type {Uint32Array | undefined} Which nodes slept, */
+    asleep_node;
+    /** @type {Uint32Array | undefined} of which site, */
+    asleep_site;
+    /** @type {Float64Array | undefined} from when */
+    asleep_from;
+    /** @type {Float64Array | undefined} until when */
+    asleep_until;
     // What `play` makes of them.
     /** @type {Float64Array} when a job joined the queue, */
     submit;
@@ -252,6 +260,7 @@
       }
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
       this.told = this.answersTold();
+      this.marked = [...recording.marked ?? [], ...this.sleeps()];
       for (
         const name2 of
         /** @type {const} */
@@ -261,6 +270,11 @@
       this.own = this.look;
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
+    }
+    // The spans during which nodes slept.
+    sleeps() {
+      const { asleep_node: nodes = [], asleep_site: sites = [], asleep_from: from = [], asleep_until: until = [] } = this;
+      return Array.from(nodes, (first2, i) => ({ kind: "asleep", name: "", site: sites[i], first: first2, count: 1, from: from[i], until: until[i] }));
     }
     // For each request the instants at which the answer to those who wait with it changed, and the answers.
     answersTold() {
@@ -446,7 +460,7 @@
         running,
         waiting,
         down: this.outages.filter(({ from, to }) => from <= time && time < to),
-        marked: (this.recording.marked ?? []).filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
+        marked: this.marked.filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
         held: of(this.held),
         waits: of(this.waits),
         runs: of(this.runs),
@@ -1306,7 +1320,7 @@
     }
     /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
     explain(colours) {
-      const { marked = [] } = this.run.recording;
+      const { marked } = this.run;
       const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
       const has = (kind) => marked.some((own) => own.kind === kind);
       if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
@@ -1888,6 +1902,14 @@
   function legendOf(view) {
     return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
   }
+  var canPart = (view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
+  var parted = (view) => ({
+    ...view,
+    panel: view.colour,
+    panels: view.series.map(({ name: name2 }) => name2),
+    series: view.series.map((series, panel) => ({ ...series, panel })),
+    bounds: view.bounds?.map((bound) => ({ ...bound, panel: bound.series }))
+  });
   var panelName = (view, panel) => view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "";
   function figureOf(view, log, width2 = 720, inPercent = hasPercent(view), isFree = false) {
     const theme2 = PAPER;
@@ -2018,6 +2040,52 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     });
   }
 
+  // report/tables.js
+  var FEW = 12;
+  function keyOf(text2) {
+    const number2 = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text2.trim());
+    return number2 ? Number(number2[0].replaceAll(",", "").replace("−", "-")) : text2.trim();
+  }
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    if (typeof a === "number" || b === "-") return -1;
+    if (typeof b === "number" || a === "-") return 1;
+    return a.localeCompare(b);
+  }
+  function sort(table, column2, isDown) {
+    const body = table.tBodies[0];
+    const rows2 = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column2]?.textContent ?? "") }));
+    rows2.sort((a, b) => isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key));
+    body.append(...rows2.map(({ row }) => row));
+    [...table.tHead?.rows[0].cells ?? []].forEach((head, i) => {
+      if (i === column2) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+  }
+  function prepareTables(root) {
+    for (const table of root.querySelectorAll("details.numbers table, figure details table")) {
+      if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
+      const count = table.tBodies[0]?.rows.length ?? 0;
+      if (count < 3) continue;
+      [...table.tHead?.rows[0].cells ?? []].forEach((head, column2) => {
+        const button2 = make2("button", { type: "button" }, ...head.childNodes);
+        button2.addEventListener("click", () => sort(table, column2, head.getAttribute("aria-sort") === "ascending"));
+        head.append(button2);
+      });
+      const box = table.closest(".scroll");
+      if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
+      const input = make2("input", { type: "search", autocomplete: "off" });
+      input.addEventListener("input", () => {
+        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+        for (const row of box.querySelectorAll("tbody tr")) {
+          const text2 = row.textContent?.toLowerCase() ?? "";
+          if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
+        }
+      });
+      box.before(make2("label", { class: "filter" }, "Rows with ", input));
+    }
+  }
+
   // report/tip.js
   var REACH = 40;
   function told(view, point, { panel, inPercent }) {
@@ -2084,7 +2152,11 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var SCALES = ["linear", "logarithmic", "own in each panel"];
   var UNIT = "in";
   var UNITS = ["percent", "absolute"];
-  var OWN = ["metric", "along", SCALE, UNIT];
+  var LINES = "lines";
+  var PARTS2 = ["in one panel", "a panel each"];
+  var HAIRBALL = 4;
+  var ALONG = "along";
+  var OWN = ["metric", ALONG, SCALE, UNIT, LINES];
   var states = /* @__PURE__ */ new Map();
   var findings = /* @__PURE__ */ new Map();
   var queue = [];
@@ -2099,13 +2171,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     return at3 < 0 ? choice.first ?? 0 : at3;
   }
   var indicesOf = (figure2, chosen) => figure2.choices.map((choice) => indexOf(choice, chosen));
+  var viewAt = (figure2, at3) => figure2.views.find((view) => view.at.every((index, i) => index === null || index === at3[i]));
+  var alongOf = (figure2) => figure2.choices.findIndex(({ key }) => key === ALONG);
   function viewOf(figure2, chosen) {
     const at3 = indicesOf(figure2, chosen);
-    return figure2.views.find((view) => view.at.every((index, i) => index === at3[i]));
+    const along2 = alongOf(figure2);
+    return viewAt(figure2, at3) ?? (along2 < 0 ? void 0 : viewAt(figure2, at3.with(along2, 0)));
   }
   function logOf(view, chosen) {
     const scale2 = chosen.get(SCALE);
     return canBeLog(view) && (scale2 === SCALES[1] || scale2 !== SCALES[0] && isLog(view));
+  }
+  var isHairball = (view) => canPart(view) && view.style === "steps" && Boolean(view.fixed) && view.series.length > HAIRBALL;
+  function shownOf(figure2, chosen) {
+    const view = viewOf(figure2, chosen);
+    const isParted = view && canPart(view) && (chosen.has(LINES) ? chosen.get(LINES) === PARTS2[1] : isHairball(view));
+    return view && isParted ? parted(view) : view;
   }
   function lookOf(view, chosen) {
     return {
@@ -2166,7 +2247,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const state2 = stateOf(element);
     state2.isWaiting = false;
     const { figure: figure2, chosen } = state2;
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     const panels = find(element, ".panels"), legend2 = find(element, ".legends");
     const caption = find(element, "figcaption");
     const numbers = (
@@ -2186,9 +2267,10 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const look3 = lookOf(view, chosen);
     caption.textContent = sentenceOf(view, look3.log, look3.inPercent);
     fillLook(element, view);
+    offer(element, view);
     if (view.colour) legend2.append(legendElement(view));
     drawPanels(panels, view, look3, state2.width);
-    if (numbers.open) fillNumbers(numbers, view);
+    if (numbers.open) fillNumbers(numbers, viewOf(figure2, chosen) ?? view);
   }
   function pair(home) {
     let alone = (
@@ -2198,7 +2280,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     for (const element of home.children) {
       const state2 = states.get(element);
       if (!state2) continue;
-      const view = viewOf(state2.figure, state2.chosen);
+      const view = shownOf(state2.figure, state2.chosen);
       const isWide = view !== void 0 && panelsOf(view).length > 1;
       if (isWide || alone) {
         alone?.classList.toggle("wide", isWide);
@@ -2237,14 +2319,15 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       scroll,
       ...more
     );
+    prepareTables(details);
   }
   async function save(element, kind) {
     const { figure: figure2, chosen } = stateOf(element);
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     if (!view) return;
-    const name2 = fileName(figure2.id, ...figure2.choices.map((choice, i) => choice.values[view.at[i]]));
+    const name2 = fileName(figure2.id, ...figure2.choices.flatMap((choice, i) => choice.values[view.at[i] ?? -1] ?? []));
     if (kind === "CSV") {
-      const { heads, rows: rows2 } = numbersOf(view);
+      const { heads, rows: rows2 } = numbersOf(viewOf(figure2, chosen) ?? view);
       handText(`${name2}.csv`, csv([heads, ...rows2]), "text/csv");
       return;
     }
@@ -2287,7 +2370,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function recall(element) {
     const { figure: figure2, chosen } = stateOf(element);
     chosen.clear();
-    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }]) {
+    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }, { key: LINES, values: PARTS2 }]) {
       const value = recalled(address(figure2, key));
       if (value !== null && values.includes(value)) chosen.set(key, value);
     }
@@ -2340,12 +2423,26 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const active = document.activeElement;
     const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
     row.replaceChildren(...figure2.choices.map((choice) => {
-      const label = choice.key === "along" ? { ...choice, label: "x axis" } : choice;
+      const label = choice.key === ALONG ? { ...choice, label: "x axis" } : choice;
       return chooser(element, label, choice.values[indexOf(choice, chosen)], choice.values[choice.first ?? 0]);
     }), make2("span", { class: "of-scale" }));
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     if (view) fillLook(element, view);
     if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
+  }
+  function offer(element, view) {
+    const { figure: figure2, chosen } = stateOf(element);
+    const at3 = indicesOf(figure2, chosen);
+    figure2.choices.forEach(({ key }, which) => {
+      const select = (
+        /** @type {HTMLSelectElement} */
+        find(element, `[data-key="${CSS.escape(key)}"]`)
+      );
+      select.parentElement.hidden = view.at[which] === null;
+      if (key !== ALONG) return;
+      [...select.options].forEach((option, i) => option.disabled = !viewAt(figure2, at3.with(which, i)));
+      select.selectedIndex = view.at[which] ?? 0;
+    });
   }
   function fillLook(element, view) {
     const place2 = find(element, ".of-scale");
@@ -2355,6 +2452,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       /** @type {[string, string[], string, string][]} */
       []
     );
+    const { figure: figure2, chosen } = stateOf(element);
+    const own = viewOf(figure2, chosen) ?? view;
+    if (canPart(own)) all.push([LINES, PARTS2, PARTS2[Number(view !== own)], PARTS2[Number(isHairball(own))]]);
     if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
     if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
     const offered = JSON.stringify(all.map(([key, values, , first2]) => [key, values, first2]));
@@ -2377,7 +2477,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function drawFor(element, width2) {
     if (!(element instanceof HTMLElement)) return;
     const { figure: figure2, chosen } = stateOf(element);
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     if (width2 === null) draw(element);
     else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width2);
   }
@@ -2427,52 +2527,6 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
       for (const home of findings.keys()) sayFinding(home);
     });
-  }
-
-  // report/tables.js
-  var FEW = 12;
-  function keyOf(text2) {
-    const number2 = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text2.trim());
-    return number2 ? Number(number2[0].replaceAll(",", "").replace("−", "-")) : text2.trim();
-  }
-  function compare(a, b) {
-    if (typeof a === "number" && typeof b === "number") return a - b;
-    if (typeof a === "number" || b === "-") return -1;
-    if (typeof b === "number" || a === "-") return 1;
-    return a.localeCompare(b);
-  }
-  function sort(table, column2, isDown) {
-    const body = table.tBodies[0];
-    const rows2 = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column2]?.textContent ?? "") }));
-    rows2.sort((a, b) => isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key));
-    body.append(...rows2.map(({ row }) => row));
-    [...table.tHead?.rows[0].cells ?? []].forEach((head, i) => {
-      if (i === column2) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
-      else head.removeAttribute("aria-sort");
-    });
-  }
-  function prepareTables(root) {
-    for (const table of root.querySelectorAll("details.numbers table")) {
-      if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
-      const count = table.tBodies[0]?.rows.length ?? 0;
-      if (count < 3) continue;
-      [...table.tHead?.rows[0].cells ?? []].forEach((head, column2) => {
-        const button2 = make2("button", { type: "button" }, ...head.childNodes);
-        button2.addEventListener("click", () => sort(table, column2, head.getAttribute("aria-sort") === "ascending"));
-        head.append(button2);
-      });
-      const box = table.closest(".scroll");
-      if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
-      const input = make2("input", { type: "search", autocomplete: "off" });
-      input.addEventListener("input", () => {
-        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-        for (const row of box.querySelectorAll("tbody tr")) {
-          const text2 = row.textContent?.toLowerCase() ?? "";
-          if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
-        }
-      });
-      box.before(make2("label", { class: "filter" }, "Rows with ", input));
-    }
   }
 
   // live/live.js
@@ -3179,9 +3233,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       canvas.addEventListener("pointercancel", () => held = null);
       canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
       canvas.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
+        const isOwn = event.ctrlKey || event.metaKey || document.activeElement === canvas;
+        const { from, until } = this.gantt.view;
+        const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+        if (!isOwn && !isSideways) return;
         event.preventDefault();
-        this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
+        if (isSideways) this.gantt.pan(Math.sign(event.deltaX || event.deltaY) * (until - from) * 0.1);
+        else this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
         listener.moved();
       }, { passive: false });
     }
@@ -3198,7 +3256,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
       const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
     }
@@ -3910,7 +3968,7 @@ ${parts.join("\n")}
       drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
       undo.push(() => drawFor(element, null));
       if (metric < 0) continue;
-      const others = figure2.views.filter((view) => view.at.every((at3, i) => i === metric ? at3 !== now[i] : at3 === now[i])).slice(0, VIEWS);
+      const others = figure2.views.filter((view) => view.at.every((at3, i) => i === metric ? at3 !== now[i] : at3 === null || at3 === now[i])).slice(0, VIEWS);
       const place2 = make2("div", { class: "others" });
       for (const view of others) {
         const panels = make2("div", { class: "panels" });

@@ -33,7 +33,7 @@ function sort(table, column, isDown) {
 
 /** Gives the tables below an element their buttons, those that have none yet. */
 export function prepareTables(/** @type {ParentNode} */ root) {
-  for (const table of root.querySelectorAll("details.numbers table")) {
+  for (const table of root.querySelectorAll("details.numbers table, figure details table")) {
     if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
     const count = table.tBodies[0]?.rows.length ?? 0;
     if (count < 3) continue;

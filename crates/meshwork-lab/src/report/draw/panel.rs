@@ -9,7 +9,7 @@ use super::svg::{
     At, COLOURS, SIZE, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide,
 };
 use super::view::{Point, along, extent, has_percent, label, measured, points, scale};
-use crate::report::figures::{Bound, Scale, Style, View};
+use crate::report::views::{Bound, Scale, Style, View};
 
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
