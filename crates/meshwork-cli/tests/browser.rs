@@ -203,6 +203,47 @@ fn what_is_chosen_stands_in_the_address() {
 }
 
 #[test]
+fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    page.wait(&format!("{DRAWN} === 4"));
+    let choose = |id: &str, key: &str, value: &str| {
+        page.act(&format!(
+            "(() => {{ const select = document.querySelector('#{id} [data-key=\"{key}\"]');
+                select.value = '{value}';
+                select.dispatchEvent(new Event('change')); }})()"
+        ));
+    };
+    let axes = "[...document.querySelector('#load-means [data-key=along]').options].map((own) => own.text)";
+    assert_eq!(page.value(axes), serde_json::json!(["load", "allocator"]));
+    choose("load-means", "along", "allocator");
+    page.wait("document.querySelector('#load-means figcaption').textContent.includes('a row for each load')");
+    assert!(page.value("location.hash").as_str().unwrap().contains("along=allocator"));
+    // Differences are from one of two allocators: one row, with a mark for each load.
+    choose("load-differences-0", "along", "allocator");
+    page.wait("document.querySelectorAll('#load-differences-0 .legend li').length === 5");
+    page.act("document.querySelector('#load-means details').open = true");
+    page.wait("document.querySelectorAll('#load-means tbody tr').length === 8");
+    let last = "[...document.querySelectorAll('#load-means tbody tr')].map((row) => Number(row.cells[2].textContent))";
+    page.act("document.querySelectorAll('#load-means thead button')[2].click()");
+    let means: Vec<f64> = serde_json::from_value(page.value(last)).unwrap();
+    assert!(means.is_sorted(), "{means:?}");
+    assert_eq!(page.console(), Vec::<String>::new());
+    // Five lines over time hide one another.
+    let other = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(other.path(), "energy.toml"));
+    page.wait("document.querySelectorAll('#energy-course .panels svg').length === 5");
+    page.act(
+        "(() => { const select = document.querySelector('#energy-course [data-key=lines]');
+            select.value = 'in one panel';
+            select.dispatchEvent(new Event('change')); })()",
+    );
+    page.wait("document.querySelectorAll('#energy-course .panels svg').length === 1");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
 fn paper_has_what_was_not_chosen_and_clips_nothing() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -983,16 +983,16 @@
     drawPartitions(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       let which = 0;
-      for (const inside of this.marks.partitions.values()) {
+      for (const inside2 of this.marks.partitions.values()) {
         const isIn = (x, y) => {
           const node = x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
-          return Number(node >= 0 && inside[node] === 1);
+          return Number(node >= 0 && inside2[node] === 1);
         };
         context.strokeStyle = theme2.held;
         context.lineWidth = cell2 >= 5 ? 2 : 1;
         context.setLineDash([[2, 3], [7, 3], [7, 3, 2, 3], [12, 4]][which % 4]);
         which += 1;
-        if (inside.every((own) => own === 1)) continue;
+        if (inside2.every((own) => own === 1)) continue;
         context.beginPath();
         this.edges(pane, (a, b) => a !== b, (...ends) => {
           context.moveTo(ends[0], ends[1]);
@@ -1011,12 +1011,12 @@
     }
     // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
     drawPlace(context, pane, theme2) {
-      const inside = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
+      const inside2 = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
       const blocks = (s) => s >= 0 && jobs2.has(this.run.who[s]);
       const nodeAt = (x, y) => x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
       for (const [colour, dashes, at3] of [
         [theme2.blocker, [], (x, y) => Number(blocks(this.holderAt(pane, x, y)))],
-        [theme2.chosen, [4, 3], (x, y) => Number(inside.has(nodeAt(x, y)))]
+        [theme2.chosen, [4, 3], (x, y) => Number(inside2.has(nodeAt(x, y)))]
       ]) {
         context.strokeStyle = colour;
         context.lineWidth = 3;
@@ -1662,8 +1662,8 @@
   function scale([from, until], [first2, last], log) {
     const of = log ? Math.log10 : (number2) => number2;
     return (number2) => {
-      const inside = Math.min(Math.max(number2, from), until);
-      return first2 + (last - first2) * (of(inside) - of(from)) / (of(until) - of(from));
+      const inside2 = Math.min(Math.max(number2, from), until);
+      return first2 + (last - first2) * (of(inside2) - of(from)) / (of(until) - of(from));
     };
   }
 
@@ -1713,9 +1713,9 @@
     return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
   }
   var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
+  var inside = (x, half, width2) => Math.max(half, Math.min(width2 - half, x));
   function tickBelow([x, y], words, width2, theme2) {
-    const half = wide(words, SMALL) / 2;
-    return text([Math.max(half, Math.min(width2 - half, x)), y], words, theme2.soft, "middle", SMALLER);
+    return text([inside(x, wide(words, SMALL) / 2, width2), y], words, theme2.soft, "middle", SMALLER);
   }
   function curvesOf(view, { points: all, domain, log, inPercent }, points, bounds, width2, theme2) {
     const isSteps = view.style === "steps";
@@ -1873,7 +1873,8 @@
       }
     }
     if (!log) svg += line([zero, top, zero, bottom], theme2.ink);
-    svg += text([(left + right) / 2, height - 8], measureOf(view, inPercent), theme2.ink, "middle");
+    const measure = measureOf(view, inPercent);
+    svg += text([inside((left + right) / 2, wide(measure) / 2, width2), height - 8], measure, theme2.ink, "middle");
     return { svg, width: width2, height, hits };
   }
 
@@ -2074,16 +2075,31 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       });
       const box = table.closest(".scroll");
       if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
-      const input = make2("input", { type: "search", autocomplete: "off" });
-      input.addEventListener("input", () => {
-        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-        for (const row of box.querySelectorAll("tbody tr")) {
-          const text2 = row.textContent?.toLowerCase() ?? "";
-          if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
-        }
-      });
-      box.before(make2("label", { class: "filter" }, "Rows with ", input));
+      box.before(make2("div", { class: "filter" }, search(box), sorter(table)));
     }
+  }
+  function search(box) {
+    const input = make2("input", { type: "search", autocomplete: "off" });
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of box.querySelectorAll("tbody tr")) {
+        const text2 = row.textContent?.toLowerCase() ?? "";
+        if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
+      }
+    });
+    return make2("label", {}, "Rows with ", input);
+  }
+  function sorter(table) {
+    const heads = [...table.tHead?.rows[0].cells ?? []].map((head) => head.textContent ?? "");
+    const names2 = heads.flatMap((name2) => [`${name2} ↑`, `${name2} ↓`]);
+    const select = make2("select", {}, make2("option", {}, "as in the file"), ...names2.map((name2) => make2("option", {}, name2)));
+    const rows2 = [...table.tBodies[0].rows];
+    select.addEventListener("change", () => {
+      const chosen = select.selectedIndex - 1;
+      if (chosen >= 0) sort(table, Math.floor(chosen / 2), chosen % 2 === 1);
+      else table.tBodies[0].append(...rows2);
+    });
+    return make2("label", {}, "Order ", select);
   }
 
   // report/tip.js
@@ -2101,15 +2117,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     let current = -1;
     tip.hidden = true;
     panel.append(tip);
+    const stress = (colour) => {
+      const lines = svg.querySelectorAll("g[data-series]");
+      if (lines.length < 3) return;
+      for (const line2 of lines) line2.setAttribute("opacity", colour === null || Number(line2.getAttribute("data-series")) === colour ? "1" : "0.25");
+    };
     const hide = () => {
       tip.hidden = true;
       current = -1;
+      stress(null);
     };
     const tell = (which) => {
       const box = svg.getBoundingClientRect();
       const size = box.width / drawn.width || 1;
       const hit = drawn.hits[which];
       current = which;
+      stress(hit.point.colour);
       tip.replaceChildren(...told(view, hit.point, place2).map((line2) => make2("span", {}, line2)));
       tip.hidden = false;
       const outer = panel.getBoundingClientRect();
@@ -2293,8 +2316,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     alone?.classList.add("wide");
   }
   function sentenceOf(view, log, inPercent = hasPercent(view)) {
-    const text2 = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
-    return text2.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+    const text2 = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+    return text2.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
   }
   function fillNumbers(details, view) {
     const { heads, rows: rows2 } = numbersOf(view);
@@ -3165,6 +3188,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.canvas = make("canvas", { tabindex: 0, role: "img" });
       this.line = make("div", { class: "m-line" });
       this.words = make("span");
+      this.how = make("span", { class: "m-how" }, " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.");
       this.zooms = [
         button("+", "Look closer (plus)", () => this.zoom(0.5)),
         button("−", "See more (minus)", () => this.zoom(2)),
@@ -3176,7 +3200,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.figure = make(
         "figure",
         { class: "m-gantt" },
-        make("figcaption", {}, this.words, make("span", { class: "m-zoom" }, order, zoom)),
+        make("figcaption", {}, make("span", {}, this.words, this.how), make("span", { class: "m-zoom" }, order, zoom)),
         make("div", { class: "m-chart" }, this.canvas, this.line)
       );
       this.time = 0;
@@ -3256,7 +3280,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
       const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.`);
+      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""}`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
     }

@@ -202,8 +202,8 @@ function pair(/** @type {Element} */ home) {
 
 /** What a view shows, on the scale that it has. @param {View} view @param {boolean} log */
 export function sentenceOf(view, log, inPercent = hasPercent(view)) {
-  const text = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
-  return text.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+  const text = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+  return text.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
 }
 
 /** The numbers of a view, in full. @param {HTMLDetailsElement} details @param {View} view */

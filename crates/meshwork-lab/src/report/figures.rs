@@ -26,7 +26,7 @@ const MAX_CLAIMED: usize = 3;
 const MAX_POINTS: usize = 100_000;
 
 /// So many more show them with another key along the plot.
-const MAX_TURNED: usize = 5_000;
+const MAX_TURNED: usize = 8_000;
 
 /// What is asked of a figure.
 struct Plan<'a> {
