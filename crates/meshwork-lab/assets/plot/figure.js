@@ -36,7 +36,7 @@ export function legendOf(/** @type {View} */ view) {
 /** Whether lines of one panel may each have a panel of its own. */
 export const canPart = (/** @type {View} */ view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
 
-/** The same with a panel for each line. @param {View} view @returns {View} */
+/** A view with a panel for each line. @param {View} view @returns {View} */
 export const parted = (view) => ({
   ...view, panel: view.colour, panels: view.series.map(({ name }) => name), series: view.series.map((series, panel) => ({ ...series, panel })),
   bounds: view.bounds?.map((bound) => ({ ...bound, panel: bound.series })),

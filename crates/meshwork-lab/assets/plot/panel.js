@@ -81,7 +81,7 @@ function whiskerOf(/** @type {Point} */ point, /** @type {number[]} */ [from, un
 /** What is measured, with its unit. */
 const measureOf = (/** @type {View} */ view, /** @type {boolean} */ inPercent) => (inPercent ? `${view.y.label} (%)` : labelOf(view.y));
 
-/** Where the middle of a text is that all of it can be seen. */
+/** The middle of a text, moved to where all of it can be seen. */
 const inside = (/** @type {number} */ x, /** @type {number} */ half, /** @type {number} */ width) => Math.max(half, Math.min(width - half, x));
 
 /** A word below an axis. */

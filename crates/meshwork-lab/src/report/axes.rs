@@ -14,8 +14,8 @@
 //! 4. A colour for each value has a contrasted key before another, of these the one with most values
 //!    up to ten.
 //! 5. A panel for each value has the one of the rest with most values up to six.
-//! 6. Any other key can be chosen to run along the plot. The rest then get colours and panels by rules 4 and 5; where none
-//!    has so few values, up to 24 have a panel each.
+//! 6. Any other key can be chosen to run along the plot. The rest then get colours and panels by
+//!    rules 4 and 5; where none has so few values, up to 24 have a panel each.
 
 use toml::Value;
 

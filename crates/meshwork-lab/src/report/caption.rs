@@ -5,7 +5,7 @@ use super::views::{Series, Style, View};
 use crate::findings::columns::Meanings;
 use crate::findings::number::plural;
 
-/// What a view shows.
+/// The sentence that says what a view shows; `with` is what is fixed in it.
 pub(super) fn sentence(
     meanings: &Meanings,
     baseline: Option<&str>,

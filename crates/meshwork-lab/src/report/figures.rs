@@ -25,7 +25,7 @@ const MAX_CLAIMED: usize = 3;
 /// The most points that the figures of a section have in all, so that a page stays a page.
 const MAX_POINTS: usize = 100_000;
 
-/// So many more show them with another key along the plot.
+/// The most points, beyond these, that show them with another key along the plot.
 const MAX_TURNED: usize = 8_000;
 
 /// What is asked of a figure.
@@ -250,7 +250,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     }
     let mut layouts = plan.layout.turned(plan.axes);
     layouts.insert(0, plan.layout.clone());
-    // The first metrics are drawn in all ways, as far as their points have room; half is left to the figures below.
+    // The first metrics are drawn in all ways, as far as their points have room; half is left to
+    // the figures below.
     let points: usize = plan.axes.iter().map(Axis::count).product::<usize>() * (layouts.len() - 1);
     let all_ways = metrics.len().min((*turned / 2).checked_div(points).unwrap_or(0));
     *turned -= all_ways * points;

@@ -62,7 +62,7 @@ struct Pane {
     map: Map,
     /// How many columns a processor takes.
     wide: usize,
-    /// How many rows of the map a line has: two, where half blocks show them.
+    /// Rows of the map in a line: two, where half blocks show them.
     rows: usize,
 }
 
@@ -277,7 +277,8 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// The sites, beside each other as far as there is room, with so many rows of their maps in a line, and the size of all.
+    /// The sites, beside each other as far as there is room, and the size of all; `rows` of a map are
+    /// one line.
     fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);

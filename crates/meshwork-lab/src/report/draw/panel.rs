@@ -378,7 +378,7 @@ fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -
     }
 }
 
-/// Where the middle of a text is that all of it can be seen.
+/// The middle of a text, moved to where all of it can be seen.
 fn inside(x: f64, half: f64, width: f64) -> f64 {
     x.min(width - half).max(half)
 }

@@ -53,13 +53,13 @@ pub struct Columns {
 /// Spans of time of single nodes, as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
-    /// Which node,
+    /// The node of each.
     pub node: Vec<u32>,
-    /// of which site,
+    /// Its site.
     pub site: Vec<u32>,
-    /// from when
+    /// The beginning.
     pub from: Vec<f64>,
-    /// until when; infinite, if until the end.
+    /// The end; infinite, if that of the run.
     pub until: Vec<f64>,
 }
 

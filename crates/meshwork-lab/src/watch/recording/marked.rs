@@ -74,7 +74,7 @@ pub(super) struct Sleep {
 }
 
 impl Sleep {
-    /// Nodes fell asleep.
+    /// Begins a span of each of some nodes.
     pub(super) fn begin(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if self.spans.node.len() == MAX_SLEEPS {
@@ -88,7 +88,7 @@ impl Sleep {
         }
     }
 
-    /// Nodes were woken.
+    /// Ends the spans of nodes that are woken.
     pub(super) fn end(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if let Some(place) = self.open.remove(&(site, node)) {
