@@ -45,7 +45,8 @@ export interface Series {
 }
 
 export interface View {
-  at: number[];
+  /** For each chooser the index of its value; null where it means nothing here. */
+  at: (number | null)[];
   title: string;
   sentence: string;
   style: Style;

@@ -101,7 +101,8 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     // Fresh data leaves what was chosen, and makes no second plot.
     page.act(
         "const data = JSON.parse(document.getElementById('report-data').textContent);
-         data.sections[0].figures[0].views[1].series[0].mean[0] = 0.875;
+         const shown = data.sections[0].figures[0].views.find(({ y, at }) => y.key === 'utilization' && at[1] === 0);
+         shown.series[0].mean[0] = 0.875;
          drawFigures(document, data)",
     );
     page.wait("document.querySelector('figure table').textContent.includes('0.875')");
@@ -197,6 +198,48 @@ fn what_is_chosen_stands_in_the_address() {
     assert_eq!(page.value("location.hash.includes('metric')"), false);
     assert_eq!(page.console(), Vec::<String>::new());
     assert_eq!(other.console(), Vec::<String>::new());
+}
+
+#[test]
+fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    page.wait(&format!("{DRAWN} === 4"));
+    let choose = |id: &str, key: &str, value: &str| {
+        page.act(&format!(
+            "(() => {{ const select = document.querySelector('#{id} [data-key=\"{key}\"]');
+                select.value = '{value}';
+                select.dispatchEvent(new Event('change')); }})()"
+        ));
+    };
+    let axes =
+        "[...document.querySelector('#out-means [data-key=along]').options].map((own) => own.text)";
+    assert_eq!(page.value(axes), serde_json::json!(["load", "allocator"]));
+    choose("out-means", "along", "allocator");
+    page.wait("document.querySelector('#out-means figcaption').textContent.includes('a row for each load')");
+    assert!(page.value("location.hash").as_str().unwrap().contains("along=allocator"));
+    // Differences are from one of two allocators: one row, with a mark for each load.
+    choose("out-differences-0", "along", "allocator");
+    page.wait("document.querySelectorAll('#out-differences-0 .legend li').length === 5");
+    page.act("document.querySelector('#out-means details').open = true");
+    page.wait("document.querySelectorAll('#out-means tbody tr').length === 8");
+    let last = "[...document.querySelectorAll('#out-means tbody tr')].map((row) => Number(row.cells[2].textContent))";
+    page.act("document.querySelectorAll('#out-means thead button')[2].click()");
+    let means: Vec<f64> = serde_json::from_value(page.value(last)).unwrap();
+    assert!(means.is_sorted(), "{means:?}");
+    assert_eq!(page.console(), Vec::<String>::new());
+    // Five lines over time hide one another.
+    let other = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(other.path(), "energy.toml"));
+    page.wait("document.querySelectorAll('#out-course .panels svg').length === 5");
+    page.act(
+        "(() => { const select = document.querySelector('#out-course [data-key=lines]');
+            select.value = 'in one panel';
+            select.dispatchEvent(new Event('change')); })()",
+    );
+    page.wait("document.querySelectorAll('#out-course .panels svg').length === 1");
+    assert_eq!(page.console(), Vec::<String>::new());
 }
 
 #[test]

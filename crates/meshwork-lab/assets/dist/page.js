@@ -188,6 +188,14 @@
     answered;
     /** @type {Uint8Array | undefined} and what they are */
     answer;
+    /** @type {Uint32Array | undefined} Which nodes slept, */
+    asleep_node;
+    /** @type {Uint32Array | undefined} of which site, */
+    asleep_site;
+    /** @type {Float64Array | undefined} from when */
+    asleep_from;
+    /** @type {Float64Array | undefined} until when */
+    asleep_until;
     // What `play` makes of them.
     /** @type {Float64Array} when a job joined the queue, */
     submit;
@@ -252,6 +260,7 @@
       }
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
       this.told = this.answersTold();
+      this.marked = [...recording.marked ?? [], ...this.sleeps()];
       for (
         const name2 of
         /** @type {const} */
@@ -261,6 +270,11 @@
       this.own = this.look;
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
+    }
+    // The spans during which nodes slept.
+    sleeps() {
+      const { asleep_node: nodes = [], asleep_site: sites = [], asleep_from: from = [], asleep_until: until = [] } = this;
+      return Array.from(nodes, (first2, i) => ({ kind: "asleep", name: "", site: sites[i], first: first2, count: 1, from: from[i], until: until[i] }));
     }
     // For each request the instants at which the answer to those who wait with it changed, and the answers.
     answersTold() {
@@ -446,7 +460,7 @@
         running,
         waiting,
         down: this.outages.filter(({ from, to }) => from <= time && time < to),
-        marked: (this.recording.marked ?? []).filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
+        marked: this.marked.filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
         held: of(this.held),
         waits: of(this.waits),
         runs: of(this.runs),
@@ -969,16 +983,16 @@
     drawPartitions(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       let which = 0;
-      for (const inside of this.marks.partitions.values()) {
+      for (const inside2 of this.marks.partitions.values()) {
         const isIn = (x, y) => {
           const node = x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
-          return Number(node >= 0 && inside[node] === 1);
+          return Number(node >= 0 && inside2[node] === 1);
         };
         context.strokeStyle = theme2.held;
         context.lineWidth = cell2 >= 5 ? 2 : 1;
         context.setLineDash([[2, 3], [7, 3], [7, 3, 2, 3], [12, 4]][which % 4]);
         which += 1;
-        if (inside.every((own) => own === 1)) continue;
+        if (inside2.every((own) => own === 1)) continue;
         context.beginPath();
         this.edges(pane, (a, b) => a !== b, (...ends) => {
           context.moveTo(ends[0], ends[1]);
@@ -997,12 +1011,12 @@
     }
     // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
     drawPlace(context, pane, theme2) {
-      const inside = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
+      const inside2 = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
       const blocks = (s) => s >= 0 && jobs2.has(this.run.who[s]);
       const nodeAt = (x, y) => x < 0 || y < 0 || x >= pane.columns || y >= pane.rows ? -1 : pane.node(x, y);
       for (const [colour, dashes, at3] of [
         [theme2.blocker, [], (x, y) => Number(blocks(this.holderAt(pane, x, y)))],
-        [theme2.chosen, [4, 3], (x, y) => Number(inside.has(nodeAt(x, y)))]
+        [theme2.chosen, [4, 3], (x, y) => Number(inside2.has(nodeAt(x, y)))]
       ]) {
         context.strokeStyle = colour;
         context.lineWidth = 3;
@@ -1306,7 +1320,7 @@
     }
     /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
     explain(colours) {
-      const { marked = [] } = this.run.recording;
+      const { marked } = this.run;
       const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
       const has = (kind) => marked.some((own) => own.kind === kind);
       if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
@@ -1648,8 +1662,8 @@
   function scale([from, until], [first2, last], log) {
     const of = log ? Math.log10 : (number2) => number2;
     return (number2) => {
-      const inside = Math.min(Math.max(number2, from), until);
-      return first2 + (last - first2) * (of(inside) - of(from)) / (of(until) - of(from));
+      const inside2 = Math.min(Math.max(number2, from), until);
+      return first2 + (last - first2) * (of(inside2) - of(from)) / (of(until) - of(from));
     };
   }
 
@@ -1699,9 +1713,9 @@
     return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
   }
   var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
+  var inside = (x, half, width2) => Math.max(half, Math.min(width2 - half, x));
   function tickBelow([x, y], words, width2, theme2) {
-    const half = wide(words, SMALL) / 2;
-    return text([Math.max(half, Math.min(width2 - half, x)), y], words, theme2.soft, "middle", SMALLER);
+    return text([inside(x, wide(words, SMALL) / 2, width2), y], words, theme2.soft, "middle", SMALLER);
   }
   function curvesOf(view, { points: all, domain, log, inPercent }, points, bounds, width2, theme2) {
     const isSteps = view.style === "steps";
@@ -1859,7 +1873,8 @@
       }
     }
     if (!log) svg += line([zero, top, zero, bottom], theme2.ink);
-    svg += text([(left + right) / 2, height - 8], measureOf(view, inPercent), theme2.ink, "middle");
+    const measure = measureOf(view, inPercent);
+    svg += text([inside((left + right) / 2, wide(measure) / 2, width2), height - 8], measure, theme2.ink, "middle");
     return { svg, width: width2, height, hits };
   }
 
@@ -1888,6 +1903,14 @@
   function legendOf(view) {
     return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
   }
+  var canPart = (view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
+  var parted = (view) => ({
+    ...view,
+    panel: view.colour,
+    panels: view.series.map(({ name: name2 }) => name2),
+    series: view.series.map((series, panel) => ({ ...series, panel })),
+    bounds: view.bounds?.map((bound) => ({ ...bound, panel: bound.series }))
+  });
   var panelName = (view, panel) => view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "";
   function figureOf(view, log, width2 = 720, inPercent = hasPercent(view), isFree = false) {
     const theme2 = PAPER;
@@ -2018,6 +2041,67 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     });
   }
 
+  // report/tables.js
+  var FEW = 12;
+  function keyOf(text2) {
+    const number2 = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text2.trim());
+    return number2 ? Number(number2[0].replaceAll(",", "").replace("−", "-")) : text2.trim();
+  }
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    if (typeof a === "number" || b === "-") return -1;
+    if (typeof b === "number" || a === "-") return 1;
+    return a.localeCompare(b);
+  }
+  function sort(table, column2, isDown) {
+    const body = table.tBodies[0];
+    const rows2 = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column2]?.textContent ?? "") }));
+    rows2.sort((a, b) => isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key));
+    body.append(...rows2.map(({ row }) => row));
+    [...table.tHead?.rows[0].cells ?? []].forEach((head, i) => {
+      if (i === column2) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+  }
+  function prepareTables(root) {
+    for (const table of root.querySelectorAll("details.numbers table, figure details table")) {
+      if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
+      const count = table.tBodies[0]?.rows.length ?? 0;
+      if (count < 3) continue;
+      [...table.tHead?.rows[0].cells ?? []].forEach((head, column2) => {
+        const button2 = make2("button", { type: "button" }, ...head.childNodes);
+        button2.addEventListener("click", () => sort(table, column2, head.getAttribute("aria-sort") === "ascending"));
+        head.append(button2);
+      });
+      const box = table.closest(".scroll");
+      if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
+      box.before(make2("div", { class: "filter" }, search(box), sorter(table)));
+    }
+  }
+  function search(box) {
+    const input = make2("input", { type: "search", autocomplete: "off" });
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of box.querySelectorAll("tbody tr")) {
+        const text2 = row.textContent?.toLowerCase() ?? "";
+        if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
+      }
+    });
+    return make2("label", {}, "Rows with ", input);
+  }
+  function sorter(table) {
+    const heads = [...table.tHead?.rows[0].cells ?? []].map((head) => head.textContent ?? "");
+    const names2 = heads.flatMap((name2) => [`${name2} ↑`, `${name2} ↓`]);
+    const select = make2("select", {}, make2("option", {}, "as in the file"), ...names2.map((name2) => make2("option", {}, name2)));
+    const rows2 = [...table.tBodies[0].rows];
+    select.addEventListener("change", () => {
+      const chosen = select.selectedIndex - 1;
+      if (chosen >= 0) sort(table, Math.floor(chosen / 2), chosen % 2 === 1);
+      else table.tBodies[0].append(...rows2);
+    });
+    return make2("label", {}, "Order ", select);
+  }
+
   // report/tip.js
   var REACH = 40;
   function told(view, point, { panel, inPercent }) {
@@ -2033,15 +2117,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     let current = -1;
     tip.hidden = true;
     panel.append(tip);
+    const stress = (colour) => {
+      const lines = svg.querySelectorAll("g[data-series]");
+      if (lines.length < 3) return;
+      for (const line2 of lines) line2.setAttribute("opacity", colour === null || Number(line2.getAttribute("data-series")) === colour ? "1" : "0.25");
+    };
     const hide = () => {
       tip.hidden = true;
       current = -1;
+      stress(null);
     };
     const tell = (which) => {
       const box = svg.getBoundingClientRect();
       const size = box.width / drawn.width || 1;
       const hit = drawn.hits[which];
       current = which;
+      stress(hit.point.colour);
       tip.replaceChildren(...told(view, hit.point, place2).map((line2) => make2("span", {}, line2)));
       tip.hidden = false;
       const outer = panel.getBoundingClientRect();
@@ -2084,7 +2175,11 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var SCALES = ["linear", "logarithmic", "own in each panel"];
   var UNIT = "in";
   var UNITS = ["percent", "absolute"];
-  var OWN = ["metric", "along", SCALE, UNIT];
+  var LINES = "lines";
+  var PARTS2 = ["in one panel", "a panel each"];
+  var HAIRBALL = 4;
+  var ALONG = "along";
+  var OWN = ["metric", ALONG, SCALE, UNIT, LINES];
   var states = /* @__PURE__ */ new Map();
   var findings = /* @__PURE__ */ new Map();
   var queue = [];
@@ -2099,13 +2194,22 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     return at3 < 0 ? choice.first ?? 0 : at3;
   }
   var indicesOf = (figure2, chosen) => figure2.choices.map((choice) => indexOf(choice, chosen));
+  var viewAt = (figure2, at3) => figure2.views.find((view) => view.at.every((index, i) => index === null || index === at3[i]));
+  var alongOf = (figure2) => figure2.choices.findIndex(({ key }) => key === ALONG);
   function viewOf(figure2, chosen) {
     const at3 = indicesOf(figure2, chosen);
-    return figure2.views.find((view) => view.at.every((index, i) => index === at3[i]));
+    const along2 = alongOf(figure2);
+    return viewAt(figure2, at3) ?? (along2 < 0 ? void 0 : viewAt(figure2, at3.with(along2, 0)));
   }
   function logOf(view, chosen) {
     const scale2 = chosen.get(SCALE);
     return canBeLog(view) && (scale2 === SCALES[1] || scale2 !== SCALES[0] && isLog(view));
+  }
+  var isHairball = (view) => canPart(view) && view.style === "steps" && Boolean(view.fixed) && view.series.length > HAIRBALL;
+  function shownOf(figure2, chosen) {
+    const view = viewOf(figure2, chosen);
+    const isParted = view && canPart(view) && (chosen.has(LINES) ? chosen.get(LINES) === PARTS2[1] : isHairball(view));
+    return view && isParted ? parted(view) : view;
   }
   function lookOf(view, chosen) {
     return {
@@ -2166,7 +2270,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const state2 = stateOf(element);
     state2.isWaiting = false;
     const { figure: figure2, chosen } = state2;
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     const panels = find(element, ".panels"), legend2 = find(element, ".legends");
     const caption = find(element, "figcaption");
     const numbers = (
@@ -2186,9 +2290,10 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const look3 = lookOf(view, chosen);
     caption.textContent = sentenceOf(view, look3.log, look3.inPercent);
     fillLook(element, view);
+    offer(element, view);
     if (view.colour) legend2.append(legendElement(view));
     drawPanels(panels, view, look3, state2.width);
-    if (numbers.open) fillNumbers(numbers, view);
+    if (numbers.open) fillNumbers(numbers, viewOf(figure2, chosen) ?? view);
   }
   function pair(home) {
     let alone = (
@@ -2198,7 +2303,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     for (const element of home.children) {
       const state2 = states.get(element);
       if (!state2) continue;
-      const view = viewOf(state2.figure, state2.chosen);
+      const view = shownOf(state2.figure, state2.chosen);
       const isWide = view !== void 0 && panelsOf(view).length > 1;
       if (isWide || alone) {
         alone?.classList.toggle("wide", isWide);
@@ -2211,8 +2316,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     alone?.classList.add("wide");
   }
   function sentenceOf(view, log, inPercent = hasPercent(view)) {
-    const text2 = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
-    return text2.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+    const text2 = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+    return text2.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
   }
   function fillNumbers(details, view) {
     const { heads, rows: rows2 } = numbersOf(view);
@@ -2237,14 +2342,15 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       scroll,
       ...more
     );
+    prepareTables(details);
   }
   async function save(element, kind) {
     const { figure: figure2, chosen } = stateOf(element);
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     if (!view) return;
-    const name2 = fileName(figure2.id, ...figure2.choices.map((choice, i) => choice.values[view.at[i]]));
+    const name2 = fileName(figure2.id, ...figure2.choices.flatMap((choice, i) => choice.values[view.at[i] ?? -1] ?? []));
     if (kind === "CSV") {
-      const { heads, rows: rows2 } = numbersOf(view);
+      const { heads, rows: rows2 } = numbersOf(viewOf(figure2, chosen) ?? view);
       handText(`${name2}.csv`, csv([heads, ...rows2]), "text/csv");
       return;
     }
@@ -2287,7 +2393,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function recall(element) {
     const { figure: figure2, chosen } = stateOf(element);
     chosen.clear();
-    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }]) {
+    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }, { key: LINES, values: PARTS2 }]) {
       const value = recalled(address(figure2, key));
       if (value !== null && values.includes(value)) chosen.set(key, value);
     }
@@ -2340,12 +2446,26 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const active = document.activeElement;
     const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
     row.replaceChildren(...figure2.choices.map((choice) => {
-      const label = choice.key === "along" ? { ...choice, label: "x axis" } : choice;
+      const label = choice.key === ALONG ? { ...choice, label: "x axis" } : choice;
       return chooser(element, label, choice.values[indexOf(choice, chosen)], choice.values[choice.first ?? 0]);
     }), make2("span", { class: "of-scale" }));
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     if (view) fillLook(element, view);
     if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
+  }
+  function offer(element, view) {
+    const { figure: figure2, chosen } = stateOf(element);
+    const at3 = indicesOf(figure2, chosen);
+    figure2.choices.forEach(({ key }, which) => {
+      const select = (
+        /** @type {HTMLSelectElement} */
+        find(element, `[data-key="${CSS.escape(key)}"]`)
+      );
+      select.parentElement.hidden = view.at[which] === null;
+      if (key !== ALONG) return;
+      [...select.options].forEach((option, i) => option.disabled = !viewAt(figure2, at3.with(which, i)));
+      select.selectedIndex = view.at[which] ?? 0;
+    });
   }
   function fillLook(element, view) {
     const place2 = find(element, ".of-scale");
@@ -2355,6 +2475,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       /** @type {[string, string[], string, string][]} */
       []
     );
+    const { figure: figure2, chosen } = stateOf(element);
+    const own = viewOf(figure2, chosen) ?? view;
+    if (canPart(own)) all.push([LINES, PARTS2, PARTS2[Number(view !== own)], PARTS2[Number(isHairball(own))]]);
     if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
     if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
     const offered = JSON.stringify(all.map(([key, values, , first2]) => [key, values, first2]));
@@ -2377,7 +2500,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function drawFor(element, width2) {
     if (!(element instanceof HTMLElement)) return;
     const { figure: figure2, chosen } = stateOf(element);
-    const view = viewOf(figure2, chosen);
+    const view = shownOf(figure2, chosen);
     if (width2 === null) draw(element);
     else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width2);
   }
@@ -2427,52 +2550,6 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
       for (const home of findings.keys()) sayFinding(home);
     });
-  }
-
-  // report/tables.js
-  var FEW = 12;
-  function keyOf(text2) {
-    const number2 = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text2.trim());
-    return number2 ? Number(number2[0].replaceAll(",", "").replace("−", "-")) : text2.trim();
-  }
-  function compare(a, b) {
-    if (typeof a === "number" && typeof b === "number") return a - b;
-    if (typeof a === "number" || b === "-") return -1;
-    if (typeof b === "number" || a === "-") return 1;
-    return a.localeCompare(b);
-  }
-  function sort(table, column2, isDown) {
-    const body = table.tBodies[0];
-    const rows2 = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column2]?.textContent ?? "") }));
-    rows2.sort((a, b) => isDown && a.key !== "-" && b.key !== "-" ? compare(b.key, a.key) : compare(a.key, b.key));
-    body.append(...rows2.map(({ row }) => row));
-    [...table.tHead?.rows[0].cells ?? []].forEach((head, i) => {
-      if (i === column2) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
-      else head.removeAttribute("aria-sort");
-    });
-  }
-  function prepareTables(root) {
-    for (const table of root.querySelectorAll("details.numbers table")) {
-      if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
-      const count = table.tBodies[0]?.rows.length ?? 0;
-      if (count < 3) continue;
-      [...table.tHead?.rows[0].cells ?? []].forEach((head, column2) => {
-        const button2 = make2("button", { type: "button" }, ...head.childNodes);
-        button2.addEventListener("click", () => sort(table, column2, head.getAttribute("aria-sort") === "ascending"));
-        head.append(button2);
-      });
-      const box = table.closest(".scroll");
-      if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
-      const input = make2("input", { type: "search", autocomplete: "off" });
-      input.addEventListener("input", () => {
-        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-        for (const row of box.querySelectorAll("tbody tr")) {
-          const text2 = row.textContent?.toLowerCase() ?? "";
-          if (row instanceof HTMLElement) row.hidden = !words.every((word) => text2.includes(word));
-        }
-      });
-      box.before(make2("label", { class: "filter" }, "Rows with ", input));
-    }
   }
 
   // live/live.js
@@ -3111,6 +3188,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.canvas = make("canvas", { tabindex: 0, role: "img" });
       this.line = make("div", { class: "m-line" });
       this.words = make("span");
+      this.how = make("span", { class: "m-how" }, " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.");
       this.zooms = [
         button("+", "Look closer (plus)", () => this.zoom(0.5)),
         button("−", "See more (minus)", () => this.zoom(2)),
@@ -3122,7 +3200,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.figure = make(
         "figure",
         { class: "m-gantt" },
-        make("figcaption", {}, this.words, make("span", { class: "m-zoom" }, order, zoom)),
+        make("figcaption", {}, make("span", {}, this.words, this.how), make("span", { class: "m-zoom" }, order, zoom)),
         make("div", { class: "m-chart" }, this.canvas, this.line)
       );
       this.time = 0;
@@ -3179,9 +3257,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       canvas.addEventListener("pointercancel", () => held = null);
       canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
       canvas.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
+        const isOwn = event.ctrlKey || event.metaKey || document.activeElement === canvas;
+        const { from, until } = this.gantt.view;
+        const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+        if (!isOwn && !isSideways) return;
         event.preventDefault();
-        this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
+        if (isSideways) this.gantt.pan(Math.sign(event.deltaX || event.deltaY) * (until - from) * 0.1);
+        else this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
         listener.moved();
       }, { passive: false });
     }
@@ -3198,7 +3280,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
       const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""}`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
     }
@@ -3910,7 +3992,7 @@ ${parts.join("\n")}
       drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
       undo.push(() => drawFor(element, null));
       if (metric < 0) continue;
-      const others = figure2.views.filter((view) => view.at.every((at3, i) => i === metric ? at3 !== now[i] : at3 === now[i])).slice(0, VIEWS);
+      const others = figure2.views.filter((view) => view.at.every((at3, i) => i === metric ? at3 !== now[i] : at3 === null || at3 === now[i])).slice(0, VIEWS);
       const place2 = make2("div", { class: "others" });
       for (const view of others) {
         const panels = make2("div", { class: "panels" });

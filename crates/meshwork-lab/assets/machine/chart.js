@@ -19,6 +19,7 @@ export class Chart {
     this.canvas = make("canvas", { tabindex: 0, role: "img" });
     this.line = make("div", { class: "m-line" });
     this.words = make("span");
+    this.how = make("span", { class: "m-how" }, " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.");
     this.zooms = [
       button("+", "Look closer (plus)", () => this.zoom(0.5)),
       button("−", "See more (minus)", () => this.zoom(2)),
@@ -27,7 +28,7 @@ export class Chart {
     this.order = make("select", { onchange: () => this.reorder() });
     const order = make("label", {}, "Rows by ", this.order);
     const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
-    this.figure = make("figure", { class: "m-gantt" }, make("figcaption", {}, this.words, make("span", { class: "m-zoom" }, order, zoom)),
+    this.figure = make("figure", { class: "m-gantt" }, make("figcaption", {}, make("span", {}, this.words, this.how), make("span", { class: "m-zoom" }, order, zoom)),
       make("div", { class: "m-chart" }, this.canvas, this.line));
     this.time = 0;
     /** @type {Gantt} */
@@ -85,11 +86,15 @@ export class Chart {
     });
     canvas.addEventListener("pointercancel", () => (held = null));
     canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
-    // The wheel alone scrolls the page, as everywhere.
+    // Until the chart is clicked the wheel alone scrolls the page, as everywhere.
     canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
+      const isOwn = event.ctrlKey || event.metaKey || document.activeElement === canvas;
+      const { from, until } = this.gantt.view;
+      const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (!isOwn && !isSideways) return;
       event.preventDefault();
-      this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
+      if (isSideways) this.gantt.pan(Math.sign(event.deltaX || event.deltaY) * (until - from) * 0.1);
+      else this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
       listener.moved();
     }, { passive: false });
   }
@@ -108,7 +113,7 @@ export class Chart {
     gantt.draw(this.canvas, theme, width, Math.min(420, Math.max(150, 60 + rows * 14)), chosen);
     const isDense = gantt.bands.some((band) => gantt.isDense(band));
     const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
-    write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+    write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""}`);
     const { from, until } = gantt.view;
     this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${
       run.clock.at(until)}. The lists have the same jobs as text.`);

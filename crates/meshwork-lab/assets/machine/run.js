@@ -85,6 +85,10 @@ export class Run {
   /** @type {Uint32Array | undefined} How many answers changed by the end of each instant, */ answers;
   /** @type {Uint32Array | undefined} to which request, */ answered;
   /** @type {Uint8Array | undefined} and what they are */ answer;
+  /** @type {Uint32Array | undefined} Which nodes slept, */ asleep_node;
+  /** @type {Uint32Array | undefined} of which site, */ asleep_site;
+  /** @type {Float64Array | undefined} from when */ asleep_from;
+  /** @type {Float64Array | undefined} until when */ asleep_until;
   // What `play` makes of them.
   /** @type {Float64Array} when a job joined the queue, */ submit;
   /** @type {Float64Array} left it for the last time, */ left;
@@ -129,12 +133,20 @@ export class Run {
     }
     this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
     this.told = this.answersTold();
+    /** @type {any[]} What holds of nodes for a while: partitions, reservations, sleep. */
+    this.marked = [...(recording.marked ?? []), ...this.sleeps()];
     for (const name of /** @type {const} */ (["user", "partition"])) if (this[name]?.length === 0) this[name] = undefined;
     this.play(looks);
     /** The look that a job has where each has its own. */
     this.own = this.look;
     this.lastStays = lastEnds(this.to, this.stays);
     this.lastWaits = lastEnds(this.left, this.jobs);
+  }
+
+  // The spans during which nodes slept.
+  sleeps() {
+    const { asleep_node: nodes = [], asleep_site: sites = [], asleep_from: from = [], asleep_until: until = [] } = this;
+    return Array.from(nodes, (first, i) => ({ kind: "asleep", name: "", site: sites[i], first, count: 1, from: from[i], until: until[i] }));
   }
 
   // For each request the instants at which the answer to those who wait with it changed, and the answers.
@@ -311,7 +323,7 @@ export class Run {
       running,
       waiting,
       down: this.outages.filter(({ from, to }) => from <= time && time < to),
-      marked: (this.recording.marked ?? []).filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
+      marked: this.marked.filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
       held: of(this.held),
       waits: of(this.waits),
       runs: of(this.runs),

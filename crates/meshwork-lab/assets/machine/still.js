@@ -62,7 +62,7 @@ export class Still {
 
   /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
   explain(colours) {
-    const { marked = [] } = this.run.recording;
+    const { marked } = this.run;
     const items = colours.map(({ look, text }) => [`m-swatch m-look-${look % COLOURS} m-pattern-${Math.floor(look / COLOURS)}`, text]);
     const has = (kind) => marked.some((own) => own.kind === kind);
     if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);

@@ -33,6 +33,15 @@ export function legendOf(/** @type {View} */ view) {
   return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
 }
 
+/** Whether lines of one panel may each have a panel of its own. */
+export const canPart = (/** @type {View} */ view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
+
+/** A view with a panel for each line. @param {View} view @returns {View} */
+export const parted = (view) => ({
+  ...view, panel: view.colour, panels: view.series.map(({ name }) => name), series: view.series.map((series, panel) => ({ ...series, panel })),
+  bounds: view.bounds?.map((bound) => ({ ...bound, panel: bound.series })),
+});
+
 /** What tells a panel from others. */
 export const panelName = (/** @type {View} */ view, /** @type {number} */ panel) =>
   (view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "");

@@ -81,10 +81,12 @@ function whiskerOf(/** @type {Point} */ point, /** @type {number[]} */ [from, un
 /** What is measured, with its unit. */
 const measureOf = (/** @type {View} */ view, /** @type {boolean} */ inPercent) => (inPercent ? `${view.y.label} (%)` : labelOf(view.y));
 
-/** A word below an axis, moved to where all of it can be seen. */
+/** The middle of a text, moved to where all of it can be seen. */
+const inside = (/** @type {number} */ x, /** @type {number} */ half, /** @type {number} */ width) => Math.max(half, Math.min(width - half, x));
+
+/** A word below an axis. */
 function tickBelow(/** @type {number[]} */ [x, y], /** @type {string} */ words, /** @type {number} */ width, /** @type {Theme} */ theme) {
-  const half = wide(words, SMALL) / 2;
-  return text([Math.max(half, Math.min(width - half, x)), y], words, theme.soft, "middle", SMALLER);
+  return text([inside(x, wide(words, SMALL) / 2, width), y], words, theme.soft, "middle", SMALLER);
 }
 
 /** Lines and steps: what is measured goes up. */
@@ -255,6 +257,7 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
     }
   }
   if (!log) svg += line([zero, top, zero, bottom], theme.ink);
-  svg += text([(left + right) / 2, height - 8], measureOf(view, inPercent), theme.ink, "middle");
+  const measure = measureOf(view, inPercent);
+  svg += text([inside((left + right) / 2, wide(measure) / 2, width), height - 8], measure, theme.ink, "middle");
   return { svg, width, height, hits };
 }

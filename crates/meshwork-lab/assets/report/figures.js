@@ -4,7 +4,7 @@
 
 /** @import { Choice, Data, Figure, Finding, View } from "../types.js" */
 
-import { PAGE, figureOf, legendOf, panelName, panelsOf } from "../plot/figure.js";
+import { PAGE, canPart, figureOf, legendOf, panelName, panelsOf, parted } from "../plot/figure.js";
 import { common, panelOf } from "../plot/panel.js";
 import { mark, sample } from "../plot/svg.js";
 import { canBeLog, hasPercent, isLog } from "../plot/view.js";
@@ -12,6 +12,7 @@ import { find, make } from "./dom.js";
 import { fileName, hand, handText, png } from "./hand.js";
 import { csv, numbersOf } from "./save.js";
 import { onChange, recalled, remember } from "./state.js";
+import { prepareTables } from "./tables.js";
 import { tips } from "./tip.js";
 
 /** The least width of a panel, in pixels, and the space between two. */
@@ -25,8 +26,13 @@ const SCALE = "scale";
 const SCALES = ["linear", "logarithmic", "own in each panel"];
 const UNIT = "in";
 const UNITS = ["percent", "absolute"];
+const LINES = "lines";
+const PARTS = ["in one panel", "a panel each"];
+/** So many lines over time hide one another. */
+const HAIRBALL = 4;
+const ALONG = "along";
 /** What a figure has for itself: all else that is chosen in one is chosen in all of its section. */
-const OWN = ["metric", "along", SCALE, UNIT];
+const OWN = ["metric", ALONG, SCALE, UNIT, LINES];
 
 /**
  * Of each figure's element: the figure, what is chosen, and the width at which it was drawn.
@@ -56,16 +62,33 @@ function indexOf(choice, chosen) {
 /** For each chooser, the index of what is chosen. @param {Figure} figure @param {Map<string, string>} chosen */
 export const indicesOf = (figure, chosen) => figure.choices.map((choice) => indexOf(choice, chosen));
 
-/** The view that is chosen, if the page has it. @param {Figure} figure @param {Map<string, string>} chosen */
+/** The view with these values of the choosers. @param {Figure} figure @param {number[]} at */
+const viewAt = (figure, at) => figure.views.find((view) => view.at.every((index, i) => index === null || index === at[i]));
+
+/** Which of the choosers says what runs along the plot, or -1. @param {Figure} figure */
+const alongOf = (figure) => figure.choices.findIndex(({ key }) => key === ALONG);
+
+/** The view that is chosen, if the page has it; not all metrics are there with every key along the plot. @param {Figure} figure @param {Map<string, string>} chosen */
 export function viewOf(figure, chosen) {
   const at = indicesOf(figure, chosen);
-  return figure.views.find((view) => view.at.every((index, i) => index === at[i]));
+  const along = alongOf(figure);
+  return viewAt(figure, at) ?? (along < 0 ? undefined : viewAt(figure, at.with(along, 0)));
 }
 
 /** Whether a view is drawn on a logarithmic scale. @param {View} view @param {Map<string, string>} chosen */
 function logOf(view, chosen) {
   const scale = chosen.get(SCALE);
   return canBeLog(view) && (scale === SCALES[1] || (scale !== SCALES[0] && isLog(view)));
+}
+
+/** Whether each line is in a panel of its own, unless somebody chooses. @param {View} view */
+const isHairball = (view) => canPart(view) && view.style === "steps" && Boolean(view.fixed) && view.series.length > HAIRBALL;
+
+/** The view that is chosen, with its lines in one panel or in several. @param {Figure} figure @param {Map<string, string>} chosen */
+function shownOf(figure, chosen) {
+  const view = viewOf(figure, chosen);
+  const isParted = view && canPart(view) && (chosen.has(LINES) ? chosen.get(LINES) === PARTS[1] : isHairball(view));
+  return view && isParted ? parted(view) : view;
 }
 
 /** How a view is drawn, as it is chosen. @param {View} view @param {Map<string, string>} chosen */
@@ -135,7 +158,7 @@ function draw(/** @type {HTMLElement} */ element) {
   const state = stateOf(element);
   state.isWaiting = false;
   const { figure, chosen } = state;
-  const view = viewOf(figure, chosen);
+  const view = shownOf(figure, chosen);
   const panels = find(element, ".panels"), legend = find(element, ".legends");
   const caption = find(element, "figcaption");
   const numbers = /** @type {HTMLDetailsElement} */ (find(element, "details"));
@@ -152,9 +175,10 @@ function draw(/** @type {HTMLElement} */ element) {
   const look = lookOf(view, chosen);
   caption.textContent = sentenceOf(view, look.log, look.inPercent);
   fillLook(element, view);
+  offer(element, view);
   if (view.colour) legend.append(legendElement(view));
   drawPanels(panels, view, look, state.width);
-  if (numbers.open) fillNumbers(numbers, view);
+  if (numbers.open) fillNumbers(numbers, viewOf(figure, chosen) ?? view);
 }
 
 /** Figures stand two by two; one with several panels, and one that is left over, is as wide as the page. */
@@ -163,7 +187,7 @@ function pair(/** @type {Element} */ home) {
   for (const element of home.children) {
     const state = states.get(element);
     if (!state) continue;
-    const view = viewOf(state.figure, state.chosen);
+    const view = shownOf(state.figure, state.chosen);
     const isWide = view !== undefined && panelsOf(view).length > 1;
     if (isWide || alone) {
       alone?.classList.toggle("wide", isWide);
@@ -178,8 +202,8 @@ function pair(/** @type {Element} */ home) {
 
 /** What a view shows, on the scale that it has. @param {View} view @param {boolean} log */
 export function sentenceOf(view, log, inPercent = hasPercent(view)) {
-  const text = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio\.$/, "");
-  return text.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+  const text = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+  return text.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
 }
 
 /** The numbers of a view, in full. @param {HTMLDetailsElement} details @param {View} view */
@@ -201,16 +225,17 @@ function fillNumbers(details, view) {
   const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The numbers of the plot" }, table);
   const more = rows.length > MOST_ROWS ? [make("p", {}, `${rows.length - MOST_ROWS} more rows are in the CSV.`)] : [];
   details.replaceChildren(/** @type {Element} */ (details.firstElementChild), scroll, ...more);
+  prepareTables(details);
 }
 
 /** Saves what is drawn. @param {HTMLElement} element @param {string} kind */
 async function save(element, kind) {
   const { figure, chosen } = stateOf(element);
-  const view = viewOf(figure, chosen);
+  const view = shownOf(figure, chosen);
   if (!view) return;
-  const name = fileName(figure.id, ...figure.choices.map((choice, i) => choice.values[view.at[i]]));
+  const name = fileName(figure.id, ...figure.choices.flatMap((choice, i) => choice.values[view.at[i] ?? -1] ?? []));
   if (kind === "CSV") {
-    const { heads, rows } = numbersOf(view);
+    const { heads, rows } = numbersOf(viewOf(figure, chosen) ?? view);
     handText(`${name}.csv`, csv([heads, ...rows]), "text/csv");
     return;
   }
@@ -253,7 +278,7 @@ const address = (figure, key) => `${figure.id}.${key}`;
 function recall(/** @type {HTMLElement} */ element) {
   const { figure, chosen } = stateOf(element);
   chosen.clear();
-  for (const { key, values } of [...figure.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }]) {
+  for (const { key, values } of [...figure.choices, { key: SCALE, values: SCALES }, { key: UNIT, values: UNITS }, { key: LINES, values: PARTS }]) {
     const value = recalled(address(figure, key));
     if (value !== null && values.includes(value)) chosen.set(key, value);
   }
@@ -314,12 +339,25 @@ function fillChoices(/** @type {HTMLElement} */ element) {
   const active = document.activeElement;
   const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
   row.replaceChildren(...figure.choices.map((choice) => {
-    const label = choice.key === "along" ? { ...choice, label: "x axis" } : choice;
+    const label = choice.key === ALONG ? { ...choice, label: "x axis" } : choice;
     return chooser(element, label, choice.values[indexOf(choice, chosen)], choice.values[choice.first ?? 0]);
   }), make("span", { class: "of-scale" }));
-  const view = viewOf(figure, chosen);
+  const view = shownOf(figure, chosen);
   if (view) fillLook(element, view);
   if (had) /** @type {HTMLElement | null} */ (row.querySelector(`[data-key="${CSS.escape(had)}"]`))?.focus();
+}
+
+/** Offers along the plot what the page has of all else that is chosen, and of the choosers those that mean something then. @param {HTMLElement} element @param {View} view */
+function offer(element, view) {
+  const { figure, chosen } = stateOf(element);
+  const at = indicesOf(figure, chosen);
+  figure.choices.forEach(({ key }, which) => {
+    const select = /** @type {HTMLSelectElement} */ (find(element, `[data-key="${CSS.escape(key)}"]`));
+    /** @type {HTMLElement} */ (select.parentElement).hidden = view.at[which] === null;
+    if (key !== ALONG) return;
+    [...select.options].forEach((option, i) => (option.disabled = !viewAt(figure, at.with(which, i))));
+    select.selectedIndex = view.at[which] ?? 0;
+  });
 }
 
 /** The choosers of unit and scale, where there is a choice. @param {HTMLElement} element @param {View} view */
@@ -328,6 +366,9 @@ function fillLook(element, view) {
   const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
   const scales = [SCALES[0], ...(canBeLog(view) ? [SCALES[1]] : []), ...(panelsOf(view).length > 1 ? [SCALES[2]] : [])];
   const all = /** @type {[string, string[], string, string][]} */ ([]);
+  const { figure, chosen } = stateOf(element);
+  const own = viewOf(figure, chosen) ?? view;
+  if (canPart(own)) all.push([LINES, PARTS, PARTS[Number(view !== own)], PARTS[Number(isHairball(own))]]);
   if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
   if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
   const offered = JSON.stringify(all.map(([key, values, , first]) => [key, values, first]));
@@ -356,7 +397,7 @@ export function drawRest() {
 export function drawFor(/** @type {Element} */ element, /** @type {number | null} */ width) {
   if (!(element instanceof HTMLElement)) return;
   const { figure, chosen } = stateOf(element);
-  const view = viewOf(figure, chosen);
+  const view = shownOf(figure, chosen);
   if (width === null) draw(element);
   else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width);
 }

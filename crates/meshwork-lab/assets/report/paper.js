@@ -32,7 +32,7 @@ function before() {
     undo.push(() => drawFor(element, null));
     if (metric < 0) continue;
     // The same, of every other metric.
-    const others = figure.views.filter((view) => view.at.every((at, i) => (i === metric ? at !== now[i] : at === now[i]))).slice(0, VIEWS);
+    const others = figure.views.filter((view) => view.at.every((at, i) => (i === metric ? at !== now[i] : at === null || at === now[i]))).slice(0, VIEWS);
     const place = make("div", { class: "others" });
     for (const view of others) {
       const panels = make("div", { class: "panels" });

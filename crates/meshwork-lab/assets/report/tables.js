@@ -33,7 +33,7 @@ function sort(table, column, isDown) {
 
 /** Gives the tables below an element their buttons, those that have none yet. */
 export function prepareTables(/** @type {ParentNode} */ root) {
-  for (const table of root.querySelectorAll("details.numbers table")) {
+  for (const table of root.querySelectorAll("details.numbers table, figure details table")) {
     if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
     const count = table.tBodies[0]?.rows.length ?? 0;
     if (count < 3) continue;
@@ -44,14 +44,33 @@ export function prepareTables(/** @type {ParentNode} */ root) {
     });
     const box = table.closest(".scroll");
     if (count < FEW || !box || box.previousElementSibling?.matches(".filter")) continue;
-    const input = make("input", { type: "search", autocomplete: "off" });
-    input.addEventListener("input", () => {
-      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      for (const row of box.querySelectorAll("tbody tr")) {
-        const text = row.textContent?.toLowerCase() ?? "";
-        if (row instanceof HTMLElement) row.hidden = !words.every((word) => text.includes(word));
-      }
-    });
-    box.before(make("label", { class: "filter" }, "Rows with ", input));
+    box.before(make("div", { class: "filter" }, search(box), sorter(table)));
   }
+}
+
+/** Finds the rows of a table that have some words. @param {Element} box */
+function search(box) {
+  const input = make("input", { type: "search", autocomplete: "off" });
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of box.querySelectorAll("tbody tr")) {
+      const text = row.textContent?.toLowerCase() ?? "";
+      if (row instanceof HTMLElement) row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+  return make("label", {}, "Rows with ", input);
+}
+
+/** Sorts a table that is laid out in blocks too, where no head is seen. @param {HTMLTableElement} table */
+function sorter(table) {
+  const heads = [...(table.tHead?.rows[0].cells ?? [])].map((head) => head.textContent ?? "");
+  const names = heads.flatMap((name) => [`${name} ↑`, `${name} ↓`]);
+  const select = make("select", {}, make("option", {}, "as in the file"), ...names.map((name) => make("option", {}, name)));
+  const rows = [...table.tBodies[0].rows];
+  select.addEventListener("change", () => {
+    const chosen = select.selectedIndex - 1;
+    if (chosen >= 0) sort(table, Math.floor(chosen / 2), chosen % 2 === 1);
+    else table.tBodies[0].append(...rows);
+  });
+  return make("label", {}, "Order ", select);
 }

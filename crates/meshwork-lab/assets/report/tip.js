@@ -27,15 +27,23 @@ export function tips(panel, svg, view, drawn, place) {
   let current = -1;
   tip.hidden = true;
   panel.append(tip);
+  // The line of the point that is told stands out.
+  const stress = (/** @type {number | null} */ colour) => {
+    const lines = svg.querySelectorAll("g[data-series]");
+    if (lines.length < 3) return;
+    for (const line of lines) line.setAttribute("opacity", colour === null || Number(line.getAttribute("data-series")) === colour ? "1" : "0.25");
+  };
   const hide = () => {
     tip.hidden = true;
     current = -1;
+    stress(null);
   };
   const tell = (/** @type {number} */ which) => {
     const box = svg.getBoundingClientRect();
     const size = box.width / drawn.width || 1;
     const hit = drawn.hits[which];
     current = which;
+    stress(hit.point.colour);
     tip.replaceChildren(...told(view, hit.point, place).map((line) => make("span", {}, line)));
     tip.hidden = false;
     const outer = panel.getBoundingClientRect();

@@ -2,7 +2,7 @@
 
 import { Run } from "../machine/run.js";
 
-/** A job that is interrupted at 3, as node 1 goes out of service, and runs elsewhere from 4 to 9; node 1 is back at 6. */
+/** A job that is interrupted at 3, as node 1 goes out of service, and runs elsewhere from 4 to 9; node 1 is back at 6; nodes 5 and 6 sleep. */
 export function broken() {
   const recording = {
     from: 0, until: 9, notes: [],
@@ -13,6 +13,7 @@ export function broken() {
     at: Float64Array.of(0, 3, 4, 6, 9), count: Uint32Array.of(2, 2, 1, 1, 1), kind: Uint8Array.of(0, 3, 6, 7, 3, 8, 5),
     job: Uint32Array.of(0, 0, 0, 1, 0, 1, 0), number: Float64Array.of(7), request: Uint32Array.of(0), site: Uint32Array.of(0, 0, 0, 0),
     blocks: Uint32Array.of(1, 1), base: Uint32Array.of(0, 2), shape: Uint32Array.of(0, 0),
+    asleep_node: Uint32Array.of(5, 6), asleep_site: Uint32Array.of(0, 0), asleep_from: Float64Array.of(1, 3), asleep_until: Float64Array.of(4, Infinity),
   });
 }
 

@@ -19,6 +19,11 @@ test("who holds what, and who waits, at any time", () => {
   assert.deepEqual(at(9), { running: [], waiting: [], held: 0, waits: 0, runs: 0 });
 });
 
+test("which nodes sleep", () => {
+  const at = (time) => broken().moment(time, 10).marked.map(({ kind, first }) => `${kind} ${first}`);
+  assert.deepEqual([at(0.5), at(1), at(3), at(4)], [[], ["asleep 5"], ["asleep 5", "asleep 6"], ["asleep 6"]]);
+});
+
 test("what is down, and who waits again", () => {
   const seen = broken();
   const at = (time) => {

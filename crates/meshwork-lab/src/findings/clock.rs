@@ -117,10 +117,11 @@ impl Clock {
         let asked = UNITS.into_iter().find(|(unit, _)| study.time_unit.as_deref() == Some(unit));
         // Only what has dates says when it begins.
         let has_dates = is_log || start.is_some();
+        let is_in_seconds = has_dates || scenario.is_in_seconds();
         let (unit, factor) = match asked {
-            Some((unit, seconds)) if has_dates || scenario.is_in_seconds() => (Some(unit), seconds),
+            Some((unit, seconds)) if is_in_seconds => (Some(unit), seconds),
             Some((unit, _)) => (Some(unit), 1.0),
-            None => (has_dates.then_some("seconds"), 1.0),
+            None => (is_in_seconds.then_some("seconds"), 1.0),
         };
         // Where arrivals are scaled, instants are no longer those of the log.
         let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
@@ -173,6 +174,16 @@ impl Clock {
         Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }
     }
 
+    /// The unit of a metric on an axis: `time units` where it is not known what the clock counts.
+    #[must_use]
+    pub fn on_axis(&self, unit: &str) -> String {
+        match (self.unit, unit) {
+            (None, "time") => "time units".to_owned(),
+            (None, "jobs per time") => "jobs per time unit".to_owned(),
+            _ => self.unit(unit),
+        }
+    }
+
     /// The unit of a metric in words: `hours` for `time`, `jobs per hour` for `jobs per time`.
     #[must_use]
     pub fn unit(&self, unit: &str) -> String {
@@ -220,6 +231,10 @@ mod tests {
             assert_eq!((own.unit, own.factor), (Some("hours"), factor), "{workload}");
             assert_eq!(own.start, start.map(Start::at));
         }
+        let lublin = clock("{ name = 'lublin', jobs = 5 }", "", None);
+        assert_eq!((lublin.unit, lublin.on_axis("time").as_str()), (Some("seconds"), "seconds"));
+        let abstract_ = clock(SYNTHETIC, "", None);
+        assert_eq!((abstract_.unit, abstract_.on_axis("time").as_str()), (None, "time units"));
         let (model, own) = ("{ name = 'lublin', jobs = 5 }", SYNTHETIC);
         let both = [clock(model, hours, None), clock(own, hours, None)];
         assert_eq!(Clock::shared(both), Clock::default(), "hours of one are no hours of the other");

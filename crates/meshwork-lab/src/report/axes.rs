@@ -14,6 +14,8 @@
 //! 4. A colour for each value has a contrasted key before another, of these the one with most values
 //!    up to ten.
 //! 5. A panel for each value has the one of the rest with most values up to six.
+//! 6. Any other key can be chosen to run along the plot. The rest then get colours and panels by
+//!    rules 4 and 5; where none has so few values, up to 24 have a panel each.
 
 use toml::Value;
 
@@ -25,6 +27,9 @@ const MAX_COLOURS: usize = 10;
 
 /// The most values that have a panel each.
 const MAX_PANELS: usize = 6;
+
+/// The most values that have a panel each where somebody chose what runs along the plot.
+const MAX_TURNED: usize = 24;
 
 /// The largest ratio of numbers, some of which are not positive, that a line still shows.
 const MAX_RATIO: f64 = 50.0;
@@ -139,12 +144,20 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Another way to draw it: where too many names for colours stand in rows, and a line in panels, a panel for each name.
-    pub(super) fn turned(&self, axes: &[Axis]) -> Option<Layout> {
-        let is_many = |&i: &usize| axes[i].kind == Kind::Names && axes[i].count() > MAX_COLOURS;
-        let many = self.along.filter(is_many).filter(|_| self.colour.is_none())?;
-        let line = self.panel.filter(|&i| axes[i].is_line())?;
-        Some(Layout { along: Some(line), colour: None, panel: Some(many), ..self.clone() })
+    /// The ways to draw it with another key along the plot.
+    pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
+        let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
+        let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
+        let turned = |&along: &usize| {
+            let mut rest: Vec<usize> = all.iter().copied().filter(|&i| i != along).collect();
+            let few = |most: usize| move |&i: &usize| axes[i].count() <= most;
+            let rank = |i: usize| (axes[i].contrasted, axes[i].count());
+            let colour = take(&mut rest, few(MAX_COLOURS), rank);
+            let panel = take(&mut rest, few(MAX_PANELS), rank)
+                .or_else(|| take(&mut rest, few(MAX_TURNED), rank));
+            Layout { along: Some(along), colour, panel, chosen: rest }
+        };
+        all.iter().skip(1).map(turned).collect()
     }
 
     /// The axis whose values have a colour each, in every plot of a study.
@@ -258,6 +271,37 @@ mod tests {
             named(&format!("[sweep]\na = [{many}]\nb = [{many}]\nc = ['x', 'y']")),
             ["b", "", "c", "a"]
         );
+    }
+
+    #[test]
+    fn any_key_of_a_plot_can_run_along_it() {
+        let turned = |text: &str| {
+            let (keys, layout) = layout(text);
+            let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+            let name = |axis: Option<usize>| axis.map_or("", |axis| &keys[axis]).to_owned();
+            let turned = layout.turned(&Axis::all(&study));
+            let names =
+                turned.iter().map(|own| [own.along, own.colour, own.panel].map(name).join(" "));
+            names.collect::<Vec<String>>()
+        };
+        assert_eq!(
+            turned(
+                "[compare]\na = 'x'\n[sweep]\na = ['x', 'y']\nb = [1, 2, 3, 4]\nc = [1, 2, 3, 4, 5]"
+            ),
+            ["a c b", "b a c"],
+            "c runs along at first"
+        );
+        let many = (0..12).map(|i| format!("'n{i}'")).collect::<Vec<_>>().join(", ");
+        assert_eq!(turned(&format!("[sweep]\na = [{many}]\nb = [1, 2, 3]")), ["b  a"]);
+        let more = (0..30).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+        assert_eq!(turned(&format!("[sweep]\na = [{more}]\nb = [1, 2]")), ["b  "], "a is chosen");
+        assert_eq!(
+            turned(&format!(
+                "[compare]\ns = 'x'\n[sweep]\na = [{many}]\ns = ['x', 'y']\nb = [1, 2, 3]"
+            )),
+            ["s b a", "b s a"]
+        );
+        assert_eq!(turned("[sweep]\na = ['x', 'y']"), Vec::<String>::new());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::axes::Axis;
-use super::figures::{Bound, Figure, Series, Style, View};
+use super::views::{Bound, Figure, Series, Style, View};
 use crate::findings::claims::{Cell, Judgement};
 use crate::findings::clock::Clock;
 use crate::findings::columns::Meanings;
@@ -109,7 +109,7 @@ impl Own<'_> {
     ) -> Option<Bound> {
         for ((key, values), &at) in choices.iter().zip(&view.at) {
             let is_key = self.axes.iter().any(|axis| axis.key == *key);
-            if is_key && self.label(key) != Some(&values[at]) {
+            if is_key && at.is_some_and(|at| self.label(key) != Some(&values[at])) {
                 return None;
             }
         }

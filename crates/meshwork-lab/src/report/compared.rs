@@ -4,9 +4,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use meshwork::job::Cause;
 
 use super::draw::{legend, panel, parts, usage};
-use super::figures::{Key, Scale, Series, Style, View};
 use super::html::{POLICY, STYLES};
 use super::markup::{embedded, sentence};
+use super::views::{Key, Scale, Series, Style, View};
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::operator::compare::{Comparison, Group, Measure};

@@ -1,8 +1,9 @@
 //! How runs went: how long their jobs waited, and what was held and waited over time, one line for each run.
 
 use super::axes::Axis;
-use super::figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View, is_wide, word};
+use super::figures::{is_wide, word};
 use super::sample;
+use super::views::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
@@ -53,32 +54,35 @@ pub(super) fn figures(
         replications: Vec::new(),
         once: Vec::new(),
     };
-    let view =
-        |at: Vec<usize>, title: &str, words: &str, x: Scale, y: Scale, series: Vec<Series>| {
-            let each =
-                key.as_ref().map_or_else(String::new, |key| each(&key.label, runs.len(), all));
-            View {
-                at,
-                title: format!("{name}: {title}"),
-                sentence: format!(
-                    "{words}{each}{shared}. Each line is one run{}.{}",
-                    if parts > 0 { ", as far as it is shown here" } else { "" },
-                    if x.log { " The scale is logarithmic." } else { "" }
-                ),
-                style: Style::Steps,
-                differences: false,
-                sorted: false,
-                fixed: y.key != "share",
-                expected: None,
-                x,
-                y,
-                colour: key.clone(),
-                panel: None,
-                panels: Vec::new(),
-                series: series.into_iter().filter(|series| !series.x.is_empty()).collect(),
-                bounds: Vec::new(),
-            }
-        };
+    let view = |at: Vec<Option<usize>>,
+                title: &str,
+                words: &str,
+                x: Scale,
+                y: Scale,
+                series: Vec<Series>| {
+        let each = key.as_ref().map_or_else(String::new, |key| each(&key.label, runs.len(), all));
+        View {
+            at,
+            title: format!("{name}: {title}"),
+            sentence: format!(
+                "{words}{each}{shared}. Each line is one run{}.{}",
+                if parts > 0 { ", as far as it is shown here" } else { "" },
+                if x.log { " The scale is logarithmic." } else { "" }
+            ),
+            style: Style::Steps,
+            differences: false,
+            sorted: false,
+            fixed: y.key != "share",
+            expected: None,
+            x,
+            y,
+            colour: key.clone(),
+            panel: None,
+            panels: Vec::new(),
+            series: series.into_iter().filter(|series| !series.x.is_empty()).collect(),
+            bounds: Vec::new(),
+        }
+    };
     let mut figures = Vec::new();
     let wait = |run: &Timeline| {
         let waits = run.waits.wait.iter().map(|&wait| brief(wait / clock.factor));
@@ -88,8 +92,12 @@ pub(super) fn figures(
     if shares.iter().any(|series| !series.x.is_empty()) {
         // Waits of 0 have no place on a logarithmic scale: the line begins with them.
         let log = is_wide(shares.iter().flat_map(|series| &series.x).filter(|wait| **wait > 0.0));
-        let x =
-            Scale { label: "Wait".to_owned(), unit: clock.unit("time"), log, ..Scale::default() };
+        let x = Scale {
+            label: "Wait".to_owned(),
+            unit: clock.on_axis("time"),
+            log,
+            ..Scale::default()
+        };
         let y = Scale {
             label: "Share of the jobs that started".to_owned(),
             key: "share".to_owned(),
@@ -136,7 +144,7 @@ pub(super) fn figures(
                 unit: (*unit).to_owned(),
                 ..Scale::default()
             };
-            view(vec![which], label, words, time(), y, series)
+            view(vec![Some(which)], label, words, time(), y, series)
         });
         let metric = Key { label: "metric".to_owned(), key: "metric".to_owned() };
         figures.push(Figure {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use super::axes::{Axis, Kind, Layout};
+use super::caption;
 use super::sample::{compared, held};
+use super::views::{Choice, Figure, Key, Scale, Series, Style, View};
 use crate::findings::clock::Clock;
 use crate::findings::columns::{Meanings, Shown, value};
-use crate::findings::number::plural;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, Summary};
 use crate::findings::words::short;
@@ -26,196 +25,8 @@ const MAX_CLAIMED: usize = 3;
 /// The most points that the figures of a section have in all, so that a page stays a page.
 const MAX_POINTS: usize = 100_000;
 
-/// One place in the page where something is drawn, with its choosers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
-    /// Its name, unique in the page.
-    pub id: String,
-    /// What stands above it.
-    pub heading: String,
-    /// What can be chosen.
-    pub choices: Vec<Choice>,
-    /// What is drawn for each choice.
-    pub views: Vec<View>,
-}
-
-/// A swept key, for reading.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub struct Key {
-    /// What it is called: `load`.
-    pub label: String,
-    /// The key itself: `workload.load`.
-    pub key: String,
-}
-
-/// Something that can be chosen.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
-    /// What it is.
-    #[serde(flatten)]
-    pub key: Key,
-    /// What can be chosen.
-    pub values: Vec<String>,
-    /// The index of what is chosen at first.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub first: usize,
-}
-
-/// One drawing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub struct View {
-    /// For each chooser of the figure, the index of its value.
-    pub at: Vec<usize>,
-    /// What it is called where it stands alone, as in a file.
-    pub title: String,
-    /// What the drawing shows.
-    pub sentence: String,
-    /// How it is drawn.
-    pub style: Style,
-    /// Whether values are differences: with a line at 0, and full dots where an interval excludes it.
-    #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, serde(default))]
-    pub differences: bool,
-    /// Whether rows stand in the order of what is measured.
-    #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, serde(default))]
-    pub sorted: bool,
-    /// Whether the scale is as it is, linear or not.
-    #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, serde(default))]
-    pub fixed: bool,
-    /// Of how many replications each point should be; points of fewer are drawn faintly.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<u64>,
-    /// What runs along it.
-    pub x: Scale,
-    /// What is measured.
-    pub y: Scale,
-    /// The swept key that has a colour for each value.
-    pub colour: Option<Key>,
-    /// The swept key that has a panel for each value.
-    pub panel: Option<Key>,
-    /// The panels, in order; empty where there is one without a name.
-    pub panels: Vec<String>,
-    /// The lines, or groups of bars.
-    pub series: Vec<Series>,
-    /// The bounds that claims set.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
-    pub bounds: Vec<Bound>,
-}
-
-/// A bound that a claim sets for one point.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub struct Bound {
-    /// Where along the plot: a number, or the index of a name.
-    pub x: f64,
-    /// What is not to be passed.
-    pub y: f64,
-    /// In which panel.
-    pub panel: usize,
-    /// The index of the line, or of the bars, that the point is of.
-    pub series: usize,
-    /// Whether the point is to be below it.
-    pub is_upper: bool,
-}
-
-/// How a view is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-#[serde(rename_all = "snake_case")]
-pub enum Style {
-    /// Points joined by lines, with whiskers.
-    Lines,
-    /// Bars from 0, with whiskers, a row for each name; points where bars cannot begin at 0: of differences, and on a
-    /// logarithmic scale.
-    Rows,
-    /// A value that holds until the next one. What is measured runs along it where it is a distribution.
-    Steps,
-}
-
-/// One of the two directions of a plot.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
-pub struct Scale {
-    /// What it is, in words.
-    pub label: String,
-    /// The key or the metric that it is.
-    pub key: String,
-    /// Its unit; empty where it has none.
-    pub unit: String,
-    /// Whether it is logarithmic.
-    pub log: bool,
-    /// Its values by name, where they are no numbers: points then have their indices.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<String>,
-    /// The colours of the names, where each has its own.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub colours: Vec<usize>,
-    /// All numbers that were swept, measured or not.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub grid: Vec<f64>,
-    /// Which dates its numbers are, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dates: Option<Dates>,
-}
-
-/// Which date a number of an axis is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub struct Dates {
-    /// How many seconds 1 is.
-    pub seconds: f64,
-    /// Which second 0 is, counted from the beginning of 1970 in the time of the place.
-    pub start: i64,
-}
-
-/// One line, or the bars of one colour, in one panel.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub struct Series {
-    /// Its value of the key that has colours; empty where none has.
-    pub name: String,
-    /// Which colour, counted from 0.
-    pub colour: usize,
-    /// Which panel, counted from 0.
-    pub panel: usize,
-    /// Where along the plot: a number, or the index of a name.
-    pub x: Vec<f64>,
-    /// The means.
-    pub mean: Vec<f64>,
-    /// Half the widths of the intervals, where there are intervals.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
-    pub half: Vec<Option<f64>>,
-    /// Differences in percent of what they are from, with the ends of their intervals, those of the ratio: an upper end
-    /// that is missing is infinite, and both are where there is no interval. Empty where one is not known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
-    pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
-    /// How many replications each mean is of; empty where that means nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
-    pub replications: Vec<u64>,
-    /// Whether each mean is of a run that is made once by design, because nothing in its replications differs; empty
-    /// where none is.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
-    pub once: Vec<bool>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
+/// The most points, beyond these, that show them with another key along the plot.
+const MAX_TURNED: usize = 8_000;
 
 /// What is asked of a figure.
 struct Plan<'a> {
@@ -373,8 +184,8 @@ pub(super) fn all(
             once: &once,
         });
     }
-    let mut left = MAX_POINTS;
-    plans.iter().filter_map(|plan| figure(plan, &mut left)).collect()
+    let (mut left, mut turned) = (MAX_POINTS, MAX_TURNED);
+    plans.iter().filter_map(|plan| figure(plan, &mut left, &mut turned)).collect()
 }
 
 /// The metrics of claims, those of most claims first.
@@ -422,10 +233,7 @@ fn lowered(heading: &str) -> String {
 }
 
 /// Draws up a figure; none where there is nothing to draw.
-fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
-    let chosen = &plan.layout.chosen;
-    let layouts: Vec<Layout> =
-        std::iter::once(plan.layout.clone()).chain(plan.layout.turned(plan.axes)).collect();
+fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
         .metrics
@@ -440,12 +248,28 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
         let key = Key { label: "metric".to_owned(), key: "metric".to_owned() };
         choices.push(Choice { key, values, first: 0 });
     }
+    let mut layouts = plan.layout.turned(plan.axes);
+    layouts.insert(0, plan.layout.clone());
+    // The first metrics are drawn in all ways, as far as their points have room; half is left to
+    // the figures below.
+    let points: usize = plan.axes.iter().map(Axis::count).product::<usize>() * (layouts.len() - 1);
+    let all_ways = metrics.len().min((*turned / 2).checked_div(points).unwrap_or(0));
+    *turned -= all_ways * points;
+    if all_ways == 0 {
+        layouts.truncate(1);
+    }
     if layouts.len() > 1 {
         let key = Key { label: "along".to_owned(), key: "along".to_owned() };
         let along = layouts.iter().filter_map(|layout| layout.along);
         choices.push(Choice { key, values: along.map(|i| plan.key(i).label).collect(), first: 0 });
     }
-    for &axis in chosen {
+    let mut chosen: Vec<usize> = Vec::new();
+    for &axis in layouts.iter().flat_map(|layout| &layout.chosen) {
+        if !chosen.contains(&axis) {
+            chosen.push(axis);
+        }
+    }
+    for &axis in &chosen {
         let first = plan.first.get(axis).copied().unwrap_or(0);
         let values = plan.axes[axis].labels.clone();
         choices.push(Choice { key: plan.key(axis), values, first });
@@ -453,10 +277,10 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
     let mut views = Vec::new();
     for (number, metric) in metrics.iter().enumerate() {
         let count = layouts.len();
-        let settings = layouts
+        let settings = layouts[..if number < all_ways { count } else { 1 }]
             .iter()
             .enumerate()
-            .flat_map(|layout| every(plan.axes, chosen).map(move |fixed| (layout, fixed)));
+            .flat_map(|own| every(plan.axes, &own.1.chosen).map(move |fixed| (own, fixed)));
         for ((which, layout), fixed) in settings {
             let mut view = view(plan, layout, metric, &fixed);
             view.title = match &plan.differences {
@@ -468,11 +292,12 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
                 continue;
             }
             *left -= points;
-            view.at = if metrics.len() > 1 { vec![number] } else { Vec::new() };
+            view.at = if metrics.len() > 1 { vec![Some(number)] } else { Vec::new() };
             if count > 1 {
-                view.at.push(which);
+                view.at.push(Some(which));
             }
-            view.at.extend(chosen.iter().map(|&axis| fixed[axis]));
+            let is_own = |axis: &usize| layout.chosen.contains(axis);
+            view.at.extend(chosen.iter().map(|axis| is_own(axis).then(|| fixed[*axis])));
             views.push(view);
         }
     }
@@ -488,9 +313,9 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
 /// Takes out of the choices what no view has, as a baseline has no differences from itself.
 fn offer_what_is_there(choices: &mut [Choice], views: &mut [View]) {
     for (place, choice) in choices.iter_mut().enumerate() {
-        let there: BTreeSet<usize> = views.iter().map(|view| view.at[place]).collect();
-        for view in &mut *views {
-            view.at[place] = there.range(..view.at[place]).count();
+        let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
+        for at in views.iter_mut().filter_map(|view| view.at[place].as_mut()) {
+            *at = there.range(..*at).count();
         }
         choice.values = there.iter().map(|&value| choice.values[value].clone()).collect();
         choice.first = there.range(..choice.first).count().min(there.len().saturating_sub(1));
@@ -622,7 +447,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View
         y: Scale {
             label: title(metric),
             key: metric.to_owned(),
-            unit: plan.clock.unit(plan.meanings.unit(metric)),
+            unit: plan.clock.on_axis(plan.meanings.unit(metric)),
             log: y_log,
             ..Scale::default()
         },
@@ -636,7 +461,8 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View
         format!(", with {} = {}", plan.key(axis).label, plan.axes[axis].labels[fixed[axis]])
     };
     let with: String = layout.chosen.iter().map(with).collect();
-    view.sentence = sentence(plan, metric, &view, &with);
+    view.sentence =
+        caption::sentence(plan.meanings, plan.differences.as_deref(), (metric, &view), &with);
     view
 }
 
@@ -645,76 +471,4 @@ pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> boo
     let least = numbers.clone().copied().fold(f64::INFINITY, f64::min);
     let most = numbers.copied().fold(0.0, f64::max);
     least > 0.0 && most.is_finite() && most / least >= SPREAD
-}
-
-/// What a view shows.
-fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
-    let mut text = match plan.meanings.entry(metric) {
-        Some(entry) => format!("{}: {}", title(metric), entry.about.summary),
-        None => title(metric),
-    };
-    if let Some(baseline) = &plan.differences {
-        text = format!("{text}; each scenario minus the one with {baseline} on the same jobs");
-    }
-    let (along, what) = match view.style {
-        Style::Lines | Style::Steps => ("against", "a line"),
-        Style::Rows => ("for each", "a row"),
-    };
-    text += &format!(", {along} {}", view.x.label);
-    if let Some(colour) = &view.colour {
-        text += &format!(", {what} for each {}", colour.label);
-    }
-    if let Some(panel) = &view.panel {
-        text += &format!(", a panel for each {}", panel.label);
-    }
-    text += with;
-    text.push('.');
-    if view.series.iter().any(|line| line.half.iter().any(Option::is_some)) {
-        text += " Whiskers are 95 % intervals";
-        text += if view.differences { "; a mark is full where they exclude 0." } else { "." };
-    }
-    let fewer = |expected: u64| {
-        let of = |line: &Series| {
-            let is_once = |i: usize| line.once.get(i).copied().unwrap_or(false);
-            let numbers = line.replications.iter().enumerate();
-            numbers.filter(|&(i, &number)| number > 0 && number < expected && !is_once(i)).count()
-        };
-        view.series.iter().map(of).sum::<usize>() as u64
-    };
-    if let Some(expected) = view.expected
-        && let number @ 1.. = fewer(expected)
-    {
-        let (are, marks) = if number == 1 { ("is", "mark") } else { ("are", "marks") };
-        text += &format!(
-            " {} {are} of fewer than the {} asked for so far: the faint {marks}.",
-            plural(number, "mean"),
-            plural(expected, "replication"),
-        );
-    }
-    let is_alone = |line: &Series| {
-        line.half.iter().all(Option::is_none) && line.replications.iter().all(|&number| number < 2)
-    };
-    if view.differences && view.series.iter().all(is_alone) {
-        text += " With one replication a difference has no interval.";
-    }
-    if view.y.log {
-        text += " The scale is logarithmic.";
-    }
-    if view.series.iter().any(|line| !line.percent.is_empty()) {
-        text += " In percent, with intervals of the ratio.";
-    }
-    text
-}
-
-impl Figure {
-    /// The name of a drawing of it as a file.
-    pub(super) fn file_name(&self, view: &View) -> String {
-        let chosen = self.choices.iter().zip(&view.at).map(|(choice, &at)| &choice.values[at]);
-        let name: Vec<&str> = std::iter::once(&self.id).chain(chosen).map(String::as_str).collect();
-        let is_plain = |c: char| c.is_alphanumeric() || "._=".contains(c);
-        let words = name.join("-").to_lowercase();
-        let words: Vec<&str> =
-            words.split(|c| !is_plain(c)).filter(|word| !word.is_empty()).collect();
-        format!("{}.svg", words.join("-"))
-    }
 }

@@ -102,7 +102,7 @@ fn contents(report: &Report) -> Markup {
                             li.of-paper { (authors(report, section)) }
                         }
                         li {
-                            a href={ "#" (section.id) } title=[section.description.as_deref()] { (short_title(section)) }
+                            a href={ "#" (section.id) } title=[section.description.as_deref()] { (short_title(report, section)) }
                             (verdicts(section))
                         }
                     }
@@ -120,9 +120,10 @@ fn authors<'a>(report: &'a Report, section: &'a Section) -> &'a str {
 }
 
 /// The title of a section without its authors, who stand above it.
-fn short_title(section: &Section) -> String {
-    match section.title.split_once(", ").filter(|_| section.paper.is_some()) {
-        Some((_, rest)) => sentence(rest).trim_end_matches('.').to_owned(),
+fn short_title(report: &Report, section: &Section) -> String {
+    let rest = section.title.strip_prefix(authors(report, section));
+    match rest.and_then(|rest| rest.strip_prefix(", ")) {
+        Some(rest) => sentence(rest).trim_end_matches('.').to_owned(),
         None => section.title.clone(),
     }
 }

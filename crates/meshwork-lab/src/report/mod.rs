@@ -10,6 +10,7 @@
 
 mod axes;
 mod bounds;
+mod caption;
 mod compared;
 mod course;
 mod draw;
@@ -25,6 +26,7 @@ mod overview;
 mod palette;
 mod sample;
 mod tables;
+mod views;
 
 use meshwork::catalogue::Catalogue;
 use std::path::Path;
@@ -46,7 +48,6 @@ use crate::watch::recording::{Recording, Timeline};
 pub use compared::compared;
 pub use draw::figure;
 pub use facts::Fact;
-pub use figures::{Bound, Choice, Dates, Figure, Key, Scale, Series, Style, View};
 pub use finding::Finding;
 pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
@@ -54,6 +55,7 @@ pub(crate) use machine::stored_run;
 pub use overview::{Overview, PaperLine};
 pub(crate) use sample::sample;
 pub use tables::{Cell, Table};
+pub use views::{Bound, Choice, Dates, Figure, Key, Scale, Series, Style, View};
 
 /// The most rows of a table in the page; the rest stands in the files beside it.
 const MAX_ROWS: usize = 2000;

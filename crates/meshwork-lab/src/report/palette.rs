@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Section;
-use super::figures::View;
+use super::views::View;
 
 /// How many colours there are.
 const COLOURS: usize = 10;

@@ -32,6 +32,9 @@ const COLOURS: [u8; 26] = [
     193, 147, 185, 225, 121, 187,
 ];
 
+/// The colour of a free processor where processors have no letters.
+const FREE: u8 = 238;
+
 /// A run as it is shown.
 #[derive(Clone)]
 pub(super) struct View {
@@ -59,6 +62,8 @@ struct Pane {
     map: Map,
     /// How many columns a processor takes.
     wide: usize,
+    /// Rows of the map in a line: two, where half blocks show them.
+    rows: usize,
 }
 
 impl View {
@@ -93,7 +98,7 @@ impl View {
     /// Moves over a machine that is larger than the page, by columns and rows.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         let (x, y) = self.moved;
-        let (_, (across, down)) = self.panes(usize::MAX);
+        let (_, (across, down)) = self.panes(usize::MAX, 1);
         self.moved = (
             x.saturating_add_signed(columns).min(across.saturating_sub(1)),
             y.saturating_add_signed(rows).min(down.saturating_sub(1)),
@@ -193,7 +198,7 @@ impl View {
 
     /// How many lines a page of this width needs to show the whole machine and a few jobs.
     pub(super) fn height(&self, width: usize) -> usize {
-        let (_, (across, down)) = self.panes(width);
+        let (_, (across, down)) = self.panes(width, 1);
         let beside = width >= across + GAP + LISTS;
         self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
     }
@@ -209,11 +214,22 @@ impl View {
             put(page, area, 0, y, &fitted(line, width), style);
         }
         let top = words.len() + usize::from(height >= LOW);
-        let (panes, (across, down)) = self.panes(width);
-        let is_beside = across + GAP + LISTS <= width;
         // The queue is always seen: below a machine that is too high, it has some lines of its own.
-        let kept = if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 };
-        let is_whole = across <= width && top + down + kept <= height;
+        let kept = |is_beside: bool| {
+            if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 }
+        };
+        let seen = |rows: usize| {
+            let (panes, (across, down)) = self.panes(width, rows);
+            let is_beside = across + GAP + LISTS <= width;
+            let is_whole = across <= width && top + down + kept(is_beside) <= height;
+            (panes, (across, down), is_beside, is_whole)
+        };
+        let mut drawn = seen(1);
+        if self.colours && !drawn.3 && height >= LOW {
+            drawn = seen(2);
+        }
+        let (panes, (across, down), is_beside, is_whole) = drawn;
+        let kept = kept(is_beside);
         // The last line says that something is missing.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
         let rows = bottom.saturating_sub(top + kept).min(down);
@@ -261,23 +277,24 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// The sites, beside each other as far as there is room, and the size of all of them.
-    fn panes(&self, width: usize) -> (Vec<Pane>, (usize, usize)) {
+    /// The sites, beside each other as far as there is room, and the size of all; `rows` of a map are
+    /// one line.
+    fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
         for (site, topology) in self.scene.topologies().iter().enumerate() {
             let map = Map::new(topology, width);
             let (map_width, map_height) = map.size();
             // Beside the lists as well: a picture twice as wide must not cost them their place.
-            let is_roomy = self.is_square && 2 * map_width + GAP + LISTS <= width;
+            let is_roomy = self.is_square && rows == 1 && 2 * map_width + GAP + LISTS <= width;
             let wide = if is_roomy { 2 } else { 1 };
             let map_width = wide * map_width;
             let pane_width = map_width.max(self.heading(site).chars().count());
             if x > 0 && x + pane_width > width {
                 (x, y) = (0, below + 1);
             }
-            panes.push(Pane { x, y, site, map, wide });
-            below = below.max(y + 1 + map_height);
+            panes.push(Pane { x, y, site, map, wide, rows });
+            below = below.max(y + 1 + map_height.div_ceil(rows));
             across = across.max(x + pane_width);
             x += pane_width + GAP;
         }
@@ -303,23 +320,54 @@ impl View {
         let (width, height) = pane.map.size();
         let first = top + pane.y + 1;
         let (passed_x, passed_y) = self.moved;
-        for y in 0..height.min(usize::from(area.height).saturating_sub(first)) {
+        let lines = height.div_ceil(pane.rows);
+        for y in 0..lines.min(usize::from(area.height).saturating_sub(first)) {
             for x in 0..(width * pane.wide).min(usize::from(area.width).saturating_sub(pane.x)) {
-                let (character, style) = match pane.map.cell(x / pane.wide + passed_x, y + passed_y)
-                {
-                    Cell::Node(node) => match self.scene.owner(pane.site, node) {
-                        Some(id) => {
-                            let letter = self.letter(id);
-                            (letter, self.colour(letter))
-                        }
-                        None => ('.', self.style(Style::DIM)),
-                    },
-                    Cell::Label(_) if x % pane.wide > 0 => continue,
-                    Cell::Label(label) => (label, self.style(Style::DIM)),
-                    Cell::Blank => continue,
+                let of = |row: usize| pane.map.cell(x / pane.wide + passed_x, row + passed_y);
+                let cell = match pane.rows {
+                    1 => self.whole(pane, of(y), x),
+                    _ => self.halves(pane, of(2 * y), of(2 * y + 1)),
                 };
+                let Some((character, style)) = cell else { continue };
                 let at = (area.x + (pane.x + x) as u16, area.y + (first + y) as u16);
                 page[at] = canvas::Cell { character: Some(character), style };
+            }
+        }
+    }
+
+    /// A cell of a map, as a character.
+    fn whole(&self, pane: &Pane, cell: Cell, x: usize) -> Option<(char, Style)> {
+        match cell {
+            Cell::Node(node) => Some(match self.scene.owner(pane.site, node) {
+                Some(id) => {
+                    let letter = self.letter(id);
+                    (letter, self.colour(letter))
+                }
+                None => ('.', self.style(Style::DIM)),
+            }),
+            Cell::Label(_) if x % pane.wide > 0 => None,
+            Cell::Label(label) => Some((label, self.style(Style::DIM))),
+            Cell::Blank => None,
+        }
+    }
+
+    /// Two cells of a map, one above the other, as a character whose halves have their colours.
+    fn halves(&self, pane: &Pane, upper: Cell, lower: Cell) -> Option<(char, Style)> {
+        let colour = |cell: Cell| match cell {
+            Cell::Node(node) => {
+                let owner = self.scene.owner(pane.site, node);
+                owner.map_or(Some(FREE), |id| self.colour(self.letter(id)).background)
+            }
+            Cell::Label(_) | Cell::Blank => None,
+        };
+        if let (Cell::Label(label), _) | (_, Cell::Label(label)) = (upper, lower) {
+            return Some((label, self.style(Style::DIM)));
+        }
+        match (colour(upper), colour(lower)) {
+            (None, None) => None,
+            (None, foreground) => Some(('▄', Style { foreground, ..Style::PLAIN })),
+            (foreground, background) => {
+                Some(('▀', Style { foreground, background, ..Style::PLAIN }))
             }
         }
     }
@@ -426,182 +474,4 @@ fn put(page: &mut Canvas, area: Rect, x: usize, y: usize, text: &str, style: Sty
 }
 
 #[cfg(test)]
-mod tests {
-    use meshwork::job::Job;
-    use meshwork::machine::{Block, Placement};
-    use meshwork::topology::Topology;
-
-    use super::*;
-
-    fn happening(at: f64, id: u64, what: What) -> Happening {
-        Happening { at: Time::new(at), id: JobId(id), what }
-    }
-
-    fn job(number: u64, sides: &[u32]) -> Job {
-        let request = Request::block(sides);
-        Job::new(number, Time::ZERO, request, 1.0)
-    }
-
-    fn started(base: u32, sides: &[u32]) -> What {
-        let block = Block { base, sides: sides.into() };
-        What::Started { site: 0, placement: Placement::from(block) }
-    }
-
-    /// Two jobs run on a small mesh, and one waits.
-    fn view(colours: bool) -> View {
-        let scene = Scene::new(vec![Topology::mesh(&[6, 4]).unwrap()]);
-        let mut view = View::new("small".to_owned(), scene, colours);
-        for happening in [
-            happening(0.0, 0, What::Arrived(job(1, &[3, 2]))),
-            happening(0.0, 0, started(0, &[3, 2])),
-            happening(1.5, 1, What::Arrived(job(2, &[2, 2]))),
-            happening(1.5, 1, started(4, &[2, 2])),
-            happening(2.0, 2, What::Arrived(job(3, &[6, 4]))),
-        ] {
-            view.apply(&happening);
-        }
-        view
-    }
-
-    fn drawn(view: &View, width: u16, height: u16) -> Vec<String> {
-        let mut page = Canvas::blank(width, height);
-        view.draw(page.area, &mut page);
-        page.lines()
-    }
-
-    #[test]
-    fn a_wide_page_has_the_lists_beside_the_machine() {
-        assert_eq!(
-            drawn(&view(false), 70, 14),
-            [
-                "small",
-                "time 2 · 2 running, 1 waiting, 0 finished",
-                "utilization 42 % (mean 29 %) · fragmentation 0 % (mean 0 %)",
-                "job 3 (6x4) arrives",
-                "",
-                "6 × 4 mesh, 10 held   waiting 1",
-                "AAA.BB                       3       6x4  since 0",
-                "AAA.BB",
-                "......                running 2",
-                "......                A      1       3x2  since 0",
-                "                      B      2       2x2  since 1.500",
-                "",
-                "",
-                "",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_narrow_page_has_them_below_and_a_low_one_says_what_is_cut_off() {
-        let narrow = drawn(&view(false), 40, 20);
-        assert_eq!(narrow[5..9], ["6 × 4 mesh, 10 held", "AAA.BB", "AAA.BB", "......"]);
-        assert_eq!(narrow[11..13], ["waiting 1", "       3       6x4  since 0"]);
-        assert_eq!(
-            drawn(&view(false), 40, 5),
-            [
-                "time 2 · 2 running, 1 waiting, 0 finish…",
-                "6 × 4 mesh, 10 held",
-                "AAA.BB",
-                "AAA.BB",
-                "cut off: 19 × 3 of 19 × 5"
-            ]
-        );
-        assert_eq!(drawn(&view(false), 5, 5)[2], "AAA.B");
-    }
-
-    #[test]
-    fn a_page_of_any_size_is_drawn() {
-        let view = view(true);
-        for (width, height) in (0..60).flat_map(|width| (0..24).map(move |height| (width, height)))
-        {
-            drawn(&view, width, height);
-        }
-        let needed = view.height(40);
-        assert!(!drawn(&view, 40, needed as u16).concat().contains("cut off"));
-    }
-
-    #[test]
-    fn the_queue_is_always_seen_and_can_be_scrolled() {
-        let mut view =
-            View::new(String::new(), Scene::new(vec![Topology::mesh(&[30, 60]).unwrap()]), false);
-        for id in 0..40 {
-            view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[30, 60]))));
-        }
-        let page = drawn(&view, 50, 30);
-        assert_eq!(page[5], "30 × 60 mesh,    0 held");
-        assert!(page.iter().any(|line| line == "waiting 40"), "{page:#?}");
-        assert!(page[29].starts_with("cut off: 30 × 15 of 30 × 61"), "{page:#?}");
-        let first = |view: &View| {
-            let page = drawn(view, 50, 30);
-            let line = page.iter().position(|line| line.starts_with("waiting 40")).unwrap();
-            (page[line].clone(), page[line + 1].trim().split(' ').next().unwrap().to_owned())
-        };
-        view.scroll(3);
-        assert_eq!(first(&view), ("waiting 40, behind the first 3".to_owned(), "4".to_owned()));
-        view.scroll(-1);
-        assert_eq!(first(&view).1, "3");
-        view.scroll(1000);
-        assert_eq!(first(&view).1, "40", "the last one stays in sight");
-        view.scroll(-1000);
-        assert_eq!(first(&view), ("waiting 40".to_owned(), "1".to_owned()));
-    }
-
-    #[test]
-    fn colours_are_one_for_each_letter_or_none() {
-        let page = |colours: bool| {
-            let mut page = Canvas::blank(70, 14);
-            view(colours).draw(page.area, &mut page);
-            page
-        };
-        let coloured = page(true);
-        assert_eq!(coloured[(0, 6)].style.background, coloured[(2, 7)].style.background, "one job");
-        assert_eq!(
-            coloured[(0, 6)].style.background,
-            coloured[(22, 9)].style.background,
-            "and its line in the list"
-        );
-        assert_ne!(
-            coloured[(0, 6)].style.background,
-            coloured[(4, 6)].style.background,
-            "another job"
-        );
-        let plain = page(false);
-        let places = (0..14).flat_map(|y| (0..70).map(move |x| (x, y)));
-        assert!(places.into_iter().all(|at| plain[at].style == Style::PLAIN));
-    }
-
-    #[test]
-    fn a_job_that_moves_keeps_its_letter() {
-        let mut view = view(false);
-        let placement = Placement::from(Block { base: 12, sides: [6, 2].as_slice().into() });
-        view.apply(&happening(3.0, 0, What::Moved { placement }));
-        let page = drawn(&view, 70, 14);
-        assert_eq!(page[3], "job 1 (3x2) goes on with 12");
-        assert_eq!(
-            page[6..10].iter().map(|line| &line[..6]).collect::<Vec<_>>(),
-            ["....BB", "....BB", "AAAAAA", "AAAAAA"]
-        );
-        view.apply(&happening(4.0, 0, What::Finished));
-        view.apply(&happening(4.0, 2, What::TurnedAway));
-        view.end(Time::new(5.0));
-        let page = drawn(&view, 70, 14);
-        assert_eq!(page[1], "time 5 · 1 running, 0 waiting, 1 finished, 1 refused");
-        assert_eq!(page[3], "the run has ended");
-        assert!(page[8].starts_with("......"));
-    }
-
-    #[test]
-    fn long_lists_say_how_many_more_there_are() {
-        let mut view = view(false);
-        for id in 3..40 {
-            view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[6, 4]))));
-        }
-        let page = drawn(&view, 70, 20);
-        assert_eq!(page[5], "6 × 4 mesh, 10 held   waiting 38");
-        let more = page.iter().find(|line| line.contains("more")).unwrap();
-        let shown = page.iter().filter(|line| line.contains(" 6x4 ")).count();
-        assert!(more.ends_with(&format!("and {} more", 38 - shown)), "{page:#?}");
-        assert!(page[19].contains("B      2"), "what runs has room too: {page:#?}");
-    }
-}
+mod tests;

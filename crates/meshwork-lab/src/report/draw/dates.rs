@@ -1,7 +1,7 @@
 //! Dates along an axis, where it is known when its clock is at 0.
 
 use crate::date::{civil, days, written};
-use crate::report::figures::Dates;
+use crate::report::views::Dates;
 
 const DAY: i64 = 86_400;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::panel::{Common, Theme};
 use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text, wide};
 use super::view::is_log;
-use crate::report::figures::{Style, View};
+use crate::report::views::{Style, View};
 
 /// The colours on paper.
 const PAPER: Theme = Theme {

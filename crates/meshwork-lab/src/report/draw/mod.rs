@@ -26,7 +26,7 @@ mod tests {
     use std::path::Path;
 
     use super::figure;
-    use crate::report::figures::View;
+    use crate::report::views::View;
 
     /// One of the drawings that the modules of the page are held to as well.
     #[derive(serde::Deserialize)]

@@ -9,7 +9,7 @@ use super::svg::{
     At, COLOURS, SIZE, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide,
 };
 use super::view::{Point, along, extent, has_percent, label, measured, points, scale};
-use crate::report::figures::{Bound, Scale, Style, View};
+use crate::report::views::{Bound, Scale, Style, View};
 
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
@@ -326,8 +326,9 @@ impl<'a> Common<'a> {
         if !log {
             line(&mut svg, [zero, top, zero, bottom], theme.ink, 1.0, "");
         }
-        let middle = [f64::midpoint(left, right), height - 8.0];
-        text(&mut svg, middle, &self.measure(), theme.ink, "middle", "");
+        let measure = self.measure();
+        let middle = inside(f64::midpoint(left, right), wide(&measure, SIZE) / 2.0, width);
+        text(&mut svg, [middle, height - 8.0], &measure, theme.ink, "middle", "");
         Drawn { svg, height }
     }
 
@@ -377,10 +378,14 @@ fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -
     }
 }
 
-/// A word below an axis, moved to where all of it can be seen.
+/// The middle of a text, moved to where all of it can be seen.
+fn inside(x: f64, half: f64, width: f64) -> f64 {
+    x.min(width - half).max(half)
+}
+
+/// A word below an axis.
 fn tick_below(out: &mut String, [x, y]: At, words: &str, width: f64, theme: &Theme) {
-    let half = wide(words, SMALL) / 2.0;
-    let place = [x.min(width - half).max(half), y];
+    let place = [inside(x, wide(words, SMALL) / 2.0, width), y];
     text(out, place, words, theme.soft, "middle", SMALLER);
 }
 

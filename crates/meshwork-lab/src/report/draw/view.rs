@@ -1,7 +1,7 @@
 //! What a view holds, as points, and how far its scales reach.
 
 use super::numbers::{percent, rounded};
-use crate::report::figures::{Scale, Style, View};
+use crate::report::views::{Scale, Style, View};
 
 /// One measured value, and where it stands.
 #[derive(Clone, Debug)]

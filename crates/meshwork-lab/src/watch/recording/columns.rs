@@ -46,6 +46,21 @@ pub struct Columns {
     pub answered: Vec<u32>,
     /// The answers: 0 too few nodes are free, 1 enough are, but not as they would have to lie, 2 there is room.
     pub answer: Vec<u8>,
+    /// The spans during which nodes slept.
+    pub asleep: Spans,
+}
+
+/// Spans of time of single nodes, as columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spans {
+    /// The node of each.
+    pub node: Vec<u32>,
+    /// Its site.
+    pub site: Vec<u32>,
+    /// The beginning.
+    pub from: Vec<f64>,
+    /// The end; infinite, if that of the run.
+    pub until: Vec<f64>,
 }
 
 impl Columns {
@@ -59,6 +74,8 @@ impl Columns {
         };
         f64s("at", &self.at);
         f64s("number", &self.number);
+        f64s("asleep_from", &self.asleep.from);
+        f64s("asleep_until", &self.asleep.until);
         let mut u32s = |name, numbers: &[u32]| {
             planes(&mut bytes, numbers, u32::to_le_bytes);
             list.push((name, "u32", numbers.len()));
@@ -74,6 +91,8 @@ impl Columns {
         u32s("shape", &self.shape);
         u32s("answers", &self.answers);
         u32s("answered", &self.answered);
+        u32s("asleep_node", &self.asleep.node);
+        u32s("asleep_site", &self.asleep.site);
         for (name, numbers) in [("kind", &self.kind), ("answer", &self.answer)] {
             bytes.extend_from_slice(numbers);
             list.push((name, "u8", numbers.len()));
@@ -152,6 +171,10 @@ pub(super) mod tests {
                 "shape" => columns.shape = whole(),
                 "answers" => columns.answers = whole(),
                 "answered" => columns.answered = whole(),
+                "asleep_from" => columns.asleep.from = real(),
+                "asleep_until" => columns.asleep.until = real(),
+                "asleep_node" => columns.asleep.node = whole(),
+                "asleep_site" => columns.asleep.site = whole(),
                 "kind" => columns.kind = planes.to_vec(),
                 "answer" => columns.answer = planes.to_vec(),
                 other => panic!("a column {other}"),
@@ -170,6 +193,12 @@ pub(super) mod tests {
         ) {
             let columns = Columns {
                 number: at.iter().rev().copied().collect(),
+                asleep: Spans {
+                    node: whole.iter().map(|n| n % 9).collect(),
+                    site: vec![0; whole.len()],
+                    from: at.clone(),
+                    until: vec![f64::INFINITY; at.len()],
+                },
                 at,
                 kind,
                 count: whole.clone(),

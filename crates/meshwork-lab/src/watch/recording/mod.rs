@@ -12,21 +12,20 @@ mod answers;
 mod columns;
 mod error;
 pub mod kept;
+mod marked;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod rows;
 mod tape;
 mod timeline;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use meshwork::access::Area;
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
-use meshwork::topology::{Node, Topology, Wiring};
+use meshwork::topology::{Topology, Wiring};
 use serde::Serialize;
 use toml::Table;
 
@@ -41,6 +40,8 @@ use crate::watch::{Happening, NOBODY, Scene, What};
 use answers::Answers;
 pub use columns::Columns;
 pub use error::RecordingError;
+pub use marked::Marked;
+use marked::{Sleep, of as marked};
 pub use tape::{Tape, Window};
 use timeline::Counts;
 pub use timeline::{Timeline, Waits};
@@ -84,60 +85,6 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// Consecutive nodes of a site that are not like others for a while.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Marked {
-    /// `partition`, `reserved` or `asleep`.
-    pub kind: &'static str,
-    /// The name of a partition; empty of all else.
-    pub name: String,
-    /// The index of the site.
-    pub site: usize,
-    /// The first node.
-    pub first: u32,
-    /// How many they are.
-    pub count: u32,
-    /// From when; none, if from the beginning.
-    pub from: Option<f64>,
-    /// Until when; none, if until the end.
-    pub until: Option<f64>,
-}
-
-/// The most spans of sleep that are kept.
-const MAX_SLEEPS: usize = 20_000;
-
-/// Nodes in order as runs of consecutive ones: the first of each, and how many.
-fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for &node in nodes {
-        match runs.last_mut() {
-            Some((first, count)) if *first + *count == node => *count += 1,
-            _ => runs.push((node, 1)),
-        }
-    }
-    runs
-}
-
-/// The partitions and reservations of a scenario, as runs of nodes.
-fn marked(scenario: &Scenario) -> Vec<Marked> {
-    let of = |area: Area| {
-        let kind = if area.during.is_some() { "reserved" } else { "partition" };
-        let [from, until] =
-            [area.during.map(|(from, _)| from), area.during.map(|(_, until)| until)];
-        let mark = move |(first, count): (u32, u32)| Marked {
-            kind,
-            name: area.name.clone(),
-            site: area.site,
-            first,
-            count,
-            from: from.map(Time::units),
-            until: until.map(Time::units),
-        };
-        runs(&area.nodes).into_iter().map(mark).collect::<Vec<Marked>>()
-    };
-    scenario.areas().into_iter().flat_map(of).collect()
-}
-
 /// Something that jobs asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Asked {
@@ -178,7 +125,7 @@ pub struct Recording {
     /// The partitions that jobs name, each once; as with users.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes that are for some only, and nodes that sleep.
+    /// Nodes that are for some only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
     /// What a job waits for that could start: `priority`, or `reserved` if its scheduler keeps nodes for others; none where
@@ -274,13 +221,13 @@ impl Recording {
             outcome.map_err(|error| error.to_string())
         });
         heard.tape.end();
-        let marked = heard.marked;
+        let (marked, asleep) = (heard.marked, heard.asleep.spans);
         let tape::Heard { columns, users, partitions, .. } = heard.tape.heard();
         if outcome.is_err() || columns.number != self.columns.number {
             return self;
         }
         let Columns { user, partition, .. } = columns;
-        let columns = Columns { user, partition, ..self.columns };
+        let columns = Columns { user, partition, asleep, ..self.columns };
         Recording { users, partitions, marked, columns, ..self }
     }
 
@@ -439,15 +386,14 @@ struct Heard {
     window: Window,
     tape: Tape,
     counts: Counts,
-    /// Partitions, reservations, and nodes that slept.
+    /// Partitions and reservations.
     marked: Vec<Marked>,
-    /// Of nodes that sleep now the place in that list, by site and first node.
-    asleep: BTreeMap<(usize, Node), usize>,
+    asleep: Sleep,
 }
 
 impl Heard {
     fn new(window: Window) -> Heard {
-        let (marked, asleep) = (Vec::new(), BTreeMap::new());
+        let (marked, asleep) = (Vec::new(), Sleep::default());
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
@@ -455,28 +401,6 @@ impl Heard {
     fn of(window: Window, scenario: &Scenario, replication: u64) -> Heard {
         let tape = Tape::with_answers(window, Answers::of(scenario, replication));
         Heard { tape, marked: marked(scenario), ..Heard::new(window) }
-    }
-
-    /// Nodes fell asleep, or were woken.
-    fn sleep(&mut self, now: Time, site: usize, nodes: &[Node], is_asleep: bool) {
-        for &node in nodes {
-            if is_asleep && self.marked.len() < MAX_SLEEPS {
-                self.asleep.insert((site, node), self.marked.len());
-                let from = Some(now.units());
-                let (kind, name) = ("asleep", String::new());
-                self.marked.push(Marked {
-                    kind,
-                    name,
-                    site,
-                    first: node,
-                    count: 1,
-                    from,
-                    until: None,
-                });
-            } else if let Some(place) = self.asleep.remove(&(site, node)) {
-                self.marked[place].until = Some(now.units());
-            }
-        }
     }
 
     fn take(&mut self, happening: Happening) {
@@ -498,15 +422,16 @@ impl Heard {
         let timeline = self.counts.timeline(processors, until, whole).of_run(subject);
         let begun = Recording::begin(subject, sites, self.window);
         let filled = begun.filled(subject, self.tape, end)?;
-        Ok((Recording { marked: self.marked, ..filled }, timeline))
+        let columns = Columns { asleep: self.asleep.spans, ..filled.columns };
+        Ok((Recording { marked: self.marked, columns, ..filled }, timeline))
     }
 }
 
 impl Observer for Heard {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
-            Event::Asleep { site, nodes } => self.sleep(now, *site, nodes, true),
-            Event::Awake { site, nodes, .. } => self.sleep(now, *site, nodes, false),
+            Event::Asleep { site, nodes } => self.asleep.begin(now, *site, nodes),
+            Event::Awake { site, nodes, .. } => self.asleep.end(now, *site, nodes),
             _ => {}
         }
         if let Some(happening) = Happening::of(now, event) {

@@ -1,0 +1,195 @@
+use meshwork::job::Job;
+use meshwork::machine::{Block, Placement};
+use meshwork::topology::Topology;
+
+use super::*;
+
+fn happening(at: f64, id: u64, what: What) -> Happening {
+    Happening { at: Time::new(at), id: JobId(id), what }
+}
+
+fn job(number: u64, sides: &[u32]) -> Job {
+    let request = Request::block(sides);
+    Job::new(number, Time::ZERO, request, 1.0)
+}
+
+fn started(base: u32, sides: &[u32]) -> What {
+    let block = Block { base, sides: sides.into() };
+    What::Started { site: 0, placement: Placement::from(block) }
+}
+
+/// Two jobs run on a small mesh, and one waits.
+fn view(colours: bool) -> View {
+    let scene = Scene::new(vec![Topology::mesh(&[6, 4]).unwrap()]);
+    let mut view = View::new("small".to_owned(), scene, colours);
+    for happening in [
+        happening(0.0, 0, What::Arrived(job(1, &[3, 2]))),
+        happening(0.0, 0, started(0, &[3, 2])),
+        happening(1.5, 1, What::Arrived(job(2, &[2, 2]))),
+        happening(1.5, 1, started(4, &[2, 2])),
+        happening(2.0, 2, What::Arrived(job(3, &[6, 4]))),
+    ] {
+        view.apply(&happening);
+    }
+    view
+}
+
+fn drawn(view: &View, width: u16, height: u16) -> Vec<String> {
+    let mut page = Canvas::blank(width, height);
+    view.draw(page.area, &mut page);
+    page.lines()
+}
+
+#[test]
+fn a_wide_page_has_the_lists_beside_the_machine() {
+    assert_eq!(
+        drawn(&view(false), 70, 14),
+        [
+            "small",
+            "time 2 · 2 running, 1 waiting, 0 finished",
+            "utilization 42 % (mean 29 %) · fragmentation 0 % (mean 0 %)",
+            "job 3 (6x4) arrives",
+            "",
+            "6 × 4 mesh, 10 held   waiting 1",
+            "AAA.BB                       3       6x4  since 0",
+            "AAA.BB",
+            "......                running 2",
+            "......                A      1       3x2  since 0",
+            "                      B      2       2x2  since 1.500",
+            "",
+            "",
+            "",
+        ]
+    );
+}
+
+#[test]
+fn a_narrow_page_has_them_below_and_a_low_one_says_what_is_cut_off() {
+    let narrow = drawn(&view(false), 40, 20);
+    assert_eq!(narrow[5..9], ["6 × 4 mesh, 10 held", "AAA.BB", "AAA.BB", "......"]);
+    assert_eq!(narrow[11..13], ["waiting 1", "       3       6x4  since 0"]);
+    assert_eq!(
+        drawn(&view(false), 40, 5),
+        [
+            "time 2 · 2 running, 1 waiting, 0 finish…",
+            "6 × 4 mesh, 10 held",
+            "AAA.BB",
+            "AAA.BB",
+            "cut off: 19 × 3 of 19 × 5"
+        ]
+    );
+    assert_eq!(drawn(&view(false), 5, 5)[2], "AAA.B");
+}
+
+#[test]
+fn a_machine_that_is_too_high_has_two_rows_in_a_line_where_there_are_colours() {
+    let high = |colours: bool| {
+        let scene = Scene::new(vec![Topology::mesh(&[8, 20]).unwrap()]);
+        let mut view = View::new(String::new(), scene, colours);
+        view.apply(&happening(0.0, 0, What::Arrived(job(1, &[8, 1]))));
+        view.apply(&happening(0.0, 0, started(8, &[8, 1])));
+        view
+    };
+    let mut page = Canvas::blank(60, 18);
+    let view = high(true);
+    view.draw(page.area, &mut page);
+    assert!(!page.lines().concat().contains("cut off"), "{:#?}", page.lines());
+    let job = view.colour('A').background;
+    assert_eq!(page[(0, 6)].character, Some('▀'));
+    assert_eq!((page[(0, 6)].style.foreground, page[(0, 6)].style.background), (Some(FREE), job));
+    assert_eq!((page[(7, 15)].character, page[(7, 15)].style.background), (Some('▀'), Some(FREE)));
+    assert!(
+        drawn(&high(false), 60, 18).concat().contains("cut off"),
+        "letters need lines of their own"
+    );
+}
+
+#[test]
+fn a_page_of_any_size_is_drawn() {
+    let view = view(true);
+    for (width, height) in (0..60).flat_map(|width| (0..24).map(move |height| (width, height))) {
+        drawn(&view, width, height);
+    }
+    let needed = view.height(40);
+    assert!(!drawn(&view, 40, needed as u16).concat().contains("cut off"));
+}
+
+#[test]
+fn the_queue_is_always_seen_and_can_be_scrolled() {
+    let mut view =
+        View::new(String::new(), Scene::new(vec![Topology::mesh(&[30, 60]).unwrap()]), false);
+    for id in 0..40 {
+        view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[30, 60]))));
+    }
+    let page = drawn(&view, 50, 30);
+    assert_eq!(page[5], "30 × 60 mesh,    0 held");
+    assert!(page.iter().any(|line| line == "waiting 40"), "{page:#?}");
+    assert!(page[29].starts_with("cut off: 30 × 15 of 30 × 61"), "{page:#?}");
+    let first = |view: &View| {
+        let page = drawn(view, 50, 30);
+        let line = page.iter().position(|line| line.starts_with("waiting 40")).unwrap();
+        (page[line].clone(), page[line + 1].trim().split(' ').next().unwrap().to_owned())
+    };
+    view.scroll(3);
+    assert_eq!(first(&view), ("waiting 40, behind the first 3".to_owned(), "4".to_owned()));
+    view.scroll(-1);
+    assert_eq!(first(&view).1, "3");
+    view.scroll(1000);
+    assert_eq!(first(&view).1, "40", "the last one stays in sight");
+    view.scroll(-1000);
+    assert_eq!(first(&view), ("waiting 40".to_owned(), "1".to_owned()));
+}
+
+#[test]
+fn colours_are_one_for_each_letter_or_none() {
+    let page = |colours: bool| {
+        let mut page = Canvas::blank(70, 14);
+        view(colours).draw(page.area, &mut page);
+        page
+    };
+    let coloured = page(true);
+    assert_eq!(coloured[(0, 6)].style.background, coloured[(2, 7)].style.background, "one job");
+    assert_eq!(
+        coloured[(0, 6)].style.background,
+        coloured[(22, 9)].style.background,
+        "and its line in the list"
+    );
+    assert_ne!(coloured[(0, 6)].style.background, coloured[(4, 6)].style.background, "another job");
+    let plain = page(false);
+    let places = (0..14).flat_map(|y| (0..70).map(move |x| (x, y)));
+    assert!(places.into_iter().all(|at| plain[at].style == Style::PLAIN));
+}
+
+#[test]
+fn a_job_that_moves_keeps_its_letter() {
+    let mut view = view(false);
+    let placement = Placement::from(Block { base: 12, sides: [6, 2].as_slice().into() });
+    view.apply(&happening(3.0, 0, What::Moved { placement }));
+    let page = drawn(&view, 70, 14);
+    assert_eq!(page[3], "job 1 (3x2) goes on with 12");
+    assert_eq!(
+        page[6..10].iter().map(|line| &line[..6]).collect::<Vec<_>>(),
+        ["....BB", "....BB", "AAAAAA", "AAAAAA"]
+    );
+    view.apply(&happening(4.0, 0, What::Finished));
+    view.apply(&happening(4.0, 2, What::TurnedAway));
+    view.end(Time::new(5.0));
+    let page = drawn(&view, 70, 14);
+    assert_eq!(page[1], "time 5 · 1 running, 0 waiting, 1 finished, 1 refused");
+    assert_eq!(page[3], "the run has ended");
+    assert!(page[8].starts_with("......"));
+}
+
+#[test]
+fn long_lists_say_how_many_more_there_are() {
+    let mut view = view(false);
+    for id in 3..40 {
+        view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[6, 4]))));
+    }
+    let page = drawn(&view, 70, 20);
+    assert_eq!(page[5], "6 × 4 mesh, 10 held   waiting 38");
+    let more = page.iter().find(|line| line.contains("more")).unwrap();
+    let shown = page.iter().filter(|line| line.contains(" 6x4 ")).count();
+    assert!(more.ends_with(&format!("and {} more", 38 - shown)), "{page:#?}");
+    assert!(page[19].contains("B      2"), "what runs has room too: {page:#?}");
+}

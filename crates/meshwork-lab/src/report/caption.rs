@@ -1,0 +1,70 @@
+//! The caption of a plot.
+
+use super::figures::title;
+use super::views::{Series, Style, View};
+use crate::findings::columns::Meanings;
+use crate::findings::number::plural;
+
+/// The sentence that says what a view shows; `with` is what is fixed in it.
+pub(super) fn sentence(
+    meanings: &Meanings,
+    baseline: Option<&str>,
+    (metric, view): (&str, &View),
+    with: &str,
+) -> String {
+    let mut text = match meanings.entry(metric) {
+        Some(entry) => format!("{}: {}", title(metric), entry.about.summary),
+        None => title(metric),
+    };
+    if let Some(baseline) = baseline {
+        text = format!("{text}; each scenario minus the one with {baseline} on the same jobs");
+    }
+    let (along, what) = match view.style {
+        Style::Lines | Style::Steps => ("against", "a line"),
+        Style::Rows => ("for each", "a row"),
+    };
+    text += &format!(", {along} {}", view.x.label);
+    if let Some(colour) = &view.colour {
+        text += &format!(", {what} for each {}", colour.label);
+    }
+    if let Some(panel) = &view.panel {
+        text += &format!(", a panel for each {}", panel.label);
+    }
+    text += with;
+    text.push('.');
+    if view.series.iter().any(|line| line.half.iter().any(Option::is_some)) {
+        text += " Whiskers are 95 % intervals";
+        text += if view.differences { "; a mark is full where they exclude 0." } else { "." };
+    }
+    let fewer = |expected: u64| {
+        let of = |line: &Series| {
+            let is_once = |i: usize| line.once.get(i).copied().unwrap_or(false);
+            let numbers = line.replications.iter().enumerate();
+            numbers.filter(|&(i, &number)| number > 0 && number < expected && !is_once(i)).count()
+        };
+        view.series.iter().map(of).sum::<usize>() as u64
+    };
+    if let Some(expected) = view.expected
+        && let number @ 1.. = fewer(expected)
+    {
+        let (are, marks) = if number == 1 { ("is", "mark") } else { ("are", "marks") };
+        text += &format!(
+            " {} {are} of fewer than the {} asked for so far: the faint {marks}.",
+            plural(number, "mean"),
+            plural(expected, "replication"),
+        );
+    }
+    let is_alone = |line: &Series| {
+        line.half.iter().all(Option::is_none) && line.replications.iter().all(|&number| number < 2)
+    };
+    if view.differences && view.series.iter().all(is_alone) {
+        text += " With one replication a difference has no interval.";
+    }
+    if view.y.log {
+        text += " The scale is logarithmic.";
+    }
+    if view.series.iter().any(|line| !line.percent.is_empty()) {
+        text += " In percent, with intervals of the ratio.";
+    }
+    text
+}

@@ -1,0 +1,116 @@
+//! Nodes that are not like others: in a partition, reserved, or asleep.
+
+use std::collections::BTreeMap;
+
+use meshwork::access::Area;
+use meshwork::job::Time;
+use meshwork::scenario::Scenario;
+use meshwork::topology::Node;
+use serde::Serialize;
+
+use super::columns::Spans;
+
+/// Consecutive nodes of a site that are not like others for a while.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Marked {
+    /// `partition` or `reserved`.
+    pub kind: &'static str,
+    /// The name of a partition; empty of a reservation.
+    pub name: String,
+    /// The index of the site.
+    pub site: usize,
+    /// The first node.
+    pub first: u32,
+    /// How many they are.
+    pub count: u32,
+    /// From when; none, if from the beginning.
+    pub from: Option<f64>,
+    /// Until when; none, if until the end.
+    pub until: Option<f64>,
+}
+
+/// Nodes in order as runs of consecutive ones: the first of each, and how many.
+fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &node in nodes {
+        match runs.last_mut() {
+            Some((first, count)) if *first + *count == node => *count += 1,
+            _ => runs.push((node, 1)),
+        }
+    }
+    runs
+}
+
+/// The partitions and reservations of a scenario, as runs of nodes.
+pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
+    let of = |area: Area| {
+        let kind = if area.during.is_some() { "reserved" } else { "partition" };
+        let [from, until] =
+            [area.during.map(|(from, _)| from), area.during.map(|(_, until)| until)];
+        let mark = move |(first, count): (u32, u32)| Marked {
+            kind,
+            name: area.name.clone(),
+            site: area.site,
+            first,
+            count,
+            from: from.map(Time::units),
+            until: until.map(Time::units),
+        };
+        runs(&area.nodes).into_iter().map(mark).collect::<Vec<Marked>>()
+    };
+    scenario.areas().into_iter().flat_map(of).collect()
+}
+
+/// The most spans of sleep that are kept.
+const MAX_SLEEPS: usize = 20_000;
+
+/// Spans during which nodes slept, and which nodes sleep at present.
+#[derive(Default)]
+pub(super) struct Sleep {
+    /// All of them, in order of their beginnings.
+    pub(super) spans: Spans,
+    /// The place of its span in that list, by site and node.
+    open: BTreeMap<(usize, Node), usize>,
+}
+
+impl Sleep {
+    /// Begins a span of each of some nodes.
+    pub(super) fn begin(&mut self, now: Time, site: usize, nodes: &[Node]) {
+        for &node in nodes {
+            if self.spans.node.len() == MAX_SLEEPS {
+                return;
+            }
+            self.open.insert((site, node), self.spans.node.len());
+            self.spans.node.push(node);
+            self.spans.site.push(site as u32);
+            self.spans.from.push(now.units());
+            self.spans.until.push(f64::INFINITY);
+        }
+    }
+
+    /// Ends the spans of nodes that are woken.
+    pub(super) fn end(&mut self, now: Time, site: usize, nodes: &[Node]) {
+        for &node in nodes {
+            if let Some(place) = self.open.remove(&(site, node)) {
+                self.spans.until[place] = now.units();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_sleeps_until_it_is_woken_or_until_the_end() {
+        let mut sleep = Sleep::default();
+        sleep.begin(Time::new(1.0), 0, &[3, 4]);
+        sleep.end(Time::new(2.5), 0, &[4]);
+        sleep.begin(Time::new(4.0), 1, &[4]);
+        let Spans { node, site, from, until } = sleep.spans;
+        assert_eq!((node, site), (vec![3, 4, 4], vec![0, 0, 1]));
+        assert_eq!(from, [1.0, 1.0, 4.0]);
+        assert_eq!(until, [f64::INFINITY, 2.5, f64::INFINITY]);
+    }
+}
