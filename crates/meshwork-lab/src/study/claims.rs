@@ -511,7 +511,7 @@ mod tests {
             ),
             (
                 "text = 't'\nlowest = { sizing = 'exact' }\nmetric = 'weight'",
-                "a.toml:8: unknown metric `weight` (known: wait,",
+                "a.toml:8: unknown metric `weight` (known: weighted_dispersal,",
             ),
             (
                 "text = 't'\nlowest = { sizing = 'exact' }\nof_all = 1",
