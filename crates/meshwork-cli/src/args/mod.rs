@@ -320,7 +320,13 @@ pub(crate) struct Watch {
     pub(crate) settings: Vec<String>,
     /// The run: the number of a scenario, or that and of a replication, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
-    pub(crate) run: RunName,
+    run: RunName,
+    /// The scenario of the run, as it was given before `--run`
+    #[arg(long, hide = true, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(1..))]
+    scenario: Option<u64>,
+    /// The replication of the run, as it was given before `--run`
+    #[arg(long, hide = true, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(1..))]
+    replication: Option<u64>,
     /// Write frames of plain text, on a terminal too
     #[arg(long)]
     pub(crate) frames: bool,
@@ -347,6 +353,13 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    pub(crate) fn run(&self) -> RunName {
+        RunName {
+            scenario: self.scenario.unwrap_or(self.run.scenario),
+            replication: self.replication.unwrap_or(self.run.replication),
+        }
+    }
+
     /// Whether something is asked for that only frames have.
     pub(crate) fn wants_frames(&self) -> bool {
         self.frames || self.every.is_some() || self.until.is_some() || self.max_frames.is_some()

@@ -46,6 +46,9 @@ fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
     let stored =
         ["watch", results, "--run", "2", "--width", "70", "--every", "3", "--until", "5.5"];
     assert_eq!(meshwork(&frames(), &stored).out, every);
+    let (mut older, end) = (stored.to_vec(), ["--scenario", "2", "--replication", "1"]);
+    older.splice(2..4, end);
+    assert_eq!(meshwork(&frames(), &older).out, every, "the options before `--run`");
     let first = ask(&["--every", "3", "--max-frames", "1"]);
     assert_eq!(every.split("\n\n== ").next().unwrap(), first.trim_end());
 }

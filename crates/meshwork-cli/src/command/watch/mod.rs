@@ -38,7 +38,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
     let file = if stored.is_file() { &stored } else { &arguments.file };
     let study = Study::read_in(catalogue, file, &arguments.settings)?;
     let scenarios = count(&study)?;
-    let run = arguments.run;
+    let run = arguments.run();
     let (scenario, replication) = (run.scenario - 1, run.replication - 1);
     let watched = point_at(&study, scenario)?;
     arguments.memory.check(watched.scenario.memory(), "this run takes")?;
