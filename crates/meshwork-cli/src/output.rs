@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use meshwork_lab::trace::TraceError;
 use meshwork_lab::visible::{visible, visible_text};
 
+use crate::table::wrapped;
+
 /// The width of tables where nothing says how wide they may be.
 const WIDTH: usize = 100;
 
@@ -159,9 +161,20 @@ pub(crate) fn colour_is_welcome() -> bool {
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes one line to standard error. That nobody reads it is no reason to stop.
+/// Writes one sentence to standard error, on a terminal in lines that break between words.
+///
+/// That nobody reads it is no reason to stop.
 pub(crate) fn say(kind: &str, sentence: &str) {
-    tell(&format!("{kind}: {sentence}"));
+    let sentence = format!("{kind}: {sentence}");
+    let stderr = io::stderr();
+    let size = stderr.is_terminal().then(|| terminal_size::terminal_size_of(&stderr)).flatten();
+    match size {
+        Some((width, _)) => {
+            let room = usize::from(width.0).max(40);
+            wrapped(&visible(&sentence), room, "  ").iter().for_each(|line| tell(line));
+        }
+        None => tell(&sentence),
+    }
 }
 
 /// Writes a line to standard error.

@@ -125,12 +125,12 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     (
         "a misspelt column",
         lambda: study(workload={**GOOD, "segmant": [4]}),
-        "`workload`: unknown column `segmant` (did you mean `segment`? known: job, submit, ",
+        "`workload`: unknown column `segmant` (did you mean `segment`? known: segment, ",
     ),
     (
         "a misspelt column of a frame",
         lambda: study(workload=pl.DataFrame({**GOOD, "Priority": [0.5]})),
-        "`workload`: unknown column `Priority` (did you mean `priority`? known: job, submit, ",
+        "`workload`: unknown column `Priority` (did you mean `priority`? known: priority, ",
     ),
     (
         "a row of a frame",

@@ -511,11 +511,11 @@ mod tests {
             ),
             (
                 "text = 't'\nlowest = { sizing = 'exact' }\nmetric = 'weight'",
-                "a.toml:8: unknown metric `weight` (known: wait,",
+                "a.toml:8: unknown metric `weight` (known: weighted_dispersal,",
             ),
             (
                 "text = 't'\nlowest = { sizing = 'exact' }\nof_all = 1",
-                "a.toml:8: unknown key `of_all` in `claim[0]` (known: where,",
+                "a.toml:8: unknown key `of_all` in `claim[0]` (known: of, to,",
             ),
         ] {
             let refused = parse(claim, &[]).unwrap_err();

@@ -1,6 +1,7 @@
 //! The keys of a study that say what to do with scenarios, and how each is read.
 
 use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range, name_of};
+use meshwork::scenario::SITE_FAMILY;
 use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
@@ -90,6 +91,14 @@ pub static PARAMS: &[&Param] = &[
         help: "with `precision`, the replications after which it is given up",
     },
 ];
+
+/// The machine, for the keys in it that may be meant: it is read as a part of the scenario.
+pub(super) static MACHINE: Param = Param {
+    name: "machine",
+    help: "the machine",
+    kind: Kind::Component(&SITE_FAMILY),
+    default: DefaultValue::Required,
+};
 
 /// The keys of `windows`, in the log's own time, as `workload.from` and `workload.until` are.
 pub static WINDOWS: &[Param] = &[

@@ -17,7 +17,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::{self, Problem, join};
+use meshwork::registry::{self, Param, Problem, join};
+use meshwork::scenario;
 use toml::{Table, Value};
 
 use crate::run::file::{MAX_TEXT, read_whole};
@@ -27,8 +28,8 @@ use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
 
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
+use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
-use keys::{job_formats, replications, take_table};
 pub use refused::Refused;
 
 /// The keys of a study that make up its scenario; all others say what to do with scenarios.
@@ -196,6 +197,11 @@ impl Study {
     ) -> Result<Study, Refused> {
         let file = path.display().to_string();
         let bytes = read_whole(&file, path, MAX_TEXT)?;
+        if let Some(command) = command_for(path) {
+            return Err(Refused(format!(
+                "{file}: this is no study, but a log: `{command} {file}`"
+            )));
+        }
         let source = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
                 .iter()
@@ -363,6 +369,10 @@ impl Study {
     }
 
     fn fill(&mut self, mut document: Table) -> Result<(), Problem> {
+        let tables = ["sweep", "compare", "output", "quick", "claim"];
+        let params: Vec<&Param> =
+            PARAMS.iter().copied().chain(scenario::PARAMS).chain([&MACHINE]).collect();
+        registry::refuse_unknown(&self.catalogue, "", &params, &document, &tables)?;
         for &key in SCENARIO_KEYS {
             if let Some(value) = document.remove(key) {
                 self.scenario.insert(key.to_owned(), value);
@@ -373,12 +383,7 @@ impl Study {
         let output = take_table(&mut document, "output")?;
         let quick = take_table(&mut document, "quick")?;
         let claims = document.remove("claim");
-        let also: Vec<&str> = SCENARIO_KEYS
-            .iter()
-            .copied()
-            .chain(["sweep", "compare", "output", "quick", "claim"])
-            .collect();
-        let params = registry::resolve("", PARAMS, &document, &also)?;
+        let params = registry::resolve("", PARAMS, &document, &[])?;
         if let Some(name) = params.get_text("name") {
             name.clone_into(&mut self.name);
         }
@@ -478,6 +483,25 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// The command for a file that is no study, but a log by its name.
+///
+/// ```
+/// use meshwork_lab::study::command_for;
+/// assert_eq!(command_for("log.swf.gz".as_ref()), Some("meshwork replay"));
+/// assert_eq!(command_for("sacct.txt".as_ref()), Some("meshwork ops import --sacct"));
+/// assert_eq!(command_for("study.toml".as_ref()), None);
+/// ```
+#[must_use]
+pub fn command_for(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let plain = name.strip_suffix(".gz").unwrap_or(&name);
+    let ends_with = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
+    if ends_with(&[".swf", ".csv", ".parquet"]) {
+        return Some("meshwork replay");
+    }
+    (plain.contains("sacct") && !ends_with(&[".toml"])).then_some("meshwork ops import --sacct")
+}
+
 fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
     let breaks: Vec<usize> = source.match_indices('\n').map(|(at, _)| at).collect();
     let place = error.span().map_or_else(
@@ -552,10 +576,9 @@ mod tests {
         for (source, sentence) in [
             (
                 "\nreplication = 3",
-                "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: seed, \
-                 allocator, scheduler, passes, selector, sizing, network, failures, energy, machine, workload, measure, sweep, \
-                 compare, output, quick, claim, name, description, paper, figure, obtain, time_unit, record, replications, windows, precision, precision_of, \
-                 min_replications, max_replications)",
+                "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: replications, \
+                 max_replications, description, precision, min_replications, precision_of, selector, allocator, record, \
+                 workload and 20 more)",
             ),
             (
                 "replications = 2.5",

@@ -14,9 +14,9 @@ mod words;
 
 pub use param::{DefaultValue, Kind, Param, Range};
 pub use params::{Params, name_of};
-pub use read::{resolve, resolve_in};
-pub(crate) use spelling::nearest;
+pub use read::{refuse_unknown, resolve, resolve_in};
 pub use spelling::{did_you_mean, join, with_article};
+pub(crate) use spelling::{listed, nearest};
 pub use words::Words;
 
 use std::fmt;
@@ -212,7 +212,7 @@ impl Family {
             .or_else(|| entries.iter().find(|about| about.speaks_of(name)).map(|about| about.name));
         Err(Problem::new(
             path,
-            format!("unknown {} `{name}` ({})", self.kind, suggested(meant, &known)),
+            format!("unknown {} `{name}` ({})", self.kind, suggested(name, meant, &known)),
         ))
     }
 

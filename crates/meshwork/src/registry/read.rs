@@ -2,8 +2,11 @@
 
 use toml::{Table, Value};
 
-use super::spelling::suggestion;
+use super::spelling::{LOOSELY, nearest, suggested};
 use super::{DefaultValue, Kind, Lists, Param, Params, Problem, Standard, join, name_of};
+
+/// How many levels deep a key is looked for that is in the wrong table, as in `workload.sizes.max`.
+const DEEPEST: usize = 3;
 
 /// Reads a table against its parameters: refuses unknown keys, checks every value, and fills in
 /// every default. `also` names keys that the caller has read itself.
@@ -30,17 +33,7 @@ pub fn resolve_in(
     given: &Table,
     also: &[&str],
 ) -> Result<Params, Problem> {
-    for key in given.keys() {
-        if !params.iter().any(|param| param.name == key) {
-            let known: Vec<&str> =
-                also.iter().copied().chain(params.iter().map(|param| param.name)).collect();
-            let place = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
-            return Err(Problem::new(
-                join(path, key),
-                format!("unknown key `{key}`{place} ({})", suggestion(key, &known, &known)),
-            ));
-        }
-    }
+    refuse_unknown(lists, path, params, given, also)?;
     let mut table = Table::new();
     for param in params {
         let at = join(path, param.name);
@@ -63,6 +56,84 @@ pub fn resolve_in(
         table.insert(param.name.to_owned(), value);
     }
     Ok(Params { path: path.to_owned(), table, key: "" })
+}
+
+/// Refuses keys that are none of the parameters, with a suggestion.
+///
+/// It is the key of that name in the tables within, or the nearest one.
+///
+/// # Errors
+/// The first unknown key.
+pub fn refuse_unknown(
+    lists: &dyn Lists,
+    path: &str,
+    params: &[&Param],
+    given: &Table,
+    also: &[&str],
+) -> Result<(), Problem> {
+    let is_known = |key: &str| params.iter().any(|param| param.name == key) || also.contains(&key);
+    let Some(key) = given.keys().find(|key| !is_known(key)) else { return Ok(()) };
+    let known: Vec<&str> =
+        also.iter().copied().chain(params.iter().map(|param| param.name)).collect();
+    let place = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
+    let within = within(lists, params, given, DEEPEST);
+    let is_it = |inner: &&String| inner.rsplit('.').next() == Some(key);
+    let depth = |inner: &String| inner.matches('.').count();
+    let least = within.iter().filter(is_it).map(depth).min();
+    let meant: Vec<String> = within
+        .iter()
+        .filter(is_it)
+        .filter(|inner| Some(depth(inner)) == least)
+        .map(|inner| join(path, inner))
+        .collect();
+    let meant = match meant.as_slice() {
+        [] => nearest(key, &known, LOOSELY).map(str::to_owned).or_else(|| {
+            let leaf = |inner: &String| inner.rsplit('.').next().map(str::to_owned);
+            let leaves: Vec<String> = within.iter().filter_map(leaf).collect();
+            let leaves: Vec<&str> = leaves.iter().map(String::as_str).collect();
+            let meant = nearest(key, &leaves, |_| 1)?;
+            let place = leaves.iter().position(|leaf| *leaf == meant)?;
+            Some(join(path, &within[place]))
+        }),
+        some => Some(some.join("` or `")),
+    };
+    let says = suggested(key, meant.as_deref(), &known);
+    Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
+}
+
+/// The keys of the tables in a table, as dotted paths from it.
+///
+/// Which keys a component has depends on its name, as it is given or by default.
+fn within(lists: &dyn Lists, params: &[&Param], given: &Table, deepest: usize) -> Vec<String> {
+    let mut keys = Vec::new();
+    for param in params.iter().filter(|_| deepest > 0) {
+        let usual = match param.default {
+            DefaultValue::Is(text) => literal(text),
+            _ => None,
+        };
+        let value = given.get(param.name).or(usual.as_ref());
+        let inner: Vec<&Param> = match param.kind {
+            Kind::Table(params) => params.iter().collect(),
+            Kind::Component(family) => {
+                let named = value.and_then(|value| match value {
+                    Value::Table(table) => table.get(family.key)?.as_str(),
+                    _ => value.as_str(),
+                });
+                let entry = named.and_then(|name| family.find_in(lists, "", name).ok());
+                entry
+                    .into_iter()
+                    .flat_map(|about| about.params.iter().chain(family.common))
+                    .collect()
+            }
+            _ => continue,
+        };
+        let none = Table::new();
+        let table = value.and_then(Value::as_table).unwrap_or(&none);
+        keys.extend(inner.iter().map(|inner| join(param.name, inner.name)));
+        let deeper = within(lists, &inner, table, deepest - 1);
+        keys.extend(deeper.iter().map(|key| join(param.name, key)));
+    }
+    keys
 }
 
 /// A value as TOML writes it, and nothing beside it.
@@ -95,10 +166,12 @@ impl Kind {
             Kind::Flag => given.as_bool().map(Value::Boolean).ok_or_else(refuse),
             Kind::Choice(words) => match given.as_str() {
                 Some(word) if words.contains(&word) => Ok(given.clone()),
-                Some(word) => Err(Problem::new(
-                    path,
-                    format!("`{path}` is {given}, but must be {}", suggestion(word, words, words)),
-                )),
+                Some(word) => {
+                    let Problem { message, .. } = refuse();
+                    let meant = nearest(word, words, LOOSELY)
+                        .map_or_else(String::new, |meant| format!(" (did you mean `{meant}`?)"));
+                    Err(Problem::new(path, message + &meant))
+                }
                 None => Err(refuse()),
             },
             Kind::Or(words, kind) => match given.as_str() {

@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-/// What may be meant by a word that nobody knows: the nearest of the known ones, and all of them.
+/// The most names that an error lists.
+const MOST_NAMES: usize = 10;
+
+/// The suggestion for an unknown word: the nearest of the known ones, and all of them.
+///
+/// Of more than ten, the ten nearest are named.
 ///
 /// ```
 /// use meshwork::registry::did_you_mean;
@@ -12,19 +17,27 @@ use std::fmt;
 /// ```
 #[must_use]
 pub fn did_you_mean(given: &str, known: &[&str]) -> String {
-    suggestion(given, known, known)
+    suggested(given, nearest(given, known, LOOSELY), known)
 }
 
 /// "did you mean …?" and the known names; only the names where nothing is near.
-pub(super) fn suggestion(given: &str, candidates: &[&str], known: &[&str]) -> String {
-    suggested(nearest(given, candidates, LOOSELY), known)
+pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> String {
+    let known = listed(given, known);
+    match meant {
+        Some(name) => format!("did you mean `{name}`? known: {known}"),
+        None => format!("known: {known}"),
+    }
 }
 
-pub(super) fn suggested(meant: Option<&str>, known: &[&str]) -> String {
-    match meant {
-        Some(name) => format!("did you mean `{name}`? known: {}", known.join(", ")),
-        None => format!("known: {}", known.join(", ")),
+/// Names in their order; of many, those that begin most alike, with a count of the others.
+pub(crate) fn listed(given: &str, known: &[&str]) -> String {
+    if known.len() <= MOST_NAMES {
+        return known.join(", ");
     }
+    let mut nearest = known.to_vec();
+    let likeness = |name: &str| strsim::jaro_winkler(&given.to_lowercase(), &name.to_lowercase());
+    nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+    format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
 /// In how many letters a name of this length may differ from what is suggested for it.

@@ -11,8 +11,8 @@ use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::presets;
 use crate::registry::{
-    DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve_in,
-    with_article,
+    DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, did_you_mean, entry,
+    listed, resolve_in, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -116,8 +116,13 @@ impl SiteSpec {
 pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find("machine", name);
-    if size.is_empty() && (presets::FAMILY.find("machine", name).is_ok() || site.is_err()) {
-        return presets::FAMILY.find("machine", text).map(|about| about.name.into());
+    if size.is_empty() {
+        if let Ok(about) = presets::FAMILY.find("machine", name) {
+            return Ok(about.name.into());
+        }
+        if site.is_err() {
+            return Err(Problem::new("machine", unknown_machine(name)));
+        }
     }
     let about = site?;
     let mut required =
@@ -148,6 +153,23 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     table.insert(SITE_FAMILY.key.to_owned(), about.name.into());
     table.insert(param.name.to_owned(), size);
     Ok(Value::Table(table))
+}
+
+fn unknown_machine(name: &str) -> String {
+    let numbers = name.split(['x', '×', ',']).map(|number| number.parse::<u32>().is_ok());
+    let meant = match numbers.clone().count() {
+        _ if !numbers.clone().all(|is_one| is_one) => {
+            let known: Vec<&str> = [&presets::FAMILY, &SITE_FAMILY]
+                .iter()
+                .flat_map(|family| (family.entries)())
+                .map(|about| about.name)
+                .collect();
+            did_you_mean(name, &known)
+        }
+        1 => format!("did you mean `flat:{name}`?"),
+        _ => format!("did you mean `mesh:{name}` or `torus:{name}`?"),
+    };
+    format!("unknown machine `{name}` ({meant})")
 }
 
 /// The table without `machine`, and `machine`. A machine that is only named brings its allocator along.
@@ -297,7 +319,7 @@ fn serves(
             entry.about.name,
             wirings.join(", "),
             with_article(topology),
-            others.join(", ")
+            listed("", &others)
         ),
     ))
 }

@@ -245,8 +245,14 @@ fn map(item: &Yaml, what: &str, findings: &mut Findings) -> Result<(), Fatal> {
     Err(findings.fatal(item.line, says, slurm))
 }
 
+/// The most characters of a text that an error repeats.
+const SHOWN: usize = 60;
+
 fn shown(value: &Yaml) -> String {
     match &value.value {
+        Value::Scalar(text, _) if text.chars().count() > SHOWN => {
+            format!("the text `{} …`", text.chars().take(SHOWN).collect::<String>())
+        }
         Value::Scalar(text, true) => format!("\"{text}\""),
         Value::Scalar(text, false) if text.is_empty() => "empty".to_owned(),
         Value::Scalar(text, false) => text.clone(),

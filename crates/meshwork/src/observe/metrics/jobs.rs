@@ -6,7 +6,7 @@ use crate::registry::About;
 pub(super) static WAIT: MetricEntry = MetricEntry {
     about: About {
         name: "wait",
-        aliases: &[],
+        aliases: &["waiting_time", "wait_time", "queue_time"],
         summary: "time from arrival to start, mean over jobs",
         definition: "Σ (start − arrival) / jobs, over the jobs that finished in the measured \
                      part of the run.",
@@ -37,7 +37,7 @@ pub(super) static QUEUEING_DELAY: MetricEntry = MetricEntry {
 pub(super) static TURNAROUND: MetricEntry = MetricEntry {
     about: About {
         name: "turnaround",
-        aliases: &[],
+        aliases: &["turnaround_time", "response_time"],
         summary: "time from arrival to finish, mean over jobs",
         definition: "Σ (finish − arrival) / jobs, over the jobs that finished: wait and service \
                      together.",
@@ -52,7 +52,7 @@ pub(super) static TURNAROUND: MetricEntry = MetricEntry {
 pub(super) static SERVICE: MetricEntry = MetricEntry {
     about: About {
         name: "service",
-        aliases: &[],
+        aliases: &["service_time"],
         summary: "time from start to finish, mean over jobs",
         definition: "Σ (finish − start) / jobs, over the jobs that finished: the run time, as \
                      stretched by size, speed and messages.",
@@ -83,7 +83,7 @@ pub(super) static SLOWDOWN: MetricEntry = MetricEntry {
 pub(super) static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry {
     about: About {
         name: "bounded_slowdown",
-        aliases: &[],
+        aliases: &["bsld"],
         summary: "turnaround over run time, both at least a threshold, mean over jobs",
         definition: "The mean over jobs of max(1, (finish − arrival) / max(finish − start, \
                      threshold)), where the threshold is `measure.slowdown_threshold`: how many \

@@ -275,7 +275,7 @@ mod tests {
         ] {
             let says = at(&format!("submit,runtime,nodes,{given}")).unwrap_err();
             let begins =
-                format!("unknown column `{given}` (did you mean `{meant}`? known: job, submit, ");
+                format!("unknown column `{given}` (did you mean `{meant}`? known: {meant}, ");
             assert!(says.starts_with(&begins), "{says}");
         }
         assert!(at("Submit,runtime,nodes").unwrap_err().starts_with("unknown column `Submit`"));
