@@ -217,9 +217,13 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
 }
 
 #[test]
-fn a_log_that_cannot_be_replayed_is_one_sentence() {
+fn a_file_in_the_wrong_place_is_answered_by_the_command_for_it() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.csv"), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
+    fs::create_dir(folder.path().join("results")).unwrap();
+    for name in ["sacct.txt", "t.yaml", "results/experiment.toml"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
     for (arguments, sentence) in [
         (
             &["replay", "jobs.csv"][..],
@@ -230,7 +234,48 @@ fn a_log_that_cannot_be_replayed_is_one_sentence() {
             &["replay", "jobs.csv", "--machine", "flat:x"],
             "error: --machine flat:x: `x` is no size of a flat: write `flat:8`, or a table as in a study\n",
         ),
+        (
+            &["replay", "jobs.csv", "--machine", "16x8"],
+            "error: --machine 16x8: unknown machine `16x8` (did you mean `mesh:16x8` or `torus:16x8`?)\n",
+        ),
+        (
+            &["replay", "jobs.csv", "--machine", "128"],
+            "error: --machine 128: unknown machine `128` (did you mean `flat:128`?)\n",
+        ),
+        (
+            &["replay", "a.toml"],
+            "error: a.toml: this is no log, but a study: `meshwork run a.toml`\n",
+        ),
+        (
+            &["replay", "sacct.txt"],
+            "error: sacct.txt: this is what sacct prints: `meshwork ops import --sacct sacct.txt`\n",
+        ),
+        (
+            &["run", "jobs.csv"],
+            "error: jobs.csv: this is no study, but a log: `meshwork replay jobs.csv`\n",
+        ),
+        (
+            &["show", "sacct.txt"],
+            "error: sacct.txt: this is no study, but a log: `meshwork ops import --sacct sacct.txt`\n",
+        ),
         (&["jobs.csv"], "error: jobs.csv is a file: did you mean `meshwork replay jobs.csv`?\n"),
+        (
+            &["sacct.txt"],
+            "error: sacct.txt is a file: did you mean `meshwork ops import --sacct sacct.txt`?\n",
+        ),
+        (
+            &["trace", "jobs.csv"],
+            "error: jobs.csv is a file: did you mean `meshwork trace info jobs.csv`?\n",
+        ),
+        (
+            &["first.toml"],
+            "error: first.toml is no command: did you mean `meshwork run first.toml`?\n",
+        ),
+        (&["t.yaml"], "error: t.yaml is a file: did you mean `meshwork ops check t.yaml`?\n"),
+        (
+            &["results"],
+            "error: results is a folder of results: did you mean `meshwork report results`?\n",
+        ),
     ] {
         let said = meshwork(folder.path(), arguments);
         assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));

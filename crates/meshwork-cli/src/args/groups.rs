@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
+use meshwork_lab::study::command_for;
 
 use super::Arguments;
 
@@ -36,7 +37,7 @@ pub(crate) fn command() -> Command {
     Arguments::command().help_template(text)
 }
 
-/// What may have been meant where the first word is no command but a file: a study, or a log.
+/// The command that may have been meant where a file or a folder stands in its place.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -45,12 +46,22 @@ pub(crate) fn hint(error: &clap::Error) -> Option<String> {
         return None;
     };
     let path = Path::new(word);
-    if !path.is_file() {
-        return None;
-    }
-    let is_study = path.extension().and_then(OsStr::to_str) == Some("toml");
-    let command = if is_study { "run" } else { "replay" };
-    Some(format!("{word} is a file: did you mean `meshwork {command} {word}`?"))
+    let ending = path.extension().and_then(OsStr::to_str);
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let command = match ending {
+        Some("toml") => "meshwork run",
+        _ if path.join("experiment.toml").is_file() => "meshwork report",
+        _ if !path.is_file() => return None,
+        Some("yaml" | "conf") => "meshwork ops check",
+        _ if usage.contains("meshwork trace") => "meshwork trace info",
+        _ => command_for(path).unwrap_or("meshwork replay"),
+    };
+    let what = match path.is_dir() {
+        true => "a folder of results",
+        false if path.is_file() => "a file",
+        false => "no command",
+    };
+    Some(format!("{word} is {what}: did you mean `{command} {word}`?"))
 }
 
 #[cfg(test)]

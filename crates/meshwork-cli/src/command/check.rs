@@ -2,6 +2,7 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::check::{Checked, Verdict as Found, check};
+use meshwork_lab::run::store::RUNS;
 use serde_json::json;
 
 use crate::args::Check;
@@ -10,7 +11,15 @@ use meshwork_lab::findings::number::count;
 
 /// Replays a sample of the runs in a folder.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
-    let result = check(catalogue, &arguments.dir, arguments.sample, arguments.threads.unwrap_or(0))
+    let folder = &arguments.dir;
+    if !folder.join(RUNS).is_file() {
+        let says = format!(
+            "{}: there are no stored runs in this folder: give one that `meshwork run --out` wrote",
+            folder.display()
+        );
+        return Err(Stop::Wrong(says));
+    }
+    let result = check(catalogue, folder, arguments.sample, arguments.threads.unwrap_or(0))
         .map_err(|error| Stop::Wrong(error.to_string()))?;
     for warning in &result.warnings {
         say("warning", warning);

@@ -7,6 +7,7 @@ use meshwork_lab::Study;
 use meshwork_lab::findings::number::count;
 use meshwork_lab::report::Maps;
 use meshwork_lab::run::memory::check_count;
+use meshwork_lab::study::command_for;
 use meshwork_lab::trace::info;
 use toml::{Table, Value};
 
@@ -20,6 +21,14 @@ use crate::toml_text::document;
 /// Runs the study that the options amount to, prints its table and writes its page.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -> Ended {
     let log = arguments.log.display();
+    if arguments.log.extension().is_some_and(|ending| ending == "toml") {
+        let says = format!("{log}: this is no log, but a study: `meshwork run {log}`");
+        return Err(Stop::Wrong(says));
+    }
+    if let Some(command @ "meshwork ops import --sacct") = command_for(&arguments.log) {
+        let says = format!("{log}: this is what sacct prints: `{command} {log}`");
+        return Err(Stop::Wrong(says));
+    }
     let machine = match &arguments.machine {
         Some(text) => machine(text)
             .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")))?,

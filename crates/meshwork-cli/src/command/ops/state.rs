@@ -77,6 +77,9 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
         }
         return Ok(state);
     }
+    if !path.exists() {
+        return Err(Stop::Wrong(format!("{}: there is no such file or folder", path.display())));
+    }
     let Some(topology) = &asked.topology else {
         let says = format!(
             "{}: the machine of this state is needed: --topology topology.yaml",
