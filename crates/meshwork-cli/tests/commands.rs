@@ -156,6 +156,11 @@ fn everything_is_listed_and_can_be_looked_up() {
     let plural = meshwork(folder.path(), &["list", "allocators"]).out;
     assert_eq!(plural, meshwork(folder.path(), &["list", "allocator"]).out);
     assert!(plural.starts_with("allocators\n  first_fit"), "{plural}");
+    // A name alone is looked for in every kind.
+    let of = |words: &[&str]| meshwork(folder.path(), &[&["list"], words].concat()).out;
+    let (selector, allocator) = (of(&["selector", "first_fit"]), of(&["allocator", "first_fit"]));
+    assert_eq!(of(&["first_fit"]), format!("{selector}\n{allocator}"));
+    assert_eq!(of(&["FCFS"]), of(&["scheduler", "fcfs"]));
 }
 
 #[test]

@@ -80,12 +80,36 @@ fn a_table_ends_with_the_saturation_throughput() {
 }
 
 #[test]
+fn a_machine_in_words_is_the_one_that_the_options_describe() {
+    let rest = "--loads 0.1 --cycles 500 --json";
+    for (words, options) in [
+        ("torus:4x4", "--topology torus --dims 4,4"),
+        ("hypercube:4", "--topology hypercube --dims 4"),
+        ("fat_tree:4x4", "--topology fat_tree --arity 4,4"),
+        ("{topology=\"mesh\",dims=[4,4]}", "--dims 4,4"),
+    ] {
+        let said = traffic(&format!("--machine {words} {rest}"));
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{words}");
+        assert_eq!(said.out, traffic(&format!("{options} {rest}")).out, "{words}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_in_a_sentence() {
     for (arguments, sentence) in [
         (
             "--topology torus --dims 8,8 --vcs 1",
             "error: --vcs: a torus with 1 virtual channel can deadlock, since packets on a ring can wait for \
              each other in a circle: give an even number of virtual channels, 2 or more\n",
+        ),
+        (
+            "--machine mesh:4x",
+            "error: --machine mesh:4x: `4x` is no size of a mesh: write `mesh:8x8`, or a table as in a study\n",
+        ),
+        (
+            "--machine flat:8",
+            "error: --machine: messages need links between processors, and the machine is a flat machine of 8 \
+             processors: a mesh, torus or hypercube has them\n",
         ),
         (
             "--dims 8,8 --packet 0",

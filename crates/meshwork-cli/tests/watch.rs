@@ -25,7 +25,7 @@ fn the_frames_of_a_tiny_study() {
 
 #[test]
 fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
-    let arguments = ["watch", "tiny.toml", "--scenario", "2", "--width", "70"];
+    let arguments = ["watch", "tiny.toml", "--run", "2", "--width", "70"];
     let ask = |more: &[&str]| meshwork(&frames(), &[&arguments[..], more].concat()).out;
     let every = ask(&["--every", "3", "--until", "5.5"]);
     let heads: Vec<&str> = every.lines().filter(|line| line.starts_with("==")).collect();
@@ -41,6 +41,13 @@ fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
     assert!(every.contains("tiny · scenario 2 of 2: scheduler = \"easy\"\n"), "{every}");
     let last = every.lines().rfind(|line| line.starts_with("time "));
     assert!(last.unwrap().starts_with("time 5.500 "), "{every}");
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().to_str().unwrap();
+    let said = meshwork(&frames(), &["run", "tiny.toml", "--quiet", "--out", results]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let stored =
+        ["watch", results, "--run", "2", "--width", "70", "--every", "3", "--until", "5.5"];
+    assert_eq!(meshwork(&frames(), &stored).out, every);
     let first = ask(&["--every", "3", "--max-frames", "1"]);
     assert_eq!(every.split("\n\n== ").next().unwrap(), first.trim_end());
 }
@@ -53,10 +60,7 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
     let said = meshwork(Path::new("."), &endless);
     assert_eq!((said.status, said.out.matches("== frame").count()), (Some(0), 3));
     for (arguments, sentence) in [
-        (
-            &["watch", study, "--scenario", "9"][..],
-            "there is no scenario 9, the study has 8 of them",
-        ),
+        (&["watch", study, "--run", "9"][..], "there is no scenario 9, the study has 8 of them"),
         (&["watch", "none.toml"], "there is no such file"),
     ] {
         let said = meshwork(Path::new("."), arguments);

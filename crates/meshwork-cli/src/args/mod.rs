@@ -107,8 +107,9 @@ pub(crate) enum Command {
     Show(Show),
     /// List strategies, workloads, metrics and their parameters
     #[command(
-        after_help = "Kinds: topology, workload, size, runtime, scheduler, selector, sizing, allocator, \
-        network, pattern, traffic, metric.\n\nExample:\n  meshwork list allocator first_fit"
+        after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, scheduler, \
+        selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
+        meshwork list first_fit"
     )]
     List(List),
     /// Read and write logs in the Standard Workload Format
@@ -123,7 +124,7 @@ pub(crate) enum Command {
     /// Measure a network without jobs: latency, blocking and saturation
     #[command(
         after_help = "Packets arrive at every node by themselves. A load is flits per node and cycle.\n\n\
-        Example:\n  meshwork traffic --topology torus --dims 8,8,8 --loads 0.05,0.1,0.2 --timing booksim \
+        Example:\n  meshwork traffic --machine torus:8x8x8 --loads 0.05,0.1,0.2 --timing booksim \
         --buffer 8"
     )]
     Traffic(Traffic),
@@ -291,7 +292,7 @@ pub(crate) struct Show {
 /// `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
-    /// What is listed; everything where it is left out
+    /// A kind, or the name of an entry of any kind; everything where it is left out
     pub(crate) kind: Option<String>,
     /// One entry, with its parameters
     pub(crate) name: Option<String>,
@@ -312,17 +313,14 @@ const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the righ
 /// `meshwork watch`.
 #[derive(Args, Debug)]
 pub(crate) struct Watch {
-    /// The study
+    /// The study, or a folder that `meshwork run --out` wrote
     pub(crate) file: PathBuf,
     /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Which scenario of the sweep, counted from 1
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) scenario: u64,
-    /// Which replication, counted from 1
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) replication: u64,
+    /// The run: the number of a scenario, or that and of a replication, as in 3/2
+    #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
+    pub(crate) run: RunName,
     /// Write frames of plain text, on a terminal too
     #[arg(long)]
     pub(crate) frames: bool,

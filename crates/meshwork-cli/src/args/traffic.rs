@@ -8,6 +8,14 @@ use crate::memory::Memory;
 /// `meshwork traffic`.
 #[derive(Args, Debug)]
 pub(crate) struct Traffic {
+    /// The machine: mesh:8x8, hypercube:10, fat_tree:4x4x4, tpu_v4, or a table as in a study; in
+    /// place of all options that say how it is wired
+    #[arg(
+        short, long, conflicts_with_all = [
+            "topology", "dims", "wrap", "processors_per_node", "arity", "levels", "taper", "p", "a", "h"
+        ]
+    )]
+    pub(crate) machine: Option<String>,
     /// How the nodes are wired
     #[arg(
         long, default_value = "mesh",

@@ -170,21 +170,21 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     let wrong = |problem: meshwork::registry::Problem| Stop::Wrong(problem.message);
     let kinds: Vec<&Listed> = match &arguments.kind {
         None => KINDS.iter().collect(),
-        Some(given) => {
-            let found = KIND_FAMILY.find("", given);
-            let found =
-                found.map_err(|problem| entry_named(catalogue, given).unwrap_or(wrong(problem)))?;
-            KINDS.iter().filter(|kind| kind.word() == found.name).collect()
-        }
+        Some(given) => match (KIND_FAMILY.find("", given), &arguments.name) {
+            (Ok(found), _) => KINDS.iter().filter(|kind| kind.word() == found.name).collect(),
+            (Err(problem), None) => {
+                let named = of_any_kind(catalogue, given);
+                if named.is_empty() {
+                    return Err(wrong(problem));
+                }
+                return print_named(out, catalogue, &named, arguments.json);
+            }
+            (Err(problem), Some(_)) => return Err(wrong(problem)),
+        },
     };
     if let (Some(name), [kind]) = (&arguments.name, &kinds[..]) {
         let about = kind.family.find_in(catalogue, "", name).map_err(wrong)?;
-        if arguments.json {
-            out.json(&as_json(catalogue, kind, about))?;
-        } else {
-            print_one(out, catalogue, kind, about)?;
-        }
-        return Ok(Verdict::Done);
+        return print_named(out, catalogue, &[(kind, about)], arguments.json);
     }
     for (i, kind) in kinds.iter().enumerate() {
         if arguments.json {
@@ -202,15 +202,31 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     Ok(Verdict::Done)
 }
 
-/// Answer to the name of an entry that was given as a kind.
-fn entry_named(catalogue: &Catalogue, given: &str) -> Option<Stop> {
+/// The entries with this name or alias, of any kind: `first_fit` is an allocator and a selector.
+fn of_any_kind(catalogue: &Catalogue, given: &str) -> Vec<(&'static Listed, &'static About)> {
     let name = given.to_lowercase();
-    let found =
-        |kind: &Listed| Some((kind.word(), kind.family.find_in(catalogue, "", &name).ok()?.name));
-    let (kind, name) = KINDS.iter().find_map(found)?;
-    Some(Stop::Wrong(format!(
-        "unknown kind `{given}`, but there is the {kind} `{name}`: `meshwork list {kind} {name}`"
-    )))
+    let find =
+        |kind: &'static Listed| Some((kind, kind.family.find_in(catalogue, "", &name).ok()?));
+    KINDS.iter().filter_map(find).collect()
+}
+
+fn print_named(
+    out: &mut Output,
+    catalogue: &Catalogue,
+    named: &[(&Listed, &About)],
+    json: bool,
+) -> Ended {
+    for (i, (kind, about)) in named.iter().enumerate() {
+        if json {
+            out.json(&as_json(catalogue, kind, about))?;
+            continue;
+        }
+        if i > 0 {
+            out.line("")?;
+        }
+        print_one(out, catalogue, kind, about)?;
+    }
+    Ok(Verdict::Done)
 }
 
 fn print_entries(

@@ -2,6 +2,7 @@
 
 use meshwork::network::traffic::{self, Carried, Offered, TRAFFIC};
 use meshwork::network::wormhole::{ClassRule, Lanes, Preset, Routing, Upward, WormholeConfig};
+use meshwork::presets::MACHINES;
 use meshwork::registry::{Problem, entry};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::topology::{TOPOLOGIES, Topology};
@@ -9,6 +10,7 @@ use meshwork_lab::traffic::{Point, sweep};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
+use super::place::machine;
 use crate::args::Traffic;
 use crate::number::align;
 use crate::output::{Ended, Output, Stop, Verdict};
@@ -23,11 +25,11 @@ pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
         loads.push(Offered { load: 1.0, ..loads[0].clone() });
     }
     let threads = arguments.threads.unwrap_or(0);
-    let bytes = loads[0].memory().map_err(|problem| blame(&problem))?;
+    let bytes = loads[0].memory().map_err(|problem| blame(arguments, &problem))?;
     let what = format!("--topology: the network of a {} takes", loads[0].topology);
     arguments.memory.check_at_once(bytes, threads, loads.len() as u64, &what)?;
-    let points =
-        sweep(&loads, arguments.threads.unwrap_or(0)).map_err(|problem| blame(&problem))?;
+    let points = sweep(&loads, arguments.threads.unwrap_or(0))
+        .map_err(|problem| blame(arguments, &problem))?;
     if arguments.json {
         for (load, point) in arguments.loads.iter().zip(&points) {
             out.json(&as_json(*load, &point.carried))?;
@@ -106,6 +108,15 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
 
 /// The machine, as a study with these parameters would have it.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
+    if let Some(text) = &arguments.machine {
+        let table = machine(text).map(|machine| match machine.as_str() {
+            Some(name) => Value::Table(entry(MACHINES, name).tables().0),
+            None => machine,
+        });
+        return table
+            .and_then(|table| wired("machine", &table).map_err(|problem| problem.message))
+            .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")));
+    }
     let wiring = &arguments.wiring;
     let list = |numbers: &[u32]| -> Option<Value> {
         let numbers = numbers.iter().map(|&number| Value::Integer(number.into()));
@@ -150,9 +161,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
         _ => given.extend(list(dims).map(|sides| ("dims".to_owned(), sides))),
     }
     given.insert("topology".to_owned(), name.into());
-    let params = SITE_FAMILY.resolve("", &Value::Table(given));
-    let made = params.and_then(|params| (entry(TOPOLOGIES, params.name()).build)(&params));
-    made.map_err(|problem| {
+    wired("", &Value::Table(given)).map_err(|problem| {
         let option = match problem.path.as_str() {
             "" => format!("--topology {name}"),
             "dimension" => "--dims".to_owned(),
@@ -162,8 +171,14 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     })
 }
 
+/// The topology of a site that is given as a table.
+fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
+    let params = SITE_FAMILY.resolve(path, site)?;
+    (entry(TOPOLOGIES, params.name()).build)(&params)
+}
+
 /// A problem as a sentence that begins with the argument that is to blame.
-fn blame(problem: &Problem) -> Stop {
+fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
     let argument = match problem.path.as_str() {
         "packet_length" => "--packet",
         "buffer" => "--buffer",
@@ -175,6 +190,7 @@ fn blame(problem: &Problem) -> Stop {
         "load" => "--loads",
         "traffic" => "--traffic",
         // What is wrong with the machine itself.
+        "" | "topology" if arguments.machine.is_some() => "--machine",
         "topology" => "--topology",
         // The threads, or a network that has stopped.
         _ => return Stop::Failed(problem.message.clone()),

@@ -14,6 +14,8 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
 use meshwork_lab::findings::clock::Clock;
+use meshwork_lab::operator::instant::RunName;
+use meshwork_lab::study::asked::EXPERIMENT;
 use meshwork_lab::study::expand::{Point, count, point_at};
 use meshwork_lab::watch::{Live, Scene};
 
@@ -32,12 +34,16 @@ const EVERY: u64 = 100;
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
-    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
+    let stored = arguments.file.join(EXPERIMENT);
+    let file = if stored.is_file() { &stored } else { &arguments.file };
+    let study = Study::read_in(catalogue, file, &arguments.settings)?;
     let scenarios = count(&study)?;
-    let watched = point_at(&study, arguments.scenario - 1)?;
+    let run = arguments.run;
+    let (scenario, replication) = (run.scenario - 1, run.replication - 1);
+    let watched = point_at(&study, scenario)?;
     arguments.memory.check(watched.scenario.memory(), "this run takes")?;
-    let (point, live) = Live::start(&study, arguments.scenario - 1, arguments.replication - 1)?;
-    let title = title(&study, &point, scenarios, arguments);
+    let (point, live) = Live::start(&study, scenario, replication)?;
+    let title = title(&study, &point, scenarios, run);
     let on_screen = !arguments.wants_frames()
         && std::io::stdout().is_terminal()
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
@@ -45,7 +51,6 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
     let view = View::new(title, Scene::new(point.scenario.topologies()), colours);
     let view = view.seconds(Clock::of(&study, &point.scenario, None).unit_seconds());
     let view = if on_screen { view.square() } else { view };
-    let (scenario, replication) = (arguments.scenario - 1, arguments.replication - 1);
     let start = move || {
         let (_, live) = Live::start(&study, scenario, replication).map_err(|refused| refused.0)?;
         Ok(live)
@@ -75,16 +80,15 @@ fn begin(arguments: &Watch) -> Option<Target> {
 }
 
 /// What is watched, in a line.
-fn title(study: &Study, point: &Point, scenarios: u64, arguments: &Watch) -> String {
+fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     let mut title = study.name.clone();
     if scenarios > 1 {
         let swept: Vec<String> =
             point.swept.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        title +=
-            &format!(" · scenario {} of {scenarios}: {}", arguments.scenario, swept.join(", "));
+        title += &format!(" · scenario {} of {scenarios}: {}", run.scenario, swept.join(", "));
     }
-    if arguments.replication > 1 {
-        title += &format!(" · replication {}", arguments.replication);
+    if run.replication > 1 {
+        title += &format!(" · replication {}", run.replication);
     }
     title
 }
