@@ -56,7 +56,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     text
 }
 
-/// Every allocator, scheduler, topology, workload and metric is in it; a test sees to that.
+/// Every entry of every kind is in it; a test sees to that.
 #[rustfmt::skip]
 const ADVICE: &[Advice] = &[
     of_kind("topology", &["mesh"],
@@ -359,4 +359,43 @@ const ADVICE: &[Advice] = &[
     of_kind("metric", &["energy", "mean_power", "energy_delay", "asleep", "wake_ups"],
         "The study has an `[energy]` table.",
         &["energy"]),
+    of_kind("size", &["uniform", "normal"],
+        "No size is known: `uniform` has many large jobs, `normal` few very small or very large ones. The papers \
+        on meshes and hypercubes use both.",
+        &["workload/synthetic", "workloads"]),
+    of_kind("size", &["exponential", "discrete", "constant"],
+        "Most jobs are small (`exponential`), the sizes of your site are known (`discrete`), or all jobs have one \
+        size (`constant`).",
+        &["workload/synthetic", "workload/lublin", "workloads"]),
+    of_kind("runtime", &["exponential", "constant", "uniform"],
+        "Run times are not the question: `exponential` is what most papers take, `constant` takes chance away.",
+        &["runtime/hyperexponential", "workload/synthetic", "workloads"]),
+    of_kind("runtime", &["hyperexponential", "gamma", "weibull", "truncated_normal"],
+        "Run times were fitted, or vary more (`hyperexponential`) or less (`truncated_normal`) than exponential \
+        ones. A log or `lublin` is closer to a real machine.",
+        &["runtime/exponential", "workload/lublin", "workloads"]),
+    of_kind("estimate", &["exact", "factor", "tsafrir"],
+        "The scheduler plans with estimates (backfilling), and you ask what better ones would be worth: `tsafrir` \
+        is close to what users give, `exact` and `factor` are bounds.",
+        &["scheduler/easy", "scheduler/conservative", "jobs"]),
+    of_kind("dependency", &["none", "log", "user"],
+        "You replay a log and ask whether users would have submitted later if their jobs had ended later: \
+        `user` and `log` let submissions wait for the jobs before them.",
+        &["workload/swf", "workload/table", "jobs"]),
+    of_kind("pattern", &["all_to_all", "one_to_all", "random"],
+        "You do not know how the jobs communicate: `all_to_all` loads the network most, `one_to_all` a single \
+        node, `random` in between.",
+        &["network/hops", "network/wormhole", "networks", "blocks-or-scattered"]),
+    of_kind("pattern", &["near_neighbour", "ring", "fft", "divide_and_conquer", "nas_multigrid"],
+        "You know the algorithm: stencils (`near_neighbour`), pipelines and all-reduce (`ring`), transforms \
+        (`fft`), trees (`divide_and_conquer`), multigrid solvers (`nas_multigrid`).",
+        &["pattern/all_to_all", "network/wormhole", "networks"]),
+    of_kind("traffic", &["uniform", "neighbour"],
+        "You compare with published curves, or look for the best that the network can do: both spread the load \
+        evenly over the links.",
+        &["traffic/tornado", "networks"]),
+    of_kind("traffic", &["transpose", "bit_complement", "tornado", "next_group", "hotspot"],
+        "You look for the worst that the network can do: each of them loads a few links or nodes much more than \
+        the others.",
+        &["traffic/uniform", "networks"]),
 ];

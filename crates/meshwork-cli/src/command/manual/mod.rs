@@ -145,7 +145,8 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     }
     if story(catalogue, kind, about).is_some() {
         text += &format!(
-            "What it makes of [the story that all of them are told](README.md):\n\n\
+            "[The same story](README.md) for every allocator: jobs A to H arrive, B, D and F end (dashed), and I, J \
+             and K arrive. A job that is not there found no room:\n\n\
              ![Where {0} places the jobs of the story](../../img/allocator-{0}.svg)\n\n",
             about.name
         );

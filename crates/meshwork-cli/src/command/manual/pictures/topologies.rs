@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         (
             "twisted_torus",
             Topology::twisted_torus(&[8, 4]),
-            "an 8 × 4 twisted torus: up and down across the edge is also four nodes along",
+            "an 8 × 4 twisted torus: links across the upper and lower edge also lead four nodes along",
         ),
         (
             "tofu",
