@@ -515,7 +515,7 @@ mod tests {
             ),
             (
                 "text = 't'\nlowest = { sizing = 'exact' }\nof_all = 1",
-                "a.toml:8: unknown key `of_all` in `claim[0]` (known: where,",
+                "a.toml:8: unknown key `of_all` in `claim[0]` (known: of, to,",
             ),
         ] {
             let refused = parse(claim, &[]).unwrap_err();
