@@ -318,7 +318,9 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
     let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.key.as_str()).collect();
-    assert_eq!(keys, ["metric", "along", "scheduler"]);
+    // The last one is there for other keys along the plot, which leave another key to be chosen.
+    assert_eq!(keys, ["metric", "along", "scheduler", "workload.sizes.max"]);
+    assert!(unturned(figure).iter().all(|view| view.at[2].is_some() && view.at[3].is_none()));
     let points = |view: &View| view.series.iter().map(|series| series.x.len()).sum::<usize>();
     let metrics = figure.choices[0].values.len();
     assert_eq!(unturned(figure).into_iter().map(points).sum::<usize>(), 1000 * metrics);

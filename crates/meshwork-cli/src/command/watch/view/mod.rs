@@ -345,7 +345,7 @@ impl View {
                 }
                 None => ('.', self.style(Style::DIM)),
             }),
-            Cell::Label(_) if x % pane.wide > 0 => None,
+            Cell::Label(_) if !x.is_multiple_of(pane.wide) => None,
             Cell::Label(label) => Some((label, self.style(Style::DIM))),
             Cell::Blank => None,
         }
