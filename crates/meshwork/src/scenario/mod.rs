@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::access::{Access, Area};
 use crate::catalogue::Catalogue;
 use crate::energy::Energy;
-use crate::engine::{Names, RunError, Setup, simulate};
+use crate::engine::{Names, RunError, Setup, Simulation};
 use crate::facility::Facility;
 use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
@@ -425,8 +425,8 @@ impl Scenario {
         let is_alone = gauges.is_empty();
         let mut others = (&mut gauges, observer);
         let other: &mut dyn Observer = if is_alone { &mut *others.1 } else { &mut others };
-        let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other };
-        let end = simulate(setup, jobs, &mut all)?;
+        let all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other };
+        let end = Simulation::new(setup, jobs, all)?.run()?;
         ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
         Ok(Seen { recorder, gauges, end, speeds })
     }
