@@ -3,10 +3,12 @@
 mod common;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use common::{SITES, Transcript, machines, random_jobs, scenario, submissions};
-use meshwork::cluster::Cluster;
-use meshwork::engine::{RunError, Setup, Simulation, simulate};
+use meshwork::cluster::{Cluster, MAX_IDLE_STEPS, StartOptions};
+use meshwork::engine::{Names, RunError, Setup, Simulation, simulate};
 use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, Observer, State};
 use meshwork::rng::Stream;
@@ -193,6 +195,148 @@ fn a_run_can_be_sent_away() {
     simulation.step().unwrap();
     let end = std::thread::spawn(move || simulation.run()).join().unwrap().unwrap();
     assert!(end > Time::ZERO);
+}
+
+/// First come, first served, but only at multiples of a span, and only from an instant on.
+struct OnTimer {
+    every: f64,
+    from: f64,
+    woken: Arc<AtomicU32>,
+}
+
+impl OnTimer {
+    fn new(every: f64, from: f64) -> (Box<OnTimer>, Arc<AtomicU32>) {
+        let woken = Arc::new(AtomicU32::new(0));
+        (Box::new(OnTimer { every, from, woken: Arc::clone(&woken) }), woken)
+    }
+}
+
+impl Scheduler for OnTimer {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let now = cluster.now().units();
+        if now % self.every != 0.0 {
+            return;
+        }
+        self.woken.fetch_add(1, Ordering::Relaxed);
+        while now >= self.from
+            && let Some(head) = cluster.head()
+            && cluster.start(head, StartOptions::default())
+        {}
+    }
+
+    fn wake_at(&self, now: Time) -> Option<Time> {
+        Some(Time::new(((now.units() / self.every).floor() + 1.0) * self.every))
+    }
+}
+
+/// A setup of four processors with this scheduler, which says that it serves all.
+fn timed(text: &str, scheduler: Box<dyn Scheduler>) -> Setup {
+    let text = format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}");
+    let setup = scenario(&text).setup(0).unwrap();
+    Setup { scheduler, names: Names { serves_all: true, ..Names::default() }, ..setup }
+}
+
+#[test]
+fn jobs_start_on_a_timer_alone() {
+    let jobs = || {
+        let ask = |nodes| Request::Nodes(nodes);
+        vec![
+            common::job(1.0, ask(3), 4.0),
+            common::job(2.0, ask(1), 25.0),
+            common::job(9.0, ask(2), 1.0),
+        ]
+    };
+    for more in ["", "passes = 'event'", "failures = { mtbf = 'inf' }"] {
+        let (scheduler, woken) = OnTimer::new(10.0, 0.0);
+        let starts = common::starts(timed(more, scheduler), jobs());
+        // The third finds two processors free when the first has ended, at 14.
+        assert_eq!(starts, [Some(10.0), Some(10.0), Some(20.0)], "{more}");
+        assert_eq!(woken.load(Ordering::Relaxed), 3, "at 10, 20 and 30");
+        let lines = agree(more, || (timed(more, OnTimer::new(10.0, 0.0).0), submissions(jobs())));
+        assert!(lines > 10);
+    }
+    let end = simulate(timed("", OnTimer::new(10.0, 0.0).0), submissions(jobs()), &mut ());
+    assert_eq!(end.unwrap(), Time::new(35.0), "with no job left a timer keeps no run going");
+    let limited = timed("measure = { time = 15.0 }", OnTimer::new(10.0, 0.0).0);
+    assert_eq!(simulate(limited, submissions(jobs()), &mut ()).unwrap(), Time::new(16.0));
+}
+
+/// All schedules in which a timer brings about a pass that would start nothing stay as they are.
+#[test]
+fn a_pass_in_between_changes_nothing_for_who_needs_none() {
+    struct Restless(Box<dyn Scheduler>);
+    impl Scheduler for Restless {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            self.0.schedule(cluster);
+        }
+
+        fn reserves(&self) -> bool {
+            self.0.reserves()
+        }
+
+        fn wake_at(&self, now: Time) -> Option<Time> {
+            Some(now + 0.7)
+        }
+    }
+    let jobs = random_jobs(&Topology::flat(40).unwrap(), 100, 3.0, 3);
+    for name in ["fcfs", "sjf", "easy", "conservative"] {
+        let text =
+            format!("machine = {{ topology = 'flat', processors = 40 }}\nscheduler = '{name}'");
+        let [own, woken] = [false, true].map(|is_woken| {
+            let mut setup = scenario(&text).setup(0).unwrap();
+            if is_woken {
+                setup.scheduler = Box::new(Restless(setup.scheduler));
+            }
+            common::starts(setup, jobs.clone())
+        });
+        assert_eq!(own, woken, "{name}");
+    }
+}
+
+#[test]
+fn a_timer_is_hope_for_long_but_not_for_ever() {
+    let jobs = || submissions(vec![common::job(0.5, Request::Nodes(3), 4.0)]);
+    let late = timed("", OnTimer::new(1.0, 150_000.0).0);
+    assert_eq!(simulate(late, jobs(), &mut ()).unwrap(), Time::new(150_004.0));
+    let idle = "it does not start it, though the machine is idle; ";
+    let (never, woken) = OnTimer::new(1.0, f64::INFINITY);
+    let error = simulate(timed("", never), jobs(), &mut ()).unwrap_err();
+    assert!(error.to_string().contains(idle), "{error}");
+    assert_eq!(woken.load(Ordering::Relaxed), MAX_IDLE_STEPS);
+    // Nor where arrivals never end.
+    let endless = "machine = { topology = 'flat', processors = 4 }
+        measure = { jobs = 1 }
+        [workload]
+        name = 'synthetic'
+        sizes = 'uniform'
+        load = 50
+        runtimes = { name = 'exponential', mean = 5.0 }";
+    let scenario = Scenario::read(&endless.parse().unwrap()).unwrap();
+    let jobs = scenario.jobs(0, &NoInputs).unwrap();
+    let setup = timed("", OnTimer::new(0.25, f64::INFINITY).0);
+    let error = simulate(setup, jobs, &mut ()).unwrap_err();
+    assert!(error.to_string().contains(idle), "{error}");
+}
+
+#[test]
+fn a_timer_that_does_not_let_time_pass_breaks_the_contract() {
+    struct WakesAt(f64);
+    impl Scheduler for WakesAt {
+        fn schedule(&mut self, _: &mut Cluster<'_>) {}
+
+        fn wake_at(&self, now: Time) -> Option<Time> {
+            Some(now + self.0)
+        }
+    }
+    for (after, shown) in [(0.0, "5"), (-3.0, "2"), (f64::INFINITY, "inf")] {
+        let jobs = submissions(vec![common::job(5.0, Request::Nodes(3), 4.0)]);
+        let error = simulate(timed("", Box::new(WakesAt(after))), jobs, &mut ()).unwrap_err();
+        let expected = format!(
+            "the scheduler at 5: it wants to be woken at {shown}, but must name a finite instant after 5"
+        );
+        assert!(matches!(error, RunError::Strategy { kind: "scheduler", .. }), "{error:?}");
+        assert_eq!(error.to_string(), expected);
+    }
 }
 
 /// Whoever decides between two steps starts jobs as a scheduler does, and breaks the same contract.

@@ -3,7 +3,7 @@
 use super::followers::Followers;
 use super::unread::{Unread, check};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
-use crate::cluster::{Breach, By, Cluster, Hopeless};
+use crate::cluster::{Breach, By, Cluster, Hopeless, MAX_IDLE_STEPS};
 use crate::job::{Job, Time};
 use crate::network::RunKey;
 use crate::observe::{Event, Observer, Running};
@@ -19,7 +19,8 @@ const MAX_WAITING_IDLE: usize = 10_000;
 /// then one scheduling pass; or with [`Passes::Event`] a pass after each of them. Departures of one instant come in order
 /// of the jobs' arrival, arrivals in the order of the workload, after them those that follow jobs that have ended. A job
 /// that takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no
-/// job is left.
+/// job is left. So does a [timer](Scheduler::wake_at) of the scheduler, which brings about a pass and nothing else; with jobs
+/// that wait and nothing that runs or arrives, [`MAX_IDLE_STEPS`] passes in a row that start nothing are the end of hope.
 /// Processors fall asleep while time passes, between the instants at which anything else happens: no
 /// scheduler is asked then.
 ///
@@ -59,6 +60,10 @@ pub struct Simulation<'a> {
     only_jobs: bool,
     /// How many jobs were refused, until the first one fits.
     refused: Option<u64>,
+    /// When the scheduler wants to be woken.
+    timer: Option<Time>,
+    /// How often it was woken on an idle machine since a job last started or was turned away.
+    in_vain: u32,
     /// What happens next, if that has been asked.
     ahead: Option<Result<Option<Ahead>, RunError>>,
     /// When the run ended, if it has.
@@ -148,6 +153,8 @@ impl<'a> Simulation<'a> {
             followers,
             names,
             refused: Some(0),
+            timer: None,
+            in_vain: 0,
             ahead: None,
             end: None,
         })
@@ -254,7 +261,8 @@ impl<'a> Simulation<'a> {
             arrival = earlier(arrival, followers.next_arrival());
         }
         let outage = if ONLY_JOBS { None } else { self.cluster.next_outage(arrival.is_some()) };
-        let others = earlier(arrival, outage);
+        let timer = if self.timer.is_some() { self.next_timer(arrival) } else { None };
+        let others = earlier(earlier(arrival, outage), timer);
         let by = earlier(others, self.until);
         let finish = self
             .cluster
@@ -339,11 +347,44 @@ impl<'a> Simulation<'a> {
             self.end = Some(instant);
             return Ok(true);
         }
+        let waiting = cluster.waiting_jobs();
         pass::<ONLY_JOBS>(&mut *self.scheduler, cluster, followers, names)?;
-        if self.cluster.waiting_jobs() > MAX_WAITING_IDLE {
+        let timer = self.scheduler.wake_at(instant);
+        if timer.is_some() || self.timer.is_some() {
+            self.set_timer(timer, waiting)?;
+        }
+        if self.cluster.waiting_jobs() > MAX_WAITING_IDLE && !self.may_wake() {
             self.check_served(self.idles)?;
         }
         Ok(true)
+    }
+
+    /// When the scheduler is woken, if that may help a job.
+    #[cold]
+    fn next_timer(&self, arrival: Option<Time>) -> Option<Time> {
+        let waits = self.cluster.waiting_jobs() > 0 && self.may_wake();
+        self.timer.filter(|_| arrival.is_some() || self.cluster.running_jobs() > 0 || waits)
+    }
+
+    /// Whether there is a timer, and it may still lead to a start.
+    fn may_wake(&self) -> bool {
+        self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
+    }
+
+    /// After a pass, before which so many jobs waited.
+    #[cold]
+    fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
+        let now = self.cluster.now();
+        if let Some(at) = timer.filter(|&at| at <= now || at.units() == f64::INFINITY) {
+            let what =
+                format!("it wants to be woken at {at}, but must name a finite instant after {now}");
+            return Err(self.names.error(Breach { by: By::Scheduler, job: None, at: now, what }));
+        }
+        let helps = self.cluster.running_jobs() > 0 || self.cluster.waiting_jobs() < waiting;
+        let was_woken = self.timer == Some(now);
+        self.in_vain = if helps { 0 } else { self.in_vain + u32::from(was_woken) };
+        self.timer = timer;
+        Ok(())
     }
 
     /// The end of a run at that instant, unless jobs are left waiting that nobody will ever start.
