@@ -299,6 +299,12 @@ impl<'a> Cluster<'a> {
         self.facility.sites()[index].site()
     }
 
+    /// All sites with their allocators, to look at and to fork.
+    #[must_use]
+    pub fn facility(&self) -> &Facility {
+        &self.facility
+    }
+
     /// What the running jobs leave free from now on, to plan on.
     #[must_use]
     pub fn outlook(&self) -> Outlook {

@@ -166,6 +166,13 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
+    /// When the next job arrives, of those of which that is known: jobs that follow others are none until those have ended.
+    #[must_use]
+    pub fn next_arrival(&self) -> Option<Time> {
+        let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
+        earlier(self.next.as_ref().map(|next| next.arrival), following)
+    }
+
     /// When the next step happens; `None` if nothing is left to happen. A network that is simulated goes on up to then; for
     /// nobody else anything changes.
     pub fn peek(&mut self) -> Option<Time> {
@@ -256,10 +263,10 @@ impl<'a> Simulation<'a> {
     /// What happens next, besides the end of a run that ends at a given time.
     #[inline(always)]
     fn look_ahead<const ONLY_JOBS: bool>(&mut self) -> Result<Option<Ahead>, RunError> {
-        let mut arrival = self.next.as_ref().map(|next| next.arrival);
-        if !ONLY_JOBS && let Some(followers) = &self.followers {
-            arrival = earlier(arrival, followers.next_arrival());
-        }
+        let arrival = match ONLY_JOBS {
+            true => self.next.as_ref().map(|next| next.arrival),
+            false => self.next_arrival(),
+        };
         let outage = if ONLY_JOBS { None } else { self.cluster.next_outage(arrival.is_some()) };
         let timer = if self.timer.is_some() { self.next_timer(arrival) } else { None };
         let others = earlier(earlier(arrival, outage), timer);
@@ -279,9 +286,11 @@ impl<'a> Simulation<'a> {
 
     #[inline(always)]
     fn instant<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
-        let ahead = match self.ahead.take() {
-            Some(ahead) => ahead?,
-            None => self.look_ahead::<ONLY_JOBS>()?,
+        // Hardly anybody asks, and to take an answer that is not there is to move a large nothing.
+        let ahead = if self.ahead.is_none() {
+            self.look_ahead::<ONLY_JOBS>()?
+        } else {
+            self.ahead.take().transpose()?.flatten()
         };
         let Some(Ahead { instant, arrival, outage, finish }) = ahead else {
             return self.finish(self.cluster.now(), self.idles);
