@@ -1,14 +1,14 @@
 //! A run, one instant at a time.
 
 use super::followers::Followers;
-use super::unread::{Unread, check};
+use super::unread::{Next, first, pull};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
 use crate::cluster::{Breach, By, Cluster, Hopeless, MAX_IDLE_STEPS};
-use crate::job::{Job, Time};
+use crate::job::Time;
 use crate::network::RunKey;
-use crate::observe::{Event, Observer, Running};
+use crate::observe::Observer;
 use crate::sched::Scheduler;
-use crate::workload::{Following, Submission, Submissions};
+use crate::workload::Submissions;
 
 /// So many jobs may wait beside a machine of which nothing is held: with more, nobody will start them.
 const MAX_WAITING_IDLE: usize = 10_000;
@@ -77,21 +77,6 @@ struct Ahead {
     arrival: Option<Time>,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
-}
-
-/// The next job of the workload.
-struct Next {
-    /// When it arrives: that is asked at every instant, and at once.
-    arrival: Time,
-    /// Where it will wait and run.
-    room: Box<Running>,
-}
-
-impl Next {
-    #[inline(always)]
-    fn of(job: Job, cluster: &mut Cluster<'_>) -> Next {
-        Next { arrival: job.arrival, room: cluster.room_for(job) }
-    }
 }
 
 impl<'a> Simulation<'a> {
@@ -166,14 +151,14 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// When the next job arrives, of those of which that is known: jobs that follow others are none until those have ended.
+    /// The next arrival, if any job is left to arrive. Jobs that follow others have none before those have ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// When the next step happens; `None` if nothing is left to happen. A network that is simulated goes on up to then; for
+    /// The instant of the next step; `None` if nothing is left to happen. A network that is simulated goes on up to then; for
     /// nobody else anything changes.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
@@ -202,7 +187,7 @@ impl<'a> Simulation<'a> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to this one; `false` if the run has ended. The clock stands at the last of them.
+    /// Processes all instants up to this one; `false` if nothing is left to happen. The clock stands at the last of them.
     ///
     /// # Errors
     /// As [`step`](Simulation::step).
@@ -380,7 +365,7 @@ impl<'a> Simulation<'a> {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }
 
-    /// After a pass, before which so many jobs waited.
+    /// Sets the timer after a pass, before which so many jobs waited.
     #[cold]
     fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
         let now = self.cluster.now();
@@ -391,7 +376,7 @@ impl<'a> Simulation<'a> {
         }
         let helps = self.cluster.running_jobs() > 0 || self.cluster.waiting_jobs() < waiting;
         let was_woken = self.timer == Some(now);
-        self.in_vain = if helps { 0 } else { self.in_vain + u32::from(was_woken) };
+        self.in_vain = if helps { 0 } else { self.in_vain.saturating_add(u32::from(was_woken)) };
         self.timer = timer;
         Ok(())
     }
@@ -453,59 +438,4 @@ fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
 #[cold]
 fn of_network(cluster: &Cluster<'_>, what: String) -> Breach {
     Breach { by: By::Network, job: None, at: cluster.now(), what }
-}
-
-/// The first job of the workload that follows no other, after all that do.
-fn first(
-    jobs: &mut Submissions,
-    cluster: &mut Cluster<'_>,
-) -> Result<(Option<Box<Followers>>, Option<Next>), Unread> {
-    let mut followers: Option<Box<Followers>> = None;
-    loop {
-        match jobs.next().transpose().map_err(Unread::Workload)? {
-            Some(Submission::Job(job)) => {
-                check(&job, cluster, true)?;
-                return Ok((followers, Some(Next::of(job, cluster))));
-            }
-            Some(Submission::Following(follower)) => {
-                let Following { job, after, ends } = *follower;
-                check(&job, cluster, false)?;
-                followers.get_or_insert_default().keep(job, after, ends);
-            }
-            Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
-            None => return Ok((followers, None)),
-        }
-    }
-}
-
-/// Makes the next job of the workload the `next` one; lines that are none are told to the observer.
-#[inline(always)]
-fn pull(
-    jobs: &mut Submissions,
-    cluster: &mut Cluster<'_>,
-    next: &mut Option<Next>,
-) -> Result<(), Unread> {
-    loop {
-        match jobs.next() {
-            Some(Ok(Submission::Job(job))) => {
-                check(&job, cluster, true)?;
-                *next = Some(Next::of(job, cluster));
-            }
-            Some(Ok(Submission::Unusable(line))) => {
-                cluster.tell(&Event::Unusable(&line));
-                continue;
-            }
-            Some(Ok(Submission::Following(follower))) => {
-                let what = format!(
-                    "it hands out a job that follows another, number {}, after one that does not",
-                    follower.job.number
-                );
-                let (by, at) = (By::Workload, cluster.now());
-                return Err(Unread::Breach(Box::new(Breach { by, job: None, at, what })));
-            }
-            Some(Err(error)) => return Err(Unread::Workload(error)),
-            None => *next = None,
-        }
-        return Ok(());
-    }
 }
