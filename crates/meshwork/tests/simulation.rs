@@ -185,16 +185,41 @@ fn machine_and_queue_are_there_between_steps() {
     assert_eq!(simulation.run().unwrap(), Time::new(30.0));
 }
 
-/// A run that owns all it needs goes on in another thread.
+/// A run that owns all it needs can be kept, and sent to another thread.
 #[test]
-fn a_run_can_be_sent_away() {
+fn a_run_may_own_its_observer_and_be_sent_away() {
+    fn away<T: Send + 'static>(it: T) -> T {
+        it
+    }
     let scenario = scenario("machine = { topology = 'flat', processors = 4 }");
     let jobs = submissions(random_jobs(&Topology::flat(4).unwrap(), 50, 2.0, 1));
-    let mut simulation: Simulation<'static> =
-        Simulation::new(scenario.setup(0).unwrap(), jobs, Told::default()).unwrap();
+    let setup = scenario.setup(0).unwrap();
+    let mut simulation = away(Simulation::new(setup, jobs, Told::default()).unwrap());
     simulation.step().unwrap();
-    let end = std::thread::spawn(move || simulation.run()).join().unwrap().unwrap();
-    assert!(end > Time::ZERO);
+    assert!(simulation.run().unwrap() > Time::ZERO);
+}
+
+/// A simulation that a scenario lends ends where its run ends, and may be left before.
+#[test]
+fn a_scenario_lends_its_run() {
+    let text = "machine = { topology = 'mesh', dims = [8, 8] }
+        measure = { jobs = 50 }
+        workload = { name = 'lublin' }";
+    let scenario = Scenario::read(&text.parse().unwrap()).unwrap();
+    let mut whole = Told::default();
+    let end = scenario.run(1, &NoInputs, &mut whole).unwrap().end;
+    let mut lent = Told::default();
+    let at = scenario.simulate(1, &NoInputs, &mut lent, |simulation| {
+        stepped(simulation)?;
+        Ok(simulation.cluster().now())
+    });
+    assert_eq!(at.unwrap(), end);
+    assert!(whole.0 == lent.0);
+    let half = Time::new(end.units() / 2.0);
+    let mut told = Told::default();
+    let left = scenario.simulate(1, &NoInputs, &mut told, |simulation| simulation.run_until(half));
+    assert!(left.unwrap() && told.0.text.len() < lent.0.text.len());
+    assert!(lent.0.text.starts_with(&told.0.text));
 }
 
 /// First come, first served, but only at multiples of a span, and only from an instant on.
