@@ -166,6 +166,13 @@ def test_doing_nothing_pays_least_where_jobs_are_placed(workload: dict[str, Any]
         assert max(first, anywhere) < late < last
 
 
+def test_more_may_wait_than_a_scheduler_may_leave_waiting() -> None:
+    """A run ends where 10,000 jobs wait beside an idle machine, and an episode does not."""
+    jobs = {"name": "lublin", "jobs": 10_050, "arrival_scale": 0.2}
+    env = gym.SchedulingEnv(mw.flat(64), jobs, jobs=10_050, window=1, masks=True)
+    assert mean_wait(env, idle, 0, 10_050) > 0
+
+
 def test_an_episode_that_is_cut_off_is_worth_no_more() -> None:
     keys: dict[str, Any] = {"machine": mw.flat(64), "workload": LUBLIN, "window": 8, "masks": True}
     whole = mean_wait(gym.SchedulingEnv(**keys), idle, 1, 120)

@@ -320,6 +320,50 @@ def test_an_answer_that_cannot_be_is_told(answer: object, sentence: str) -> None
     assert sentence in str(raised.value)
 
 
+def test_a_scheduler_is_woken_when_it_wants() -> None:
+    @mw.register
+    class EveryTen:
+        """First come, first served, at every tenth instant."""
+
+        serves_all = True
+
+        def schedule(self, cluster: mw.Cluster) -> None:
+            while cluster.now % 10 == 0 and cluster.head is not None and cluster.start(cluster.head):
+                pass
+
+        def wake_at(self, now: float) -> float | None:
+            return now // 10 * 10 + 10
+
+    jobs = {"submit": [1, 2, 9], "runtime": [4, 25, 1], "nodes": [3, 1, 2]}
+    study = mw.Study(machine=mw.flat(4), workload=jobs, scheduler="every_ten")
+    assert study.run().jobs()["start"].tolist() == [10, 10, 20]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (1.0, "it wants to be woken at 1, but must name a finite instant after 1"),
+        (float("inf"), "it wants to be woken at inf, but must name"),
+        (float("nan"), "the scheduler `sleeper` wants to be woken at NaN, at 1"),
+        ("soon", "the scheduler `sleeper` raised at 1, when it was asked when to wake it"),
+    ],
+)
+def test_a_timer_that_cannot_be_is_told(answer: Any, sentence: str) -> None:
+    @mw.register
+    class Sleeper:
+        """Starts nobody."""
+
+        def schedule(self, cluster: mw.Cluster) -> None:
+            pass
+
+        def wake_at(self, now: float) -> Any:
+            return answer
+
+    jobs = {"submit": [1], "runtime": [4], "nodes": [3]}
+    with pytest.raises(mw.RunError, match=sentence):
+        mw.Study(machine=mw.flat(4), workload=jobs, scheduler="sleeper").run()
+
+
 def test_held_nodes_are_refused() -> None:
     @mw.register
     class Blind:

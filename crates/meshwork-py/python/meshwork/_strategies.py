@@ -60,8 +60,9 @@ def register(strategy: C | str) -> C | Callable[[C], C]:
     `block_or_nodes`, `subcube` or `square`), `finds` (`any_nodes`, `every_block` or `some_blocks`), `contiguous`, `serves`
     (the topologies), `dimensions` (one number or several), and `goes_by_free_nodes`. Of a scheduler: `serves`,
     `plans`, `serves_all`. Of all: `stateless`, which spares copies. An allocator may have `claimed(placement, site, now)`,
-    `released(placement, site)`, `memory()` and `recall(memory, site)`; any strategy may have `fork()`, for which
-    `copy.deepcopy` stands in.
+    `released(placement, site)`, `memory()` and `recall(memory, site)`; a scheduler `wake_at(now)`, asked after each
+    `schedule`: the later instant at which it is called even if nothing happens then, or `None`; any strategy may have
+    `fork()`, for which `copy.deepcopy` stands in.
 
     Raises
     ------

@@ -1,13 +1,17 @@
 //! Where does the next job go? Jobs are served in order of arrival, and the agent says where.
 
-use meshwork::form::Asks;
+use meshwork::alloc::{Allocator, AllocatorEntry, Ask, block::first_fit};
+use meshwork::catalogue::Catalogue;
+use meshwork::form::{Asks, Finds};
 use meshwork::geometry::FreeBases;
-use meshwork::job::{Dims, Job, Request};
+use meshwork::job::{Dims, Request};
 use meshwork::machine::{Block, Placement, Site};
+use meshwork::registry::About;
+use meshwork::scenario::Scenario;
 use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Topology, Wiring};
 
-use super::world::World;
+use super::episode::{Episode, machine};
 use super::{Env, Script, Step};
 
 /// A machine whose free nodes the agent sees, and a job to place. It sees too what block the oldest
@@ -16,8 +20,10 @@ use super::{Env, Script, Step};
 /// given back, and where nothing will be, until a job arrives. Where none will, the job is started
 /// at the first node.
 pub(super) struct Allocation {
-    world: World,
-    site: Site,
+    script: Script,
+    machine: Scenario,
+    episode: Episode,
+    topology: Topology,
     bases: FreeBases,
     /// The block of the oldest waiting job.
     wanted: Option<Dims>,
@@ -26,100 +32,109 @@ pub(super) struct Allocation {
 impl Allocation {
     /// # Errors
     /// If the machine is not one that has blocks.
-    pub(super) fn new(script: Script) -> Result<Allocation, String> {
-        let topologies = script.scenario.topologies();
-        let [topology] = &topologies[..] else {
-            return Err(format!(
-                "an environment has one site, and this machine has {}",
-                topologies.len()
-            ));
-        };
+    pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {
+        let catalogue = catalogue.with_allocator(&AGENT).map_err(|error| error.to_string())?;
+        let machine = machine(&script, Some(AGENT.about.name), &catalogue)?;
+        let topology = machine.topologies().swap_remove(0);
         if topology.wiring() == Wiring::Flat {
             return Err(
                 "on a flat machine any processors will do: there is nothing to learn about where"
                     .to_owned(),
             );
         }
-        let bases = FreeBases::new(topology.grid());
-        let site = Site::new(topology.clone(), 1.0);
-        Ok(Allocation { world: World::new(script, 1.0), site, bases, wanted: None })
+        let (bases, episode) = (FreeBases::new(topology.grid()), Episode::none(&machine)?);
+        Ok(Allocation { script, machine, episode, topology, bases, wanted: None })
     }
 
     fn look(&mut self) {
-        let topology = self.site.topology();
-        self.wanted = self.world.queue.front().and_then(|waiting| block(&waiting.job, topology));
+        let cluster = self.episode.cluster();
+        let head = cluster.head().map(|head| &cluster.job(head).request);
+        self.wanted = head.and_then(|request| block(request, &self.topology));
+    }
+
+    fn site(&self) -> &Site {
+        self.episode.cluster().site(0)
     }
 }
 
-/// The block that a job asks for, if the empty machine has room for it.
-fn block(job: &Job, topology: &Topology) -> Option<Dims> {
-    let Some(Request::Block(sides)) =
-        shaped(&job.request, Asks::Block, topology, ShapeRule::Squarest)
-    else {
-        return None;
-    };
-    sides.iter().zip(topology.grid().sides()).all(|(side, all)| side <= all).then_some(sides)
+/// The block that a job asks for.
+fn block(request: &Request, topology: &Topology) -> Option<Dims> {
+    match shaped(request, Asks::Block, topology, ShapeRule::Squarest)? {
+        Request::Block(sides) => Some(sides),
+        _ => None,
+    }
+}
+
+/// What knows only which blocks fit the empty machine: where they go says the agent.
+static AGENT: AllocatorEntry = AllocatorEntry {
+    about: About { name: "Agent", aliases: &[], params: &[], ..first_fit::ENTRY.about },
+    serves: &Wiring::ALL,
+    finds: Finds::SomeBlocks,
+    build: |_, _| Ok(Box::new(AtFirstNode)),
+    ..first_fit::ENTRY
+};
+
+struct AtFirstNode;
+
+impl Allocator for AtFirstNode {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Request::Block(sides) = ask.request else { return None };
+        let placement = Placement::from(Block { base: 0, sides: sides.clone() });
+        let fits = ask.site.grid().holds(0, sides);
+        (fits && placement.is_within(ask.site.free(), ask.site.grid())).then_some(placement)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(AtFirstNode)
+    }
 }
 
 impl Env for Allocation {
     fn reset(&mut self, episode: u64) -> Result<(), String> {
-        let topology = self.site.topology().clone();
-        self.world.reset(episode, |job| block(job, &topology).is_some())?;
-        self.site = Site::new(topology, 1.0);
+        self.episode = Episode::begin(&self.script, &self.machine, episode)?;
         self.look();
         Ok(())
     }
 
     fn step(&mut self, action: u32) -> Result<Step, String> {
-        let topology = self.site.topology().clone();
-        let nodes = self.site.nodes();
-        let fits = |job: &Job| block(job, &topology).is_some();
+        let nodes = self.site().nodes();
         let mut placed = false;
         if action < nodes
             && let Some(sides) = &self.wanted
-            && topology.grid().holds(action, sides)
+            && self.topology.grid().holds(action, sides)
         {
             let placement = Placement::from(Block { base: action, sides: sides.clone() });
-            placed = self.site.claim(&placement).is_ok();
-            if placed {
-                self.world.start(0, placement);
-            }
+            placed = self.episode.start(0, Some(&placement))?;
         }
-        let site = &mut self.site;
-        let mut release = |placement: &Placement| site.release(placement);
-        let is_stuck = !placed && !self.world.pass(true, fits, &mut release)?;
         // Nobody may wait for ever: on an empty machine any base is as good as any other.
-        if is_stuck && let Some(sides) = &self.wanted {
-            let placement = Placement::from(Block { base: 0, sides: sides.clone() });
-            self.site.claim(&placement).map_err(|error| error.to_string())?;
-            self.world.start(0, placement);
+        if !placed && !self.episode.pass(true)? {
+            self.episode.start(0, None)?;
         }
-        let site = &mut self.site;
-        let mut release = |placement: &Placement| site.release(placement);
-        self.world.go_on(fits, &mut release)?;
+        self.episode.go_on()?;
         self.look();
         Ok(Step {
-            reward: -self.world.take_waited(),
-            is_over: self.world.is_over(),
+            reward: -self.episode.take_waited(),
+            is_over: self.episode.is_over(),
             was_invalid: !placed && action != nodes,
         })
     }
 
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64)) {
-        let free = self.site.free();
-        for node in 0..self.site.nodes() {
+        let (cluster, site) = (self.episode.cluster(), self.site());
+        let free = site.free();
+        for node in 0..site.nodes() {
             flags(node as usize, free.contains(node));
         }
-        let dimensions = self.site.grid().dimensions();
+        let dimensions = site.grid().dimensions();
         for axis in 0..dimensions {
             numbers(axis, self.wanted.as_ref().map_or(0.0, |sides| f64::from(sides[axis])));
         }
-        numbers(dimensions, self.world.queue.len() as f64);
+        numbers(dimensions, cluster.waiting_jobs() as f64);
         let first = dimensions + 1;
-        (0..self.site.nodes() as usize).for_each(|node| numbers(first + node, 0.0));
-        for running in self.world.running() {
-            let remaining = self.world.remaining(running);
-            running.placement.for_each_run(self.site.grid(), |start, count| {
+        (0..site.nodes() as usize).for_each(|node| numbers(first + node, 0.0));
+        for (_, running) in cluster.running() {
+            let remaining = (running.expected_end - cluster.now()).max(0.0);
+            running.placement.for_each_run(site.grid(), |start, count| {
                 for node in start..start + count {
                     numbers(first + node as usize, remaining);
                 }
@@ -128,21 +143,21 @@ impl Env for Allocation {
     }
 
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool)) {
-        let nodes = self.site.nodes();
+        let site = self.episode.cluster().site(0);
         let wanted = self.wanted.as_ref();
-        let free = wanted.map(|sides| self.bases.all(self.site.grid(), self.site.free(), sides));
-        for node in 0..nodes {
+        let free = wanted.map(|sides| self.bases.all(site.grid(), site.free(), sides));
+        for node in 0..site.nodes() {
             can(node as usize, free.is_some_and(|free| free.contains(node)));
         }
-        can(nodes as usize, true);
+        can(site.nodes() as usize, true);
     }
 
     fn now(&self) -> f64 {
-        self.world.now.units()
+        self.episode.cluster().now().units()
     }
 
     fn sizes(&self) -> [usize; 3] {
-        let nodes = self.site.nodes() as usize;
-        [nodes, self.site.grid().dimensions() + 1 + nodes, nodes + 1]
+        let nodes = self.site().nodes() as usize;
+        [nodes, self.site().grid().dimensions() + 1 + nodes, nodes + 1]
     }
 }

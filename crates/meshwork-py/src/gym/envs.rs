@@ -55,7 +55,7 @@ impl Envs {
         let catalogue = catalogue::current();
         let make = || -> Result<Box<dyn Env>, String> {
             Ok(match window {
-                None => Box::new(Allocation::new(script.clone())?),
+                None => Box::new(Allocation::new(script.clone(), &catalogue)?),
                 Some((window, seen)) => {
                     Box::new(Scheduling::new(script.clone(), window, seen, &catalogue)?)
                 }

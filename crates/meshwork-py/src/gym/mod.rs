@@ -1,13 +1,13 @@
 //! Environments for agents that learn: the machine, its queue and its clock, one decision at a time.
 //!
-//! The loop of the engine asks a strategy and goes on; here the loop is outside, and asks for the next decision. What
-//! happens at an instant is what happens there: departures, then arrivals, then decisions. A test holds both to each
-//! other: an agent that does what first fit does waits as long as first fit.
+//! An episode is a simulation whose scheduler is outside: between two steps the agent decides, and what it wants goes through
+//! the cluster as any scheduler's wishes do. A test holds it to studies: an agent that does what first fit does waits as long
+//! as first fit.
 
 mod allocation;
 mod envs;
+mod episode;
 mod scheduling;
-mod world;
 
 pub(crate) use envs::Envs;
 

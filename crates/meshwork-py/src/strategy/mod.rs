@@ -81,6 +81,7 @@ pub(crate) struct Instance {
     has_memory: bool,
     has_arrived: bool,
     has_fork: bool,
+    has_wake_at: bool,
 }
 
 impl Instance {
@@ -100,6 +101,7 @@ impl Instance {
             has_memory: has("memory") && has("recall"),
             has_arrived: has("arrived"),
             has_fork: has("fork"),
+            has_wake_at: has("wake_at"),
             object: object.clone().unbind(),
         })
     }

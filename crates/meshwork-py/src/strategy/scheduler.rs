@@ -1,6 +1,7 @@
 //! Schedulers in Python.
 
 use meshwork::cluster::Cluster as Model;
+use meshwork::job::Time;
 use meshwork::registry::{Params, Problem};
 use meshwork::sched::Scheduler;
 use meshwork::topology::Topology as Wired;
@@ -40,5 +41,21 @@ impl Scheduler for InPython {
         if let Err(error) = scheduled {
             self.instance.give_up(&format!("at {now}, when {waiting} jobs waited"), error);
         }
+    }
+
+    fn wake_at(&self, now: Time) -> Option<Time> {
+        if !self.instance.has_wake_at {
+            return None;
+        }
+        let named = Python::attach(|py| -> PyResult<Option<f64>> {
+            let object = self.instance.object.bind(py);
+            object.call_method1(intern!(py, "wake_at"), (now.units(),))?.extract()
+        });
+        let doing = || format!("at {now}, when it was asked when to wake it");
+        let at = named.unwrap_or_else(|error| self.instance.give_up(&doing(), error))?;
+        if at.is_nan() {
+            self.instance.break_off(&format!("wants to be woken at NaN, at {now}"));
+        }
+        Some(Time::new(at))
     }
 }

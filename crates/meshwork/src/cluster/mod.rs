@@ -68,7 +68,7 @@ pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
     network: Box<dyn Network>,
-    observer: &'a mut dyn Observer,
+    observer: Box<dyn Observer + 'a>,
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
@@ -127,7 +127,7 @@ impl<'a> Cluster<'a> {
         facility: Facility,
         network: Box<dyn Network>,
         kill_at_estimate: bool,
-        observer: &'a mut dyn Observer,
+        observer: Box<dyn Observer + 'a>,
     ) -> Cluster<'a> {
         let nodes = facility.sites().iter().map(|m| u64::from(m.site().nodes())).sum();
         Cluster {
@@ -179,6 +179,12 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn waiting_jobs(&self) -> usize {
         self.queue.len()
+    }
+
+    /// How many jobs run.
+    #[must_use]
+    pub fn running_jobs(&self) -> u64 {
+        self.facility.crowd.running
     }
 
     /// The job that has waited longest.
@@ -291,6 +297,12 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         self.facility.sites()[index].site()
+    }
+
+    /// All sites with their allocators, to look at and to fork.
+    #[must_use]
+    pub fn facility(&self) -> &Facility {
+        &self.facility
     }
 
     /// What the running jobs leave free from now on, to plan on.

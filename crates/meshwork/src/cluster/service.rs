@@ -21,7 +21,8 @@ use crate::topology::Node;
 /// How often a job may be interrupted: more often than any does that has a chance.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// How many outages and repairs may pass while jobs wait, none arrives, and none runs.
+/// How many outages and repairs may pass while jobs wait, none arrives, and none runs; and how many timers of a scheduler
+/// that starts none.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Why a run with failures would never end.

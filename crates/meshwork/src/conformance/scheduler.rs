@@ -20,7 +20,7 @@ use crate::topology::{Topology, Wiring};
 /// - With exact estimates no promise is broken, under allocators that miss blocks too.
 /// - One that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs at the same instants where nodes are
 ///   only counted.
-/// - It uses no ticket of a job that does not wait.
+/// - It uses no ticket of a job that does not wait, and is [woken](crate::sched::Scheduler::wake_at) at later instants only.
 ///
 /// # Errors
 /// The first rule that it breaks, or that there is no such scheduler.

@@ -1,9 +1,81 @@
-//! Jobs of a workload that no run can have.
+//! The next job of a workload, unless it is one that no run can have.
 
+use super::followers::Followers;
 use super::{Names, RunError};
 use crate::cluster::{Breach, By, Cluster};
-use crate::job::{Job, JobId};
-use crate::workload::WorkloadError;
+use crate::job::{Job, JobId, Time};
+use crate::observe::{Event, Running};
+use crate::workload::{Following, Submission, Submissions, WorkloadError};
+
+/// The next job of the workload.
+pub(super) struct Next {
+    /// When it arrives: that is asked at every instant, and at once.
+    pub(super) arrival: Time,
+    /// Where it will wait and run.
+    pub(super) room: Box<Running>,
+}
+
+impl Next {
+    #[inline(always)]
+    fn of(job: Job, cluster: &mut Cluster<'_>) -> Next {
+        Next { arrival: job.arrival, room: cluster.room_for(job) }
+    }
+}
+
+/// The first job of the workload that follows no other, after all that do.
+pub(super) fn first(
+    jobs: &mut Submissions,
+    cluster: &mut Cluster<'_>,
+) -> Result<(Option<Box<Followers>>, Option<Next>), Unread> {
+    let mut followers: Option<Box<Followers>> = None;
+    loop {
+        match jobs.next().transpose().map_err(Unread::Workload)? {
+            Some(Submission::Job(job)) => {
+                check(&job, cluster, true)?;
+                return Ok((followers, Some(Next::of(job, cluster))));
+            }
+            Some(Submission::Following(follower)) => {
+                let Following { job, after, ends } = *follower;
+                check(&job, cluster, false)?;
+                followers.get_or_insert_default().keep(job, after, ends);
+            }
+            Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
+            None => return Ok((followers, None)),
+        }
+    }
+}
+
+/// Makes the next job of the workload the `next` one; lines that are none are told to the observer.
+#[inline(always)]
+pub(super) fn pull(
+    jobs: &mut Submissions,
+    cluster: &mut Cluster<'_>,
+    next: &mut Option<Next>,
+) -> Result<(), Unread> {
+    loop {
+        match jobs.next() {
+            Some(Ok(Submission::Job(job))) => {
+                check(&job, cluster, true)?;
+                *next = Some(Next::of(job, cluster));
+            }
+            Some(Ok(Submission::Unusable(line))) => {
+                cluster.tell(&Event::Unusable(&line));
+                continue;
+            }
+            Some(Ok(Submission::Following(follower))) => {
+                let what = format!(
+                    "it hands out a job that follows another, number {}, after one that does not",
+                    follower.job.number
+                );
+                let (by, at) = (By::Workload, cluster.now());
+                return Err(Unread::Breach(Box::new(Breach { by, job: None, at, what })));
+            }
+            Some(Err(error)) => return Err(Unread::Workload(error)),
+            None => *next = None,
+        }
+        return Ok(());
+    }
+}
 
 /// Why the next job of a workload cannot be had.
 pub(super) enum Unread {
@@ -26,7 +98,7 @@ impl Unread {
 /// Whether a job of the workload may arrive at the present instant or later. The numbers of a log were looked at as they
 /// were read.
 #[inline]
-pub(super) fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
+fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());
     let comes_in_order = !is_next || (arrival >= now && arrival.units() < f64::INFINITY);
     let is_timed = (0.0..f64::INFINITY).contains(&job.runtime) && job.estimate >= 0.0;

@@ -246,8 +246,8 @@ pub struct State {
     pub blocked_by_shape: bool,
 }
 
-/// Learns what happens. `()` observes nothing, and a pair of observers is an observer.
-pub trait Observer {
+/// Learns what happens. `()` observes nothing; a pair of observers is an observer, and so is one that is borrowed.
+pub trait Observer: Send {
     /// Time passed from `from` to `to`, and all the while the machine was in this state.
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
 
@@ -292,7 +292,7 @@ impl Observer for () {
     }
 }
 
-impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
+impl<A: Observer, B: Observer> Observer for (A, B) {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
         self.0.elapsed(from, to, state);
         self.1.elapsed(from, to, state);
@@ -322,5 +322,35 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
 
     fn is_done(&self) -> bool {
         self.0.is_done() || self.1.is_done()
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        (**self).elapsed(from, to, state);
+    }
+
+    fn asks_why_jobs_wait(&self) -> bool {
+        (**self).asks_why_jobs_wait()
+    }
+
+    fn asks_where_jobs_run(&self) -> bool {
+        (**self).asks_where_jobs_run()
+    }
+
+    fn asks_what_blocks(&self) -> bool {
+        (**self).asks_what_blocks()
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
+        (**self).waited(from, to, id, cause);
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        (**self).observe(now, event);
+    }
+
+    fn is_done(&self) -> bool {
+        (**self).is_done()
     }
 }

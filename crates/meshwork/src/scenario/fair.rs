@@ -35,8 +35,7 @@ impl Scenario {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         let mut course = Course::default();
-        let jobs = self.jobs(replication, inputs)?;
-        let setup = Setup { names: self.names(), ..self.setup_with(replication, inputs)? };
+        let (setup, jobs) = self.parts_of(replication, inputs)?;
         let mut seen = self.watch(setup, jobs, &mut (&mut course, &mut *observer))?;
         if course.arrived.len() > MAX_JUDGED {
             return Err(RunError::TooManyToJudge);

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::access::{Access, Area};
 use crate::catalogue::Catalogue;
 use crate::energy::Energy;
-use crate::engine::{Names, RunError, Setup, simulate};
+use crate::engine::{Names, RunError, Setup, Simulation};
 use crate::facility::Facility;
 use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
@@ -295,9 +295,33 @@ impl Scenario {
         if self.judges_starts() {
             return self.run_and_judge(replication, inputs, observer);
         }
+        let (setup, jobs) = self.parts_of(replication, inputs)?;
+        self.run_on(setup, jobs, observer)
+    }
+
+    /// Lends the simulation of one replication, which ends where [`run`](Scenario::run) ends.
+    ///
+    /// # Errors
+    /// As of `run`, and those of `act`.
+    pub fn simulate<R>(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+        observer: &mut dyn Observer,
+        act: impl FnOnce(&mut Simulation<'_>) -> Result<R, RunError>,
+    ) -> Result<R, RunError> {
+        let (setup, jobs) = self.parts_of(replication, inputs)?;
+        self.watch_while(setup, jobs, observer, act).map(|(_, given)| given)
+    }
+
+    fn parts_of(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<(Setup, workload::Submissions), RunError> {
         let jobs = self.jobs(replication, inputs)?;
         let setup = self.setup_with(replication, inputs)?;
-        self.run_on(Setup { names: self.names(), ..setup }, jobs, observer)
+        Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
     /// The entries behind a run of this scenario on its own jobs, for its errors.
@@ -413,6 +437,19 @@ impl Scenario {
         jobs: workload::Submissions,
         observer: &mut dyn Observer,
     ) -> Result<Seen, RunError> {
+        let (seen, end) = self.watch_while(setup, jobs, observer, |all| all.run())?;
+        seen.ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
+        Ok(seen)
+    }
+
+    /// What is measured of a run while `act` lets it go on, and what that gives.
+    fn watch_while<R>(
+        &self,
+        setup: Setup,
+        jobs: workload::Submissions,
+        observer: &mut dyn Observer,
+        act: impl FnOnce(&mut Simulation<'_>) -> Result<R, RunError>,
+    ) -> Result<(Seen, R), RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
         let machine = self.topologies();
@@ -425,10 +462,12 @@ impl Scenario {
         let is_alone = gauges.is_empty();
         let mut others = (&mut gauges, observer);
         let other: &mut dyn Observer = if is_alone { &mut *others.1 } else { &mut others };
-        let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other };
-        let end = simulate(setup, jobs, &mut all)?;
-        ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
-        Ok(Seen { recorder, gauges, end, speeds })
+        let all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other };
+        let mut simulation = Simulation::new(setup, jobs, all)?;
+        let given = act(&mut simulation)?;
+        let end = simulation.cluster().now();
+        drop(simulation);
+        Ok((Seen { recorder, ledger, gauges, end, speeds }, given))
     }
 
     /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
@@ -573,6 +612,7 @@ fn recorder(
 /// A run that was watched to its end.
 struct Seen {
     recorder: Recorder,
+    ledger: Ledger,
     gauges: Gauges,
     end: Time,
     speeds: Vec<f64>,
@@ -580,7 +620,7 @@ struct Seen {
 
 impl Seen {
     fn outcome(self) -> Outcome {
-        let Seen { recorder, gauges, end, speeds } = self;
+        let Seen { recorder, gauges, end, speeds, .. } = self;
         let totals = *recorder.totals();
         let mut metrics = recorder.measured();
         gauges.read(&mut metrics);

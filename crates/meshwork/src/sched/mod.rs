@@ -23,13 +23,21 @@ mod usage;
 pub mod window;
 
 use crate::cluster::Cluster;
+use crate::job::Time;
 use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::topology::{Topology, Wiring};
 
 /// Decides which waiting jobs start, and when.
 pub trait Scheduler: Send {
-    /// Called once for each instant at which a job arrived or ended, after all of them.
+    /// Called once for each instant at which a job arrived or ended, after all of them; and when it [wants to be
+    /// woken](Scheduler::wake_at).
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
+
+    /// A timer: when it is to be called even if nothing else happens then; a finite instant after `now`. Asked after each
+    /// call, and the last answer counts. A timer keeps no run going in which no job is left.
+    fn wake_at(&self, _now: Time) -> Option<Time> {
+        None
+    }
 
     /// Whether it looks at all that wait and keeps nodes for those that come before: a job that could start and does not
     /// then waits for what is [reserved](crate::job::Cause::Reserved), and else for its

@@ -332,6 +332,44 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
+    /// First come, first served, woken so long after each pass.
+    struct Woken(f64);
+
+    impl Scheduler for Woken {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            while let Some(head) = cluster.head()
+                && cluster.start(head, StartOptions::default())
+            {}
+        }
+
+        fn wake_at(&self, now: Time) -> Option<Time> {
+            Some(now + self.0)
+        }
+    }
+
+    static RESTLESS: SchedulerEntry = SchedulerEntry {
+        about: About { name: "restless", aliases: &[], params: &[], ..fcfs::ENTRY.about },
+        build: |_, _| Ok(Box::new(Woken(0.0))),
+        ..fcfs::ENTRY
+    };
+
+    static ON_TIMER: SchedulerEntry = SchedulerEntry {
+        about: About { name: "on_timer", aliases: &[], params: &[], ..fcfs::ENTRY.about },
+        build: |_, _| Ok(Box::new(Woken(0.7))),
+        ..fcfs::ENTRY
+    };
+
+    #[test]
+    fn a_scheduler_that_is_woken_keeps_the_rules_if_time_passes() {
+        let catalogue = Catalogue::standard().with_scheduler(&ON_TIMER).unwrap();
+        let catalogue = catalogue.with_scheduler(&RESTLESS).unwrap();
+        assert!(check_scheduler(&catalogue, "on_timer").unwrap().jobs > 0);
+        let found = sentence(check_scheduler(&catalogue, "restless"));
+        let expected = ": a run stops: the scheduler `restless` at ";
+        assert!(found.contains(expected), "{found}");
+        assert!(found.contains("but must name a finite instant after"), "{found}");
+    }
+
     /// Starts nothing while the first node is held, and says that it does not look.
     struct Peeks;
 

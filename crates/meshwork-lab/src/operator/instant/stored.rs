@@ -5,9 +5,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use meshwork::catalogue::Catalogue;
-use meshwork::facility::Facility;
+use meshwork::engine::RunError;
 use meshwork::job::{Cause, Job, Time};
-use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::scenario::Scenario;
 
@@ -16,7 +15,6 @@ use crate::report::stored_run;
 use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
-use crate::watch::single;
 
 /// A run of a study: its scenario and its replication, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,146 +73,81 @@ impl Instant {
             let error = RepeatError::OtherKey { stored: record.key, own: key };
             return Err(cannot(error.to_string()));
         }
-        let mut followed = Followed::new(&scenario, record.replication, at).map_err(cannot)?;
-        let outcome = caught(|| {
-            let outcome = scenario.run(record.replication, &files, &mut followed);
-            outcome.map_err(|error| error.to_string())
-        });
-        outcome.map_err(cannot)?;
-        Ok(followed.instant())
-    }
-}
-
-/// A machine that follows a run up to an instant, event by event: its allocators have seen all that those of the run have.
-struct Followed {
-    until: Time,
-    is_over: bool,
-    empty: Facility,
-    facility: Facility,
-    held_up: Cause,
-    running: BTreeMap<JobId, Running>,
-    waiting: BTreeMap<JobId, (Job, Option<Time>)>,
-    /// Where jobs have been moved to at this instant: some of it may be another's that is still to leave.
-    moved: BTreeMap<JobId, (usize, Placement)>,
-}
-
-impl Followed {
-    fn new(scenario: &Scenario, replication: u64, until: Time) -> Result<Followed, String> {
-        let setup = scenario.sound(replication).map_err(|error| error.to_string())?;
-        let held_up = if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority };
-        Ok(Followed {
-            until,
-            is_over: false,
-            empty: setup.facility.fork(),
-            facility: setup.facility,
-            held_up,
-            running: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            moved: BTreeMap::new(),
+        caught(|| {
+            let instant = instant(&scenario, record.replication, &files, at);
+            instant.map_err(|error| error.to_string())
         })
-    }
-
-    fn has_moved(&mut self) {
-        let now = self.until;
-        for (_, (site, placement)) in std::mem::take(&mut self.moved) {
-            // What the engine has claimed is free here too.
-            drop(self.facility.claim(site, &placement, now));
-        }
-    }
-
-    fn instant(mut self) -> Instant {
-        self.has_moved();
-        let now = self.until;
-        self.facility.crowd.running = self.running.len() as u64;
-        self.facility.crowd.waiting = self.waiting.len() as u64;
-        let sites = 0..self.facility.sites().len();
-        let holder = |running: Running| Holder {
-            name: name(running.id, &running.job),
-            site: running.site,
-            placement: running.placement,
-            since: running.start,
-            until: Some(running.expected_end.max(now)),
-            job: running.job,
-        };
-        let waiter = |(id, (job, promised)): (JobId, (Job, Option<Time>))| Waiter {
-            name: name(id, &job),
-            job,
-            promised,
-        };
-        Instant {
-            sites: sites.clone().map(|site| self.facility.fork_site(site)).collect(),
-            empty: sites.map(|site| self.empty.fork_site(site)).collect(),
-            now,
-            running: self.running.into_values().map(holder).collect(),
-            waiting: self.waiting.into_iter().map(waiter).collect(),
-            held_up: Some(self.held_up),
-        }
+        .map_err(cannot)
     }
 }
+
+/// A run after all that happened up to `at`.
+fn instant(
+    scenario: &Scenario,
+    replication: u64,
+    files: &Files,
+    at: Time,
+) -> Result<Instant, RunError> {
+    let setup = scenario.sound(replication)?;
+    let held_up = if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority };
+    let mut queue = Queue::default();
+    let all = 0..setup.facility.sites().len();
+    let (sites, mut running) = scenario.simulate(replication, files, &mut queue, |simulation| {
+        simulation.run_until(at)?;
+        let cluster = simulation.cluster();
+        let sites = all.clone().map(|site| cluster.facility().fork_site(site)).collect();
+        let jobs = cluster.running().filter(|(_, running)| !running.is_stand_in());
+        Ok((sites, jobs.map(|(_, running)| running.clone()).collect::<Vec<Running>>()))
+    })?;
+    running.sort_unstable_by_key(|running| running.id);
+    let holder = |running: Running| Holder {
+        name: name(running.id, &running.job),
+        site: running.site,
+        placement: running.placement,
+        since: running.start,
+        until: Some(running.expected_end.max(at)),
+        job: running.job,
+    };
+    let waiter = |(id, (job, promised)): (JobId, (Job, Option<Time>))| Waiter {
+        name: name(id, &job),
+        job,
+        promised,
+    };
+    Ok(Instant {
+        sites,
+        empty: all.map(|site| setup.facility.fork_site(site)).collect(),
+        now: at,
+        running: running.into_iter().map(holder).collect(),
+        waiting: queue.0.into_iter().map(waiter).collect(),
+        held_up: Some(held_up),
+    })
+}
+
+/// Who waits, as the workload gave it, and by when it was promised a start.
+#[derive(Default)]
+struct Queue(BTreeMap<JobId, (Job, Option<Time>)>);
 
 /// As everywhere: where a workload has no numbers, the place in the order of arrival is one.
 fn name(id: JobId, job: &Job) -> String {
     if job.number > 0 { job.number.to_string() } else { (id.0 + 1).to_string() }
 }
 
-impl Observer for Followed {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        self.is_over |= now > self.until;
-        if self.is_over {
-            return;
-        }
-        if !matches!(event, Event::Moved { .. }) {
-            self.has_moved();
-        }
+impl Observer for Queue {
+    fn observe(&mut self, _now: Time, event: &Event<'_>) {
         match event {
-            Event::Arrived(id, job) => {
-                self.facility.arrived(job);
-                self.waiting.insert(*id, ((*job).clone(), None));
-            }
-            Event::TurnedAway(id, _) => drop(self.waiting.remove(id)),
+            Event::Arrived(id, job) => drop(self.0.insert(*id, ((*job).clone(), None))),
+            Event::TurnedAway(id, _) => drop(self.0.remove(id)),
             Event::Promised(id, by) => {
-                if let Some((_, promised)) = self.waiting.get_mut(id) {
+                if let Some((_, promised)) = self.0.get_mut(id) {
                     *promised = Some(*by);
                 }
             }
-            Event::Started(running) => {
-                self.waiting.remove(&running.id);
-                drop(self.facility.claim(running.site, &running.placement, now));
-                self.running.insert(running.id, (*running).clone());
-            }
-            Event::Moved { running, .. } => {
-                if self
-                    .moved
-                    .insert(running.id, (running.site, running.placement.clone()))
-                    .is_none()
-                    && let Some(before) = self.running.get(&running.id)
-                {
-                    self.facility.release(before.site, &before.placement);
-                }
-                self.running.insert(running.id, (*running).clone());
-            }
-            Event::Finished(running) | Event::Interrupted(running) => {
-                if let Some(own) = self.running.remove(&running.id) {
-                    self.facility.release(own.site, &own.placement);
-                }
-                if matches!(event, Event::Interrupted(_)) {
-                    self.waiting.insert(running.id, (running.job.clone(), None));
-                }
-            }
-            Event::Down { site, node } => {
-                let alone = single(self.facility.sites()[*site].site().grid(), *node);
-                drop(self.facility.claim(*site, &alone, now));
-            }
-            Event::Up { site, node } => {
-                let alone = single(self.facility.sites()[*site].site().grid(), *node);
-                self.facility.release(*site, &alone);
+            Event::Started(running) => drop(self.0.remove(&running.id)),
+            Event::Interrupted(running) => {
+                self.0.insert(running.id, (running.job.clone(), None));
             }
             _ => {}
         }
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
     }
 }
 
