@@ -41,6 +41,7 @@ mod scattered;
 mod selectors;
 #[cfg(feature = "serde")]
 mod serialization;
+mod simulation;
 mod speeds;
 mod theory;
 mod topologies;

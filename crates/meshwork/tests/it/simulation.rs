@@ -1,12 +1,10 @@
 //! A run step by step is the run at once, whatever is asked of it in between.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::{SITES, Transcript, machines, random_jobs, scenario, submissions};
+use crate::common::{self, SITES, Transcript, machines, random_jobs, scenario, submissions};
 use meshwork::cluster::{Cluster, MAX_IDLE_STEPS, StartOptions};
 use meshwork::engine::{Names, RunError, Setup, Simulation, simulate};
 use meshwork::job::{Job, Request, Time};
