@@ -105,7 +105,7 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
     for (more, way) in [
         (
             &[][..],
-            "or `--replace` (from Python `replace=True`) to have the tables of this one there and keep all runs",
+            "folder, or `--replace` (from Python `replace=True`) to have the tables of this one there and keep all runs",
         ),
         (&["--shard", "0/1"], "`--out`"),
     ] {
