@@ -10,6 +10,7 @@ use std::io::Write;
 /// # Panics
 /// If `MESHWORK_REQUIRE` names the need.
 #[expect(clippy::print_stderr, reason = "a test that skips must say so")]
+#[allow(clippy::disallowed_methods, reason = "what may be skipped is no part of a result")]
 pub(crate) fn skip(need: &str, why: &str) {
     let required = std::env::var("MESHWORK_REQUIRE").unwrap_or_default();
     assert!(!names(&required, need), "`{need}` is required, but {why}");
