@@ -9,7 +9,8 @@ use super::queue::Ticket;
 use super::{By, Cluster};
 use crate::access::{Access, Reserved};
 use crate::failures::Planned;
-use crate::job::{Job, Request, Time};
+use crate::geometry::{Block, NodeSet};
+use crate::job::{Dims, Job, Request, Time};
 use crate::machine::Placement;
 
 /// Which nodes are kept from whom.
@@ -111,6 +112,24 @@ impl Cluster<'_> {
         let Some(gate) = &self.gate else { return Vec::new() };
         let outside = gate.outside_of(self.queue.job(ticket)).iter();
         outside.map(|closure| (closure.site, closure.placement.clone())).collect()
+    }
+
+    /// The nodes of a waiting job's partition, by site; `None` if it may have every node.
+    pub(crate) fn nodes_of_partition(&self, ticket: Ticket) -> Option<Vec<(usize, Placement)>> {
+        let gate = self.gate.as_ref()?;
+        let outside = gate.outside_of(self.queue.job(ticket));
+        if outside.is_empty() {
+            return None;
+        }
+        let sites = self.facility.sites().iter().enumerate().map(|(site, managed)| {
+            let grid = managed.site().grid();
+            let mut nodes = NodeSet::full(grid.nodes());
+            let closed = outside.iter().filter(|closure| closure.site == site);
+            closed.for_each(|closure| nodes.subtract(&closure.nodes));
+            let whole = Block { base: 0, sides: Dims::from_slice(grid.sides()) };
+            (site, Placement::from(whole).part_in(&nodes, grid))
+        });
+        Some(sites.collect())
     }
 
     /// Whether a reservation begins or ends now: some may start who could not at the last instant.

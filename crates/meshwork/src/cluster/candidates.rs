@@ -95,6 +95,11 @@ impl Cluster<'_> {
         self.may_start_beside(self.queue.glance(ticket), guard)
     }
 
+    /// Whether a waiting job is small enough, at its smallest, for the free nodes of some site.
+    pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
+        self.queue.glance(ticket).fewest <= self.most_free
+    }
+
     /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
     /// its quickest quick enough.
     #[inline]

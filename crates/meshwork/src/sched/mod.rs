@@ -18,6 +18,7 @@ pub mod reservation;
 pub mod scan;
 mod shares;
 pub mod sjf;
+pub mod slurm;
 pub mod static_partitioning;
 mod usage;
 pub mod window;
@@ -103,6 +104,7 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &equipartition::ENTRY,
     &folding::ENTRY,
     &giving_up::ENTRY,
+    &slurm::ENTRY,
 ];
 
 /// Schedulers, as a family of names. Whether jobs are ended at their estimates is decided with the

@@ -58,6 +58,11 @@ impl Shares {
         Ok(Shares { named })
     }
 
+    /// The users that have been given a share.
+    pub(super) fn users(&self) -> impl Iterator<Item = &str> {
+        self.named.keys().map(String::as_str)
+    }
+
     /// That of a user.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)

@@ -49,7 +49,11 @@ impl Usage {
 
     /// Whose a job is.
     pub(super) fn user(&mut self, job: &Job) -> User {
-        let name = job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default();
+        self.meet(job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default())
+    }
+
+    /// The user of a name, who need not have a job yet.
+    pub(super) fn meet(&mut self, name: &str) -> User {
         if let Some(&known) = self.numbers.get(name) {
             return known;
         }

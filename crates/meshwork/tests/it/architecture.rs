@@ -284,7 +284,9 @@ fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
     let mut count = 0;
     for param in params {
         let at = format!("{place}: {}", param.name);
-        assert!(is_snake_case(param.name), "{at}");
+        // Slurm's own keys keep their spelling.
+        let is_slurms = place.starts_with("scheduler slurm") && param.name.starts_with('P');
+        assert!(is_snake_case(param.name) || is_slurms, "{at}");
         assert!(names.insert(param.name), "{at} is declared twice");
         is_a_line(param.help, &at);
         match &param.default {

@@ -42,6 +42,7 @@ mod selectors;
 #[cfg(feature = "serde")]
 mod serialization;
 mod simulation;
+mod slurm;
 mod speeds;
 mod theory;
 mod topologies;

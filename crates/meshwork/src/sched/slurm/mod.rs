@@ -1,0 +1,254 @@
+//! Slurm's two schedulers: a main pass after events, and backfill by a timer.
+
+mod order;
+mod params;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use order::{Order, Waiting};
+use params::{PARAMS, Settings};
+
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
+use crate::job::Time;
+use crate::machine::Placement;
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `slurm`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "slurm",
+        aliases: &["sched_backfill"],
+        summary: "Slurm's main scheduler and its backfill by timer, with the parameters of slurm.conf",
+        definition: "Jobs are ordered by the tier of their partition, then by their multifactor \
+                     priority, then by arrival. The main scheduler runs after a submission or an \
+                     end, not sooner than `batch_sched_delay` after it ran last, and considers \
+                     the first `default_queue_depth` jobs; every `sched_interval` it considers \
+                     all. It starts jobs in order; the first of a partition that cannot start \
+                     stops that partition, and its nodes are left alone for the rest of the \
+                     pass. Backfill runs `bf_interval` after it ran last, if anything has changed \
+                     since. It plans each job in order at the earliest start that neither limits \
+                     of running jobs nor reservations made before in the same pass forbid, starts \
+                     it if that is now, and else reserves its nodes up to the end of its limit, \
+                     rounded to `bf_resolution`, unless the start lies beyond `bf_window`. The \
+                     next pass makes all reservations anew. Passes take no time.",
+        complexity: "O(q log q) in each pass with q waiting jobs, a question to the allocator for \
+                     each that is considered by the main scheduler; in a backfill pass, up to the \
+                     last job that is small enough to start, what a plan of each takes as in \
+                     `conservative`.",
+        source: "SchedMD, Slurm workload manager 22.05 and 26.05: slurm.conf, scheduling \
+                 configuration guide, multifactor priority plugin, and the behaviour of recorded \
+                 controllers",
+        params: PARAMS,
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: true,
+    malleable: false,
+    by_owner: true,
+    build: |params, sites| {
+        let processors = sites.iter().map(|site| f64::from(site.grid().nodes())).sum();
+        Ok(Box::new(Slurm {
+            settings: Settings::read(params),
+            order: Order::new(params, processors)?,
+            last_main: None,
+            is_main_due: false,
+            first_full: None,
+            full_at: None,
+            last_backfill: None,
+            is_backfill_due: false,
+        }))
+    },
+};
+
+struct Slurm {
+    settings: Settings,
+    order: Order,
+    last_main: Option<Time>,
+    /// Whether something happened after which the main scheduler has not run.
+    is_main_due: bool,
+    /// When the main scheduler ran first: every `sched_interval` from then on it considers all.
+    first_full: Option<Time>,
+    /// When it does so next, if that may start a job that the last main pass did not.
+    full_at: Option<Time>,
+    last_backfill: Option<Time>,
+    /// Whether anything has changed since the last backfill pass.
+    is_backfill_due: bool,
+}
+
+impl Scheduler for Slurm {
+    fn reserves(&self) -> bool {
+        self.settings.bf_interval.is_some()
+    }
+
+    fn looks_at_nodes(&self) -> bool {
+        false
+    }
+
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let now = cluster.now();
+        if self.order.is_empty() {
+            self.pass_over_nothing(now);
+        }
+        if self.order.tick(now) {
+            (self.full_at, self.is_backfill_due) = (self.next_full(now), true);
+        }
+        for departure in cluster.departures() {
+            self.order.ends(departure, now);
+        }
+        for &ticket in cluster.arrivals() {
+            self.order.joins(ticket, cluster.job(ticket));
+        }
+        self.order.keep_waiting(cluster);
+        let has_news = !cluster.departures().is_empty()
+            || !cluster.arrivals().is_empty()
+            || cluster.is_disturbed()
+            || cluster.is_edge();
+        if has_news {
+            (self.is_main_due, self.is_backfill_due) = (true, true);
+        }
+        if self.full_at.is_some_and(|at| at <= now) {
+            self.main(cluster, true);
+        } else if self.main_at().is_some_and(|at| at <= now) {
+            self.main(cluster, false);
+        }
+        if self.backfill_at().is_some_and(|at| at <= now) {
+            self.backfill(cluster);
+        }
+    }
+
+    fn wake_at(&self, now: Time) -> Option<Time> {
+        if self.order.is_empty() {
+            return None;
+        }
+        let times = [self.main_at(), self.full_at, self.backfill_at(), self.order.next_tick()];
+        times.into_iter().flatten().filter(|at| *at > now).min()
+    }
+}
+
+impl Slurm {
+    /// Accounts for the passes over an empty queue that were due before now: they start nothing,
+    /// but the next passes keep their distance from them.
+    fn pass_over_nothing(&mut self, now: Time) {
+        if let Some(at) = self.main_at().filter(|at| *at < now) {
+            (self.last_main, self.is_main_due) = (Some(at), false);
+        }
+        if let Some(at) = self.backfill_at().filter(|at| *at < now) {
+            (self.last_backfill, self.is_backfill_due) = (Some(at), false);
+        }
+    }
+
+    /// When the main scheduler runs next after an event.
+    fn main_at(&self) -> Option<Time> {
+        let last = self.last_main.map(|last| last + self.settings.main_delay);
+        self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
+    }
+
+    /// When the main scheduler considers the whole queue next, after now.
+    fn next_full(&self, now: Time) -> Option<Time> {
+        let (interval, first) = (self.settings.sched_interval?, self.first_full?);
+        let passed = ((now - first) / interval).floor();
+        Some(first + (passed + 1.0) * interval)
+    }
+
+    fn backfill_at(&self) -> Option<Time> {
+        let interval = self.settings.bf_interval.filter(|_| self.is_backfill_due)?;
+        Some(self.last_backfill.map_or(Time::new(f64::NEG_INFINITY), |last| last + interval))
+    }
+
+    /// Starts jobs in order, until one of each partition cannot start.
+    fn main(&mut self, cluster: &mut Cluster<'_>, is_full: bool) {
+        let now = cluster.now();
+        (self.last_main, self.is_main_due) = (Some(now), false);
+        self.first_full.get_or_insert(now);
+        let depth = match is_full {
+            true => usize::MAX,
+            // One job more than the parameter says is considered.
+            false => {
+                usize::try_from(self.settings.default_queue_depth).map_or(usize::MAX, |n| n + 1)
+            }
+        };
+        let queue = self.order.queue();
+        self.full_at = if queue.len() > depth { self.next_full(now) } else { None };
+        let mut stopped: BTreeSet<usize> = BTreeSet::new();
+        let mut considered: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut kept: Vec<(usize, Placement)> = Vec::new();
+        for &(ticket, job) in queue.iter().take(depth) {
+            let of_partition = considered.entry(job.partition).or_default();
+            *of_partition += 1;
+            if *of_partition > self.settings.partition_job_depth || stopped.contains(&job.partition)
+            {
+                continue;
+            }
+            let clear_of: Vec<(usize, &Placement)> =
+                kept.iter().map(|(site, nodes)| (*site, nodes)).collect();
+            if cluster.start(ticket, StartOptions::clear_of(&clear_of)) {
+                self.order.starts(ticket, now);
+                self.is_backfill_due = true;
+                continue;
+            }
+            if !self.may_reserve(&job, now) {
+                continue;
+            }
+            let Some(nodes) = cluster.nodes_of_partition(ticket) else { return };
+            stopped.insert(job.partition);
+            kept.extend(nodes);
+        }
+    }
+
+    /// Whether nodes are reserved for a job, so that it holds up those behind it.
+    fn may_reserve(&self, job: &Waiting, now: Time) -> bool {
+        let Settings { bf_min_age_reserve, bf_min_prio_reserve, .. } = self.settings;
+        now - job.arrival >= bf_min_age_reserve && job.priority >= bf_min_prio_reserve
+    }
+
+    /// Plans jobs in order, and starts those whose planned start is now.
+    fn backfill(&mut self, cluster: &mut Cluster<'_>) {
+        let now = cluster.now();
+        (self.last_backfill, self.is_backfill_due) = (Some(now), false);
+        let queue = self.order.queue();
+        // Reservations last for one pass, so behind the last job that may start none is needed.
+        let may_start = |(ticket, _): &(Ticket, Waiting)| cluster.is_small_enough(*ticket);
+        let Some(last) = queue.iter().rposition(may_start) else { return };
+        let mut outlook = cluster.outlook();
+        let (mut of_user, mut of_partition) = (BTreeMap::new(), BTreeMap::new());
+        let mut planned = 0;
+        for &(ticket, job) in &queue[..=last] {
+            if planned >= self.settings.bf_max_job_test {
+                break;
+            }
+            let user: &mut u64 = of_user.entry(job.user).or_default();
+            let partition: &mut u64 = of_partition.entry(job.partition).or_default();
+            if *user >= self.settings.bf_max_job_user || *partition >= self.settings.bf_max_job_part
+            {
+                continue;
+            }
+            (*user, *partition, planned) = (*user + 1, *partition + 1, planned + 1);
+            let reserves = self.may_reserve(&job, now);
+            let by = if reserves { now + self.settings.bf_window } else { now };
+            let Some(found) = outlook.earliest(cluster.job(ticket), Some(by)) else { continue };
+            if found.at > now {
+                outlook.hold(&self.rounded(found, now));
+            } else if cluster.start(ticket, StartOptions::at(Place::Promised(&found))) {
+                self.order.starts(ticket, now);
+                outlook.hold(&found);
+                self.is_backfill_due = true;
+            } else {
+                outlook.hold(&self.rounded(found, now));
+            }
+        }
+    }
+
+    /// A reservation on the grid of `bf_resolution`: it begins now at the earliest, and lasts for
+    /// one step at least.
+    fn rounded(&self, found: Reservation, now: Time) -> Reservation {
+        let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
+        let end = (found.at + found.span).units() / step;
+        let end = if rounds_up { end.ceil() } else { end.floor() } * step;
+        let begin = (found.at.units() / step).floor() * step;
+        let at = Time::new(begin).max(now);
+        let until = Time::new(end.max(begin + step)).max(at.next());
+        Reservation { span: until - at, at, ..found }
+    }
+}

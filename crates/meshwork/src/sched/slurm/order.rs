@@ -1,0 +1,231 @@
+//! The order of the queue: tiers, and priorities of the multifactor plugin.
+
+use std::collections::BTreeMap;
+
+use super::params::{Named, partition, qos, span};
+use crate::cluster::{Cluster, Departure, Ticket};
+use crate::job::{Job, Time};
+use crate::registry::{Params, Problem};
+use crate::sched::shares::Shares;
+use crate::sched::usage::{Usage, User};
+
+/// What the order of the queue follows from.
+///
+/// A job's priority is computed when it joins the queue, with the age 0 and the fair shares of the
+/// last tick, and anew at each tick of `PriorityCalcPeriod`, counted from the first pass. Between
+/// ticks it does not change.
+pub(super) struct Order {
+    weights: Weights,
+    /// Seconds after which the factor of age is 1.
+    max_age: f64,
+    favors_small: bool,
+    /// Seconds from one tick to the next.
+    period: f64,
+    next_tick: Option<Time>,
+    /// Processors of the whole machine.
+    processors: f64,
+    tiers: Named,
+    job_factors: Named,
+    qos: Named,
+    usage: Usage,
+    /// The factor of fair share of each user at the last tick, by the order in which they were met.
+    fair: Vec<f64>,
+    waiting: BTreeMap<Ticket, Waiting>,
+    partitions: BTreeMap<String, usize>,
+}
+
+struct Weights {
+    age: f64,
+    fair_share: f64,
+    size: f64,
+    partition: f64,
+    qos: f64,
+    site: f64,
+}
+
+/// A waiting job.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) user: User,
+    /// The index of its partition among those that jobs have named.
+    pub(super) partition: usize,
+    pub(super) arrival: Time,
+    pub(super) priority: u64,
+    tier: u64,
+    processors: u64,
+    /// The part of its priority that never changes.
+    fixed: f64,
+}
+
+impl Order {
+    pub(super) fn new(params: &Params, processors: f64) -> Result<Order, Problem> {
+        let weight = |key: &str| params.integer(key) as f64;
+        let half_life = match span(params, "PriorityDecayHalfLife", true)? {
+            0.0 => f64::INFINITY,
+            half_life => half_life,
+        };
+        let shares = Shares::read(params)?;
+        let known: Vec<String> = shares.users().map(str::to_owned).collect();
+        let mut usage = Usage::new(half_life, shares);
+        // A user with a share counts as one of all users from the beginning.
+        known.iter().for_each(|user| {
+            usage.meet(user);
+        });
+        Ok(Order {
+            weights: Weights {
+                age: weight("PriorityWeightAge"),
+                fair_share: weight("PriorityWeightFairshare"),
+                size: weight("PriorityWeightJobSize"),
+                partition: weight("PriorityWeightPartition"),
+                qos: weight("PriorityWeightQOS"),
+                site: weight("PriorityWeightSite"),
+            },
+            max_age: span(params, "PriorityMaxAge", false)?,
+            favors_small: params.flag("PriorityFavorSmall"),
+            period: span(params, "PriorityCalcPeriod", false)?,
+            next_tick: None,
+            processors,
+            tiers: Named::read(params, "partitions", "PriorityTier", 1)?,
+            job_factors: Named::read(params, "partitions", "PriorityJobFactor", 1)?,
+            qos: Named::read(params, "qos", "Priority", 0)?,
+            usage,
+            fair: Vec::new(),
+            waiting: BTreeMap::new(),
+            partitions: BTreeMap::new(),
+        })
+    }
+
+    /// Whether priorities change while jobs wait.
+    fn is_moving(&self) -> bool {
+        self.weights.age > 0.0 || self.weights.fair_share > 0.0
+    }
+
+    /// The next instant at which priorities are computed, if that may change the order.
+    pub(super) fn next_tick(&self) -> Option<Time> {
+        self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
+    }
+
+    /// Applies the last tick up to now, before anything that happens now; returns whether it
+    /// changed a priority.
+    pub(super) fn tick(&mut self, now: Time) -> bool {
+        let next = *self.next_tick.get_or_insert(now + self.period);
+        if now < next {
+            return false;
+        }
+        let periods = ((now - next) / self.period).floor();
+        let tick = next + periods * self.period;
+        self.next_tick = Some(tick + self.period);
+        if !self.is_moving() {
+            return false;
+        }
+        if self.weights.fair_share > 0.0 {
+            self.fair = fair_tree(self.usage.all(tick));
+        }
+        let mut changed = false;
+        for job in self.waiting.values_mut() {
+            let age = ((tick - job.arrival) / self.max_age).clamp(0.0, 1.0);
+            let priority = sum(&self.weights, &self.fair, job, age);
+            changed |= priority != job.priority;
+            job.priority = priority;
+        }
+        changed
+    }
+
+    /// A job has joined the queue.
+    pub(super) fn joins(&mut self, ticket: Ticket, job: &Job) {
+        let user = self.usage.user(job);
+        let size = (job.request.nodes() as f64 / self.processors).min(1.0);
+        let size = if self.favors_small { 1.0 - size } else { size };
+        let own = job.terms.as_ref().map_or(0.0, |terms| terms.priority);
+        let of_partition = self.job_factors.factor(partition(job));
+        let weights = &self.weights;
+        let fixed = weights.size * size
+            + weights.partition * of_partition
+            + weights.qos * self.qos.factor(qos(job))
+            + weights.site * own;
+        let known = self.partitions.len();
+        let name = partition(job).unwrap_or_default();
+        let partition_index = match self.partitions.get(name) {
+            Some(&index) => index,
+            None => *self.partitions.entry(name.to_owned()).or_insert(known),
+        };
+        let mut waiting = Waiting {
+            user,
+            partition: partition_index,
+            arrival: job.arrival,
+            priority: 0,
+            tier: self.tiers.of(partition(job)),
+            processors: job.request.nodes(),
+            fixed,
+        };
+        waiting.priority = sum(weights, &self.fair, &waiting, 0.0);
+        self.waiting.insert(ticket, waiting);
+    }
+
+    /// A waiting job has started.
+    pub(super) fn starts(&mut self, ticket: Ticket, now: Time) {
+        if let Some(Waiting { user, processors, .. }) = self.waiting.remove(&ticket) {
+            self.usage.begins(user, processors, now);
+        }
+    }
+
+    /// A running job has ended.
+    pub(super) fn ends(&mut self, departure: &Departure, now: Time) {
+        self.usage.ends(departure, now);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The waiting jobs as the passes consider them: by tier, then priority, then arrival.
+    ///
+    /// # Complexity
+    /// **O(q)** with *q* waiting jobs that are in order of arrival, else **O(q log q)**.
+    pub(super) fn queue(&self) -> Vec<(Ticket, Waiting)> {
+        let mut queue: Vec<(Ticket, Waiting)> =
+            self.waiting.iter().map(|(&ticket, &job)| (ticket, job)).collect();
+        // The sort is stable, and tickets are in order of arrival.
+        queue.sort_by(|(_, a), (_, b)| (b.tier, b.priority).cmp(&(a.tier, a.priority)));
+        queue
+    }
+
+    /// Forgets jobs that have left the queue without starting.
+    pub(super) fn keep_waiting(&mut self, cluster: &Cluster<'_>) {
+        if self.waiting.len() > cluster.waiting_jobs() {
+            let waiting: std::collections::BTreeSet<Ticket> = cluster.waiting().collect();
+            self.waiting.retain(|ticket, _| waiting.contains(ticket));
+        }
+    }
+}
+
+/// The priority of a job: Slurm cuts the sum of all weighted factors to a whole number.
+fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
+    // A user who was not there at the last tick has used nothing.
+    let fair = fair.get(job.user.index()).copied().unwrap_or(1.0);
+    (job.fixed + weights.age * age + weights.fair_share * fair) as u64
+}
+
+/// The factors of Fair Tree, for users of one level, from what each has used and is to have.
+///
+/// Users are ranked by share over usage; the first has the factor 1, the last one over the number
+/// of users, and equals have the same.
+fn fair_tree(users: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
+    let used: Vec<f64> = users.map(|(used, share)| used / share).collect();
+    let mut sorted = used.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let count = used.len() as f64;
+    let rank = |own: f64| sorted.partition_point(|other| *other < own) as f64;
+    used.iter().map(|&own| (count - rank(own)) / count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fair_tree_ranks_users_by_share_over_usage() {
+        let users = [(30.0, 1.0), (0.0, 1.0), (30.0, 3.0), (30.0, 1.0)];
+        assert_eq!(fair_tree(users.into_iter()), [0.5, 1.0, 0.75, 0.5]);
+    }
+}

@@ -1,0 +1,359 @@
+//! The parameters of the scheduler `slurm`, under the names that `slurm.conf` has for them.
+
+use std::collections::BTreeMap;
+
+use crate::job::Job;
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
+use crate::sched::shares::SHARES;
+
+/// Every parameter, with the defaults of Slurm.
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "bf_interval",
+        kind: Kind::Or(&["never"], &Kind::Integer(1, 10_800)),
+        default: DefaultValue::Is("30"),
+        help: "seconds from one backfill pass to the next; \"never\" is sched/builtin",
+    },
+    Param {
+        name: "bf_window",
+        kind: Kind::Integer(1, 43_200),
+        default: DefaultValue::Is("1440"),
+        help: "minutes that backfill looks ahead: later starts are not reserved",
+    },
+    Param {
+        name: "bf_resolution",
+        kind: Kind::Integer(1, 3600),
+        default: DefaultValue::Is("60"),
+        help: "seconds to which starts and ends of reservations are rounded",
+    },
+    Param {
+        name: "bf_rounding",
+        kind: Kind::Choice(&["down", "up"]),
+        default: DefaultValue::Is("\"down\""),
+        help: "how the end of a reservation is rounded: down as up to Slurm 22.05, or up as in Slurm 26.05",
+    },
+    Param {
+        name: "bf_max_job_test",
+        kind: Kind::Integer(1, 1_000_000),
+        default: DefaultValue::Is("500"),
+        help: "the most jobs that a backfill pass plans",
+    },
+    Param {
+        name: "bf_max_job_user",
+        kind: Kind::Integer(0, 1_000_000),
+        default: DefaultValue::Is("0"),
+        help: "the most jobs of one user that a backfill pass considers; 0 for no limit",
+    },
+    Param {
+        name: "bf_max_job_part",
+        kind: Kind::Integer(0, 1_000_000),
+        default: DefaultValue::Is("0"),
+        help: "the most jobs of one partition that a backfill pass considers; 0 for no limit",
+    },
+    Param {
+        name: "bf_continue",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "accepted without effect: a simulated pass takes no time, so nothing interrupts it",
+    },
+    Param {
+        name: "bf_min_age_reserve",
+        kind: Kind::Integer(0, 2_592_000),
+        default: DefaultValue::Is("0"),
+        help: "seconds that a job has to wait before nodes are reserved for it, or it blocks others",
+    },
+    Param {
+        name: "bf_min_prio_reserve",
+        kind: Kind::Integer(0, u32::MAX as u64),
+        default: DefaultValue::Is("0"),
+        help: "the priority from which on nodes are reserved for a job, and it blocks others",
+    },
+    Param {
+        name: "default_queue_depth",
+        kind: Kind::Integer(0, 1_000_000_000),
+        default: DefaultValue::Is("100"),
+        help: "the most jobs that a main pass after an event considers",
+    },
+    Param {
+        name: "partition_job_depth",
+        kind: Kind::Integer(0, 1_000_000_000),
+        default: DefaultValue::Is("0"),
+        help: "the most jobs of one partition that a main pass considers; 0 for no limit",
+    },
+    Param {
+        name: "sched_interval",
+        kind: Kind::Or(&["never"], &Kind::Integer(1, 86_400)),
+        default: DefaultValue::Is("60"),
+        help: "seconds from one main pass over the whole queue to the next",
+    },
+    Param {
+        name: "sched_min_interval",
+        kind: Kind::Integer(0, 1_000_000_000),
+        default: DefaultValue::Is("2"),
+        help: "microseconds that lie between two main passes at least",
+    },
+    Param {
+        name: "batch_sched_delay",
+        kind: Kind::Integer(0, 86_400),
+        default: DefaultValue::Is("3"),
+        help: "seconds that lie between a main pass and the next one after an event at least",
+    },
+    Param {
+        name: "defer",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "accepted without effect: all jobs are batch jobs, which never start in their submission",
+    },
+    Param {
+        name: "max_rpc_cnt",
+        kind: Kind::Integer(0, 1_000),
+        default: DefaultValue::Is("0"),
+        help: "accepted without effect: a simulated controller is never busy with requests",
+    },
+    weight("PriorityWeightAge", "the weight of how long a job has waited"),
+    weight("PriorityWeightFairshare", "the weight of its user's fair share (Fair Tree, one level)"),
+    weight("PriorityWeightJobSize", "the weight of how large it is"),
+    weight("PriorityWeightPartition", "the weight of its partition's PriorityJobFactor"),
+    weight("PriorityWeightQOS", "the weight of its QOS's priority"),
+    weight("PriorityWeightSite", "the weight of its own priority, which is from 0 to 1"),
+    Param {
+        name: "PriorityMaxAge",
+        kind: Kind::Text,
+        default: DefaultValue::Is("\"7-0\""),
+        help: "the wait from which on the factor of age is 1: minutes, hours:minutes:seconds, days-hours",
+    },
+    Param {
+        name: "PriorityDecayHalfLife",
+        kind: Kind::Text,
+        default: DefaultValue::Is("\"7-0\""),
+        help: "after how long half of a user's usage is forgotten; \"0\" never forgets",
+    },
+    Param {
+        name: "PriorityCalcPeriod",
+        kind: Kind::Text,
+        default: DefaultValue::Is("\"5\""),
+        help: "how often priorities are computed anew, in minutes: between, they stay as they are",
+    },
+    Param {
+        name: "PriorityFavorSmall",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "whether small jobs have the larger factor of size",
+    },
+    SHARES,
+    Param {
+        name: "partitions",
+        kind: Kind::Tables(PARTITION),
+        default: DefaultValue::Absent("all partitions are of tier 1 and have the factor 1"),
+        help: "how partitions stand to each other, by the names that jobs have for them",
+    },
+    Param {
+        name: "qos",
+        kind: Kind::Tables(QOS),
+        default: DefaultValue::Absent("every QOS has the priority 0"),
+        help: "priorities of QOS: that of a job is the queue that it was submitted to",
+    },
+];
+
+const NAME: Param = Param {
+    name: "name",
+    kind: Kind::Text,
+    default: DefaultValue::Required,
+    help: "its name, as the log or the table has it",
+};
+
+static PARTITION: &[Param] = &[
+    NAME,
+    Param {
+        name: "PriorityTier",
+        kind: Kind::Integer(0, 65_533),
+        default: DefaultValue::Is("1"),
+        help: "jobs of a higher tier come before all jobs of a lower one",
+    },
+    Param {
+        name: "PriorityJobFactor",
+        kind: Kind::Integer(0, 65_533),
+        default: DefaultValue::Is("1"),
+        help: "what PriorityWeightPartition counts, over the largest of a partition",
+    },
+];
+
+static QOS: &[Param] = &[
+    NAME,
+    Param {
+        name: "Priority",
+        kind: Kind::Integer(0, u32::MAX as u64),
+        default: DefaultValue::Is("0"),
+        help: "what PriorityWeightQOS counts, over the largest of a QOS",
+    },
+];
+
+const fn weight(name: &'static str, help: &'static str) -> Param {
+    let kind = Kind::Integer(0, u32::MAX as u64);
+    Param { name, kind, default: DefaultValue::Is("0"), help }
+}
+
+/// When the two passes run, and how far they look.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// Seconds between backfill passes; `None` for never.
+    pub(super) bf_interval: Option<f64>,
+    /// Seconds.
+    pub(super) bf_window: f64,
+    pub(super) bf_resolution: f64,
+    pub(super) rounds_up: bool,
+    pub(super) bf_max_job_test: u64,
+    /// `u64::MAX` where there is no limit, as in the other limits.
+    pub(super) bf_max_job_user: u64,
+    pub(super) bf_max_job_part: u64,
+    /// Seconds.
+    pub(super) bf_min_age_reserve: f64,
+    pub(super) bf_min_prio_reserve: u64,
+    pub(super) default_queue_depth: u64,
+    pub(super) partition_job_depth: u64,
+    /// Seconds between main passes over the whole queue; `None` for never.
+    pub(super) sched_interval: Option<f64>,
+    /// Seconds between two main passes.
+    pub(super) main_delay: f64,
+}
+
+impl Settings {
+    pub(super) fn read(params: &Params) -> Settings {
+        let number = |key: &str| params.integer(key) as f64;
+        let limit = |key: &str| match params.integer(key) {
+            0 => u64::MAX,
+            limit => limit,
+        };
+        let interval = |key: &str| params.get_integer(key).map(|seconds| seconds as f64);
+        Settings {
+            bf_interval: interval("bf_interval"),
+            bf_window: number("bf_window") * 60.0,
+            bf_resolution: number("bf_resolution"),
+            rounds_up: params.text("bf_rounding") == "up",
+            bf_max_job_test: params.integer("bf_max_job_test"),
+            bf_max_job_user: limit("bf_max_job_user"),
+            bf_max_job_part: limit("bf_max_job_part"),
+            bf_min_age_reserve: number("bf_min_age_reserve"),
+            bf_min_prio_reserve: params.integer("bf_min_prio_reserve"),
+            default_queue_depth: params.integer("default_queue_depth"),
+            partition_job_depth: limit("partition_job_depth"),
+            sched_interval: interval("sched_interval"),
+            main_delay: number("batch_sched_delay").max(number("sched_min_interval") / 1e6),
+        }
+    }
+}
+
+/// A number for each name of a partition or a QOS, and the largest of all.
+pub(super) struct Named {
+    of: BTreeMap<String, u64>,
+    otherwise: u64,
+    largest: u64,
+}
+
+impl Named {
+    /// Reads one number of each table of a list; a name that is not listed has `otherwise`.
+    ///
+    /// # Errors
+    /// If a name is listed twice.
+    pub(super) fn read(
+        params: &Params,
+        list: &str,
+        key: &str,
+        otherwise: u64,
+    ) -> Result<Named, Problem> {
+        let mut named = Named { of: BTreeMap::new(), otherwise, largest: otherwise };
+        for given in params.get_tables(list).unwrap_or_default() {
+            let (name, number) = (given.text("name"), given.integer(key));
+            named.largest = named.largest.max(number);
+            if named.of.insert(name.to_owned(), number).is_some() {
+                return Err(given.problem("name", format!("`{list}` lists {name:?} twice")));
+            }
+        }
+        Ok(named)
+    }
+
+    pub(super) fn of(&self, name: Option<&str>) -> u64 {
+        name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
+    }
+
+    /// The number of a name over the largest; 0 where all are 0.
+    pub(super) fn factor(&self, name: Option<&str>) -> f64 {
+        if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
+    }
+}
+
+/// The partition that a job was submitted to, where it is known.
+pub(super) fn partition(job: &Job) -> Option<&str> {
+    job.owner.as_ref()?.partition.as_deref()
+}
+
+/// The QOS of a job, where it is known.
+pub(super) fn qos(job: &Job) -> Option<&str> {
+    job.owner.as_ref()?.queue.as_deref()
+}
+
+/// A span of time as Slurm writes it, in seconds.
+///
+/// # Errors
+/// If the text is not a span above 0; where `zero` is accepted, if it is not a span.
+pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Problem> {
+    let text = params.text(key);
+    match parse_span(text).filter(|&seconds| zero || seconds > 0.0) {
+        Some(seconds) => Ok(seconds),
+        None => {
+            let least = if zero { "" } else { " above 0" };
+            Err(params.problem(
+                key,
+                format!(
+                    "`{key}` is {text:?}, but must be a time{least} as in slurm.conf: minutes, \
+                     minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or \
+                     days-hours:minutes:seconds"
+                ),
+            ))
+        }
+    }
+}
+
+/// Seconds of a span in one of the six forms of `slurm.conf`.
+fn parse_span(text: &str) -> Option<f64> {
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (Some(days.parse::<u32>().ok()?), clock),
+        None => (None, text),
+    };
+    let parts: Vec<u32> =
+        clock.split(':').map(|part| part.parse().ok()).collect::<Option<Vec<u32>>>()?;
+    let (hours, minutes, seconds) = match (days, &parts[..]) {
+        (None, &[minutes]) => (0, minutes, 0),
+        (None, &[minutes, seconds]) => (0, minutes, seconds),
+        (_, &[hours, minutes, seconds]) => (hours, minutes, seconds),
+        (Some(_), &[hours]) => (hours, 0, 0),
+        (Some(_), &[hours, minutes]) => (hours, minutes, 0),
+        _ => return None,
+    };
+    let [days, hours, minutes, seconds] =
+        [days.unwrap_or(0), hours, minutes, seconds].map(f64::from);
+    Some(((days * 24.0 + hours) * 60.0 + minutes) * 60.0 + seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_as_slurm_reads_them() {
+        for (text, seconds) in [
+            ("5", 300.0),
+            ("5:30", 330.0),
+            ("1:00:01", 3601.0),
+            ("7-0", 604_800.0),
+            ("1-2:30", 95_400.0),
+            ("1-2:30:05", 95_405.0),
+            ("0", 0.0),
+        ] {
+            assert_eq!(parse_span(text), Some(seconds), "{text}");
+        }
+        for text in ["", "-", "1-", "x", "1:2:3:4", "-5", "1.5", "1-2-3"] {
+            assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+}
