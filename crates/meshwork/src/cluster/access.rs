@@ -1,4 +1,4 @@
-//! Nodes that are not for everyone: what partitions and reservations keep from a job.
+//! Access rules: nodes that partitions and reservations withhold from jobs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::{Dims, Job, Request, Time};
 use crate::machine::Placement;
 
-/// Which nodes are kept from whom.
+/// Access rules as closures.
 pub(super) struct Gate {
     access: Access,
-    /// For each partition the nodes that it has not: as good as closed for ever, to its jobs.
+    /// For each partition, the nodes outside it. To its jobs they are closed for ever.
     outside: Vec<Vec<Closure>>,
-    /// Windows, and whom they let in.
+    /// Reservation windows, and which jobs each admits.
     reserved: Vec<(Closure, Reserved)>,
-    /// When reservations begin and end, in order.
+    /// Begin and end times of reservations, in order.
     edges: Vec<Time>,
 }
 
-/// What is known of jobs that came.
+/// Cached admission answers and progress along the reservation edges.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the empty partition.
     fits: BTreeMap<(usize, Request), bool>,
-    /// How many edges have passed.
+    /// Number of edges that have passed.
     edges: usize,
-    /// Whether one of them is now.
+    /// Whether an edge is at the current instant.
     pub(super) is_edge: bool,
 }
 
 impl Gate {
-    /// What is kept from a job, now or at some time.
+    /// The closures that withhold nodes from a job, now or at some time.
     pub(super) fn closures<'g>(&'g self, job: &'g Job) -> impl Iterator<Item = &'g Closure> {
         let bars = move |(closure, reserved): &'g (Closure, Reserved)| {
             reserved.bars(job).then_some(closure)
@@ -44,19 +44,19 @@ impl Gate {
         self.outside_of(job).iter().chain(self.reserved.iter().filter_map(bars))
     }
 
-    /// The nodes that are never for a job.
+    /// The nodes that a job may never use.
     fn outside_of(&self, job: &Job) -> &[Closure] {
         self.access.home(job).map_or(&[], |home| &self.outside[home])
     }
 
-    /// Whether it keeps nothing from anyone.
+    /// Whether every node is open to every job.
     pub(super) fn is_open(&self) -> bool {
         self.outside.iter().all(Vec::is_empty) && self.reserved.is_empty()
     }
 }
 
 impl Cluster<'_> {
-    /// From now on nodes are not for everyone. Of what is over nobody has to know.
+    /// Installs the access rules. Reservations that have ended by `now` are dropped.
     #[cold]
     pub(crate) fn keep_apart(&mut self, mut access: Access, now: Time) {
         access.reservations.retain(|reserved| reserved.until > now);
@@ -80,7 +80,7 @@ impl Cluster<'_> {
         self.gate = Some(Arc::new(Gate { access, outside, reserved, edges }));
     }
 
-    /// Whether there is a partition for a job, which could hold it if it were empty.
+    /// Whether a job's partition admits it and could hold it if empty.
     #[cold]
     pub(super) fn is_admitted(&mut self, job: &Job) -> bool {
         let Some(gate) = &self.gate else { return true };
@@ -107,7 +107,7 @@ impl Cluster<'_> {
         fits
     }
 
-    /// The nodes that are never for a waiting job, by site.
+    /// The nodes that a waiting job may never use, by site.
     pub(super) fn outside_of(&self, ticket: Ticket) -> Vec<(usize, Placement)> {
         let Some(gate) = &self.gate else { return Vec::new() };
         let outside = gate.outside_of(self.queue.job(ticket)).iter();
@@ -132,19 +132,19 @@ impl Cluster<'_> {
         Some(sites.collect())
     }
 
-    /// Whether a reservation begins or ends now: some may start who could not at the last instant.
+    /// Whether a reservation begins or ends now, so that jobs may start that could not before.
     pub(crate) fn is_edge(&self) -> bool {
         self.seen.is_edge
     }
 
-    /// When the next reservation begins or ends, if that concerns a waiting job.
+    /// The next begin or end of a reservation; `None` if no job waits.
     #[cold]
     pub(super) fn next_edge(&self) -> Option<Time> {
         let gate = self.gate.as_ref().filter(|_| self.queue.len() > 0)?;
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Whether a reservation begins or ends now, told once.
+    /// Whether a reservation begins or ends now. Returns `true` once for each instant.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -1,4 +1,4 @@
-//! How jobs join the queue.
+//! Arrival of jobs in the queue.
 
 use super::Cluster;
 use super::fits::fits_on;
@@ -8,7 +8,8 @@ use crate::job::Job;
 use crate::observe::{Event, JobId, Running};
 
 impl Cluster<'_> {
-    /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
+    /// Appends a job to the queue. Refuses it and returns `false` if it does not fit the empty
+    /// machine.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, mut room: Box<Running>) -> bool {
         let id = JobId(self.arrived);
@@ -30,8 +31,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Where a job stands from now on. What is said there of which it is holds once it has arrived, and of how it runs once it
-    /// does.
+    /// Returns a record for an arriving job, recycled if possible. Its `id` is set on arrival, and
+    /// its fields about the run when the job starts.
     #[inline(always)]
     pub(crate) fn room_for(&mut self, job: Job) -> Box<Running> {
         match self.spare.pop() {
@@ -47,7 +48,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// What a job that is let in and fits the empty machine needs at its smallest, and its form where requests have one.
+    /// The minimum number of nodes of an admitted job, and its form where requests have one. `None`
+    /// if the job is not admitted or does not fit the empty machine.
     #[inline(always)]
     fn let_in(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
@@ -62,8 +64,8 @@ impl Cluster<'_> {
         fits.then_some((fewest, form))
     }
 
-    /// The fewest processors with which a job could ever be started, and its form where requests have one; `None` if no
-    /// site can hold the job.
+    /// The minimum number of nodes with which a job could start, and its form where requests have
+    /// one. `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {
@@ -76,8 +78,8 @@ impl Cluster<'_> {
         Some((fewest, Some(self.forms.learn(&job.request, fewest, form))))
     }
 
-    /// Whether any site would take a job of which some site can hold the form, if the machine were
-    /// empty: the allocators' answer, asked once for each request.
+    /// Whether the allocator of some site would place a job on the empty machine. The answer is
+    /// cached for each request. Some site must be able to hold the job's form.
     #[inline(never)]
     fn fits_empty(&mut self, job: &Job, form: Option<Form>) -> bool {
         let mut sites = self.facility.sites().iter();

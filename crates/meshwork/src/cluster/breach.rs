@@ -1,4 +1,4 @@
-//! What broke its contract during a run, and how a run notices.
+//! Broken contracts of components, and their detection during a run.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use crate::machine::Placement;
 use crate::offer::{ManagedSite, Proposal};
 use crate::registry::Origin;
 
-/// A broken contract: the run ends with it.
+/// A broken contract, with which the run ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) by: By,
     pub(crate) job: Option<JobId>,
     pub(crate) at: Time,
-    /// One sentence without a full stop.
+    /// A sentence without its full stop.
     pub(crate) what: String,
 }
 
-/// Who broke it.
+/// The component that broke its contract.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     Allocator(Origin),
@@ -27,12 +27,12 @@ pub(crate) enum By {
     Sizing,
     Network,
     Workload,
-    /// Nobody from outside.
+    /// Meshwork itself: a bug.
     Ourselves,
 }
 
 impl Cluster<'_> {
-    /// What broke its contract in this pass, if anything did.
+    /// Takes the first breach of this pass, if any.
     #[inline]
     pub(crate) fn take_breach(&mut self) -> Option<Box<Breach>> {
         if let Some(ticket) = self.queue.stale_ticket() {
@@ -48,14 +48,15 @@ impl Cluster<'_> {
         self.note(By::Scheduler, Some(ticket), what.to_owned());
     }
 
-    /// Notes what broke its contract; the first counts.
+    /// Records a breach; only the first counts.
     #[cold]
     pub(super) fn note(&mut self, by: By, ticket: Option<Ticket>, what: String) {
         let job = ticket.map(|ticket| ticket.id);
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// Who proposed what cannot be: the site's allocator, unless that would say otherwise and is one of ours.
+    /// The component responsible for an impossible proposal. That is the site's allocator, unless
+    /// it is a standard one that would have proposed otherwise: then it is the selector.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> By {
         let sites = self.facility.sites();
@@ -71,7 +72,8 @@ impl Cluster<'_> {
         By::Allocator(origin)
     }
 
-    /// What is wrong with the size or the form of a proposal, as far as the job and the entry of the allocator settle them.
+    /// Describes how a proposal deviates from the size or form that was asked for. It checks what
+    /// the job and the allocator's entry determine.
     #[inline]
     pub(super) fn unlike_asked(
         &self,
@@ -87,7 +89,7 @@ impl Cluster<'_> {
             return None;
         }
         if !self.facility.sizes_are_fixed() {
-            // The sizing has chosen among several sizes: of those that it may choose the least is known.
+            // The sizing chose among several sizes, of which only the smallest is known here.
             let fewest = self.queue.glance(ticket).fewest;
             let is_less = u64::from(placement.len()) < fewest;
             return is_less
@@ -101,7 +103,7 @@ impl Cluster<'_> {
         (!is_as_asked).then(|| unlike(managed, &form.to_string(), placement))
     }
 
-    /// Who leaves a job waiting though nothing is in its way.
+    /// The component that leaves a startable job waiting, and how.
     #[cold]
     fn idler(&self, ticket: Ticket) -> (By, &'static str) {
         let job = self.queue.job(ticket);
@@ -123,7 +125,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Who leaves jobs waiting for ever on a machine of which all is free.
+    /// The breach of a component that leaves jobs waiting for ever on an idle machine.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -135,7 +137,7 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether nothing is held while jobs wait; and whether nothing ever was.
+    /// Whether jobs wait and nothing runs. If `ever`, also whether nothing ever ran.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0 && self.running.is_empty() && (!ever || self.changes == 0)

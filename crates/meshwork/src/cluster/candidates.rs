@@ -1,4 +1,4 @@
-//! Who may start out of turn.
+//! Backfill candidates.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,67 +9,69 @@ use super::queue::{Glance, Kinds, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
-/// The waiting jobs behind one of them of which it is not clear, without asking anyone, that they
-/// cannot start beside a guard; in order of arrival, each named once.
+/// Backfill candidates: waiting jobs behind a job that are not already known to be blocked.
 ///
-/// Where the allocator finds every free block, jobs of a form for which it has just had no room are
-/// passed over together: there is none until something is given back. Of a form for which there is
-/// none beside the promised processors only jobs that would end in time are named.
+/// They come in queue order, each once. If the allocator finds every free block, all jobs of a form
+/// for which it has just failed are skipped together, until nodes are released. Of a form that does
+/// not fit beside the reserved nodes, only jobs that would end by the shadow time are returned.
 ///
 /// # Complexity
-/// With *k* forms among the waiting jobs **O(k)** to begin with, without a look at any job, and **O(log k)** for
-/// each job named, if the allocator finds every free block and processors were promised; else that of a walk along the
-/// queue which passes over chunks of jobs that need too much.
+/// With *k* forms among the waiting jobs, **O(k)** to set up, without reading any job, and
+/// **O(log k)** for each candidate, if the allocator finds every free block and the reservation
+/// holds nodes. Otherwise that of a walk along the queue that skips chunks of jobs that need too
+/// much.
 pub struct Candidates {
     after: Ticket,
     by_kind: Option<ByKind>,
 }
 
-/// The waiting jobs behind one of them of which it is not clear, without asking anyone, that they cannot start; in
-/// order of arrival, each named once. As [`Candidates`], where nothing is promised to anyone.
+/// Waiting jobs behind a job that are not already known to be blocked.
+///
+/// They come in queue order, each once. Like [`Candidates`], but without a reservation.
 ///
 /// # Complexity
-/// As that of [`Candidates`].
+/// That of [`Candidates`].
 pub struct Hopeful {
     after: Ticket,
     by_kind: Option<ByKind>,
 }
 
-/// The first job of each form, in order of arrival, and further jobs of those that have had their turn.
+/// The first job of each form in queue order, and the next job of each form already visited.
 struct ByKind {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job named last, whose successor has not been looked for.
+    /// The job returned last, whose successor has not been searched for yet.
     named: Option<(Ticket, Form)>,
 }
 
-/// What is known of the jobs of a form.
+/// Which jobs of a form may be startable.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
-    /// Only those may start that would end by then, the promised start.
+    /// Only jobs that would end by this instant, the shadow time, may start.
     By(Time),
     Any,
 }
 
-/// What a job has to be to have a chance beside a guard: small enough, or quick enough.
+/// Conditions on a backfill candidate: small enough or short enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
     most_free: u64,
     extra_nodes: u64,
-    /// How fast the only site is, if estimates are not of its speed already.
+    /// Speed of the only site. `None` if it is 1, so that estimates need no scaling.
     speed: Option<f64>,
     by: Time,
 }
 
-/// The speed at which a job takes its run time: nothing has to be divided.
+/// The speed at which a job takes its run time, so that no division is needed.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
     #[inline(always)]
     fn has(self, glance: Glance) -> bool {
-        // Most are too large. Which of the others are small or quick enough cannot be foretold: they are asked for both.
+        // Most jobs are too large. For the others the outcome is unpredictable, so both conditions
+        // are evaluated without a branch.
         glance.fewest <= self.most_free && {
             let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
             (glance.fewest <= self.extra_nodes) | (self.now + span <= self.by)
@@ -78,18 +80,17 @@ impl ChanceBeside {
 }
 
 impl Cluster<'_> {
-    /// The next waiting job after this one of which it is not clear, without asking anyone, that it
-    /// cannot start beside the guard.
+    /// The next waiting job behind this one that may be startable beside the guard.
     #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {
-            return None; // a full machine is the commonest case of all
+            return None; // a full machine is the most common case
         }
         let chance = self.chance_beside(guard);
         self.queue.next_that(ticket, |glance| chance.has(glance))
     }
 
-    /// Whether it is not clear, without asking anyone, that a waiting job cannot start beside the guard.
+    /// Whether a waiting job is not already known to be blocked beside the guard.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.glance(ticket), guard)
@@ -100,14 +101,13 @@ impl Cluster<'_> {
         self.queue.glance(ticket).fewest <= self.most_free
     }
 
-    /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
-    /// its quickest quick enough.
+    /// Whether a job may start beside the guard, by its minimum nodes and its estimate.
     #[inline]
     pub(super) fn may_start_beside(&self, glance: Glance, guard: &Guard) -> bool {
         self.chance_beside(guard).has(glance)
     }
 
-    /// What a job has to be to have a chance beside the guard.
+    /// The backfill conditions that a guard imposes.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);
@@ -121,7 +121,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The waiting jobs behind this one that may start beside the guard.
+    /// The backfill candidates behind `after`.
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
         let nodes = matches!(guard.reservation.hold, Hold::Nodes(_));
@@ -129,19 +129,19 @@ impl Cluster<'_> {
         Candidates { after, by_kind }
     }
 
-    /// The waiting jobs behind this one of which it is not clear, without asking anyone, that they cannot start.
+    /// The waiting jobs behind `after` that are not already known to be blocked.
     #[must_use]
     pub fn hopeful(&self, after: Ticket) -> Hopeful {
         let by_kind = self.misses_no_block().then(|| ByKind::of(self));
         Hopeful { after, by_kind }
     }
 
-    /// The waiting jobs of each form, on a machine whose only site is complete.
+    /// The waiting jobs by form, on a machine whose only site is complete.
     pub(super) fn kinds(&self) -> &Kinds {
         self.queue.kinds()
     }
 
-    /// The next job of a form after this one that may start beside the guard.
+    /// The next job of a form behind this one that may start beside the guard.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.kinds().has_more(kind, after) {
             return None;
@@ -169,14 +169,14 @@ impl Cluster<'_> {
         }
     }
 
-    /// When a job would end if it started now on the only site, by its estimate.
+    /// Expected end of a job started now on the only site.
     pub(super) fn would_end(&self, glance: Glance) -> Time {
         self.now + glance.estimate * (1.0 / self.facility.sites()[0].site().speed())
     }
 }
 
 impl Candidates {
-    /// The next of them.
+    /// The next candidate behind the last one returned; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
         self.after = match &mut self.by_kind {
@@ -188,7 +188,7 @@ impl Candidates {
 }
 
 impl Hopeful {
-    /// The next of them.
+    /// The next such job behind the last one returned; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>) -> Option<Ticket> {
         self.after = match &mut self.by_kind {
@@ -205,7 +205,7 @@ impl ByKind {
         ByKind { firsts, further: BinaryHeap::new(), named: None }
     }
 
-    /// The next of those behind this job.
+    /// The next job behind `after`.
     fn next(
         &mut self,
         after: Ticket,
@@ -225,7 +225,7 @@ impl ByKind {
                 (Some(_), _) => firsts.next()?,
                 (None, _) => further.pop()?.0,
             };
-            // What was asked for meanwhile may have closed the form.
+            // A request to the allocator in the meantime may have ruled out the form.
             let may_start = match cluster.chance(kind, guard) {
                 Chance::None => continue,
                 Chance::By(end) => cluster.would_end(cluster.queue.glance(ticket)) <= end,

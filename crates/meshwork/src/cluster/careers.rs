@@ -1,4 +1,4 @@
-//! What has become of jobs that were interrupted, or write checkpoints: what is left of them, and where they go on.
+//! Interruption histories: remaining work and restart constraints of interrupted jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use crate::machine::Placement;
 use crate::observe::{JobId, Running, Wear};
 use crate::offer::Proposal;
 
-/// What has become of the jobs that an interruption or a checkpoint has touched.
+/// Interruption histories of jobs that were interrupted or write checkpoints.
 pub(super) struct Careers {
     checkpoint: Option<Checkpoint>,
     kill_at_estimate: bool,
     of: BTreeMap<JobId, Career>,
 }
 
-/// What has become of a job so far.
+/// The interruption history of a job.
 struct Career {
     job: Job,
-    /// Work that checkpoints hold, or that was done before the job was suspended.
+    /// Work saved by checkpoints, or done before the job was suspended.
     saved: f64,
     interruptions: u32,
-    /// Time on processors.
+    /// Time during which earlier runs held processors.
     earlier: f64,
-    /// Where alone it goes on, if it is suspended.
+    /// The only placement on which it may resume, if it is suspended.
     suspended: Option<Suspended>,
 }
 
-/// Where a suspended job goes on.
+/// The placement on which a suspended job resumes.
 #[derive(Clone, Debug)]
 pub(super) struct Suspended {
     pub(super) site: usize,
@@ -39,7 +39,6 @@ pub(super) struct Suspended {
 }
 
 impl Suspended {
-    /// As a place to start at.
     pub(super) fn proposal(&self) -> Proposal {
         let Suspended { site, ref placement, stretch } = *self;
         Proposal { site, placement: placement.clone(), stretch }
@@ -51,14 +50,14 @@ impl Career {
         Career { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Work that is left, if it is ended at its estimate or not.
+    /// Remaining work.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
         (whole - self.saved).max(0.0)
     }
 
-    /// The job as it waits: with what is left of it, checkpoints included.
+    /// The job as requeued: its remaining run time and estimate, checkpoint overhead included.
     fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
         let nodes = self.job.request.nodes();
         let left = |whole: f64| {
@@ -78,14 +77,14 @@ impl Careers {
         Careers { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// A job has arrived: as it is to wait.
+    /// Records an arriving job if jobs write checkpoints; returns the job as it is to be queued.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let career = self.of.entry(id).or_insert(Career::of(&job));
         career.waits_as(Some(checkpoint))
     }
 
-    /// A job starts: it is as its workload gave it, and knows what it has been through.
+    /// Restores the job as submitted when it starts, and attaches its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(career) = self.of.get_mut(&running.id) else { return };
         career.suspended = None;
@@ -95,12 +94,13 @@ impl Careers {
         running.wear = Some(Box::new(wear));
     }
 
-    /// A job has left the queue for good: as its workload gave it, where that had been kept.
+    /// Drops the history of a job that left the queue for good; returns the job as submitted, if
+    /// known.
     pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
         self.of.remove(&id).map(|career| career.job)
     }
 
-    /// A job has ended.
+    /// Drops the history of a finished job, and records its checkpoint overhead.
     #[cold]
     pub(super) fn ends(&mut self, ran: &mut Running) {
         let Some(career) = self.of.remove(&ran.id) else { return };
@@ -111,8 +111,8 @@ impl Careers {
         }
     }
 
-    /// A job was interrupted, of whose run the first part, so long, was needed to wire its processors or to wake them: what it has done
-    /// since its last checkpoint is lost. Returns how often it has been interrupted.
+    /// Records an interruption: the work since the last checkpoint is lost. `setup` is the initial
+    /// part of the run spent on wiring or waking nodes. Returns the number of interruptions so far.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;
@@ -125,7 +125,7 @@ impl Careers {
         career.stops(ran, saved, now)
     }
 
-    /// A job is suspended: nothing is lost but what it took to wire its processors, and it goes on where it was.
+    /// Records a suspension: only the setup time is lost, and the job resumes where it was.
     pub(super) fn suspends(&mut self, ran: &mut Running, setup: f64, now: Time) {
         let career = self.of.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
         let work = if ran.stretch > 0.0 { done(ran, setup, now) } else { 0.0 };
@@ -140,19 +140,20 @@ impl Careers {
         career.waits_as(self.checkpoint.as_ref())
     }
 
-    /// Where alone a waiting job goes on, if it is suspended.
+    /// The only placement on which a waiting job may resume, if it is suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }
 }
 
 impl Cluster<'_> {
-    /// Where alone a waiting job goes on, if it is suspended.
+    /// The only placement on which a waiting job may resume, if it is suspended.
     pub(super) fn suspended(&self, ticket: Ticket) -> Option<&Suspended> {
         self.service.as_ref()?.careers.suspended(ticket.id)
     }
 
-    /// When a suspended job may go on where it was, if the jobs that run there end at their estimates.
+    /// The earliest reservation on a suspended job's own nodes, if running jobs end at their
+    /// estimates.
     pub(super) fn earliest_again(&self, ticket: Ticket) -> Option<Reservation> {
         let Suspended { site, placement, stretch } = self.suspended(ticket)?.clone();
         let span = self.queue.job(ticket).estimate * stretch;
@@ -162,13 +163,14 @@ impl Cluster<'_> {
     }
 }
 
-/// Work, checkpoints included, that a run has done by now.
+/// Work that a run has done by now, checkpoints included.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }
 
 impl Career {
-    /// The run ends before the job does, and so much is saved of it. Returns how often that has happened.
+    /// Records that a run ended early with `saved` work. Returns the number of interruptions so
+    /// far.
     fn stops(&mut self, ran: &mut Running, saved: Saved, now: Time) -> u32 {
         let (span, stretch) = (now - ran.start, ran.stretch);
         ran.wear = Some(Box::new(Wear {

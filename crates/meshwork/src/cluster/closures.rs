@@ -1,4 +1,4 @@
-//! Nodes that are to go out of service, as far as that is known beforehand.
+//! Closures: nodes that leave service for a time known in advance.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::job::{Dims, Job, Time};
 use crate::offer::Proposal;
 use crate::topology::Grid;
 
-/// Nodes that are out of service for a while that is known beforehand.
+/// Nodes that are unavailable during a known interval.
 #[derive(Clone, Debug)]
 pub(super) struct Closure {
     pub(super) site: usize,
@@ -20,7 +20,7 @@ pub(super) struct Closure {
     pub(super) placement: Placement,
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Whether a job that runs on them as it begins may run to its end.
+    /// Whether a job that runs on the nodes when the closure begins may run to its end.
     pub(super) drains: bool,
 }
 
@@ -34,13 +34,13 @@ impl Closure {
         Closure { site, nodes, placement, from, until, drains }
     }
 
-    /// Whether its nodes are of no use to a job that runs from one instant to another.
+    /// Whether a job that runs from `from` to `until` cannot use the nodes.
     pub(super) fn hinders(&self, from: Time, until: Time) -> bool {
         from < self.until && if self.drains { self.from <= from } else { self.from < until }
     }
 }
 
-/// What is closed, to whom: as plans see it.
+/// A snapshot of planned outages and access rules, for plans.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,
@@ -55,25 +55,25 @@ impl Closures {
         self.planned.is_empty() && self.gate.is_none()
     }
 
-    /// What is closed to a job, now or at some time.
+    /// The closures for a job, now or at some time.
     pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
     }
 }
 
 impl Cluster<'_> {
-    /// What is to go out of service, and has not wholly, and what is never or not yet for a job.
+    /// Planned outages not yet fully in effect, and access rules that withhold nodes from a job.
     fn closures_for<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         let kept = self.gate.iter().flat_map(|gate| gate.closures(job));
         self.closures().iter().chain(kept)
     }
 
-    /// What is to go out of service, and has not wholly; the earliest first.
+    /// Planned outages that are not yet fully in effect, earliest first.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Where selector, sizing and allocator would start a job so that it does not reach into a window.
+    /// Replaces a proposal until the job does not run into a closure; `None` if there is none.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -95,7 +95,7 @@ impl Cluster<'_> {
         Some(proposal)
     }
 
-    /// Whether a job that starts like this would reach into a window.
+    /// Whether a job started as proposed would run into a closure.
     pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
         if self.closures().is_empty() && self.gate.is_none() {
             return false;
@@ -114,7 +114,7 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// The first instant of a job's reservation, from one on, at which no window is in its way.
+    /// The first instant at or after `from` at which no closure conflicts with a reservation.
     pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();
@@ -124,7 +124,7 @@ impl Cluster<'_> {
             closure.site == reservation.site && !placement.is_clear_of(&closure.nodes, grid)
         });
         let here: Vec<&Closure> = here.collect();
-        // What begins later may end earlier, and be in the way again.
+        // A closure that begins later may end earlier, and conflict again.
         while let Some(closure) =
             here.iter().find(|closure| closure.hinders(at, reservation.moved_to(at).until()))
         {

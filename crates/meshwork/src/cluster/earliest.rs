@@ -1,4 +1,4 @@
-//! When and where a waiting job would start at the earliest, and what protects that while others are started.
+//! Earliest starts of waiting jobs, and guards that protect them.
 
 use super::Cluster;
 use super::forms::Form;
@@ -12,31 +12,32 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// As many instants are passed over when it is first looked for one with room.
+/// Initial step length of the search for the first instant with enough free nodes.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
-    /// When and where a waiting job would start if all running jobs ended at their estimates and
-    /// no other started. A job past its estimate is expected to end now.
+    /// When and where a waiting job would start if no other job started. Running jobs are assumed
+    /// to end at their estimates, and those past their estimates now.
     ///
     /// # Complexity
-    /// **O(r)** for *r* running jobs where only their number matters; where shape does, the
-    /// allocator is asked once for each distinct expected end until it finds a place, or if it misses
-    /// no free block on a machine of one site, for **O(log r)** of them, on forks that take **O(r)**.
+    /// **O(r)** for *r* running jobs where only node counts matter. Where shape matters, the
+    /// allocator is asked once for each distinct expected end until it finds a placement; if it
+    /// finds every free block on a machine of one site, for **O(log r)** of them. Each request uses
+    /// a fork, which takes **O(r)**.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
-    /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
+    /// Guard for [`earliest`](Cluster::earliest); found in one walk where only node counts matter.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// As [`earliest_guard`](Cluster::earliest_guard), for who has no use for one from an instant on: there it need not be
-    /// looked for.
+    /// [`earliest_guard`](Cluster::earliest_guard) limited to starts before `limit`. The search may
+    /// end there, but a later guard may still be returned.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -61,8 +62,8 @@ impl Cluster<'_> {
         sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
     }
 
-    /// The same for a job whose request has this form, the only size that there is, on the only site, where only the number of
-    /// processors matters.
+    /// [`earliest_guard`](Cluster::earliest_guard) for a request of one form on a single count-only
+    /// site.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -72,8 +73,9 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Makes the guard of a waiting job anew, as [`earliest_guard`](Cluster::earliest_guard) would, if only the number of processors
-    /// matters: then nothing can have changed of it but the instant, and how many are left over then.
+    /// Updates a guard to [`earliest_guard`](Cluster::earliest_guard) if only node counts matter.
+    /// Then nothing but its instant and its extra nodes can have changed. Otherwise returns
+    /// `false`.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -131,8 +133,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// When as many processors of a site are free as these, or all are that ever will be, by the ends that estimates promise;
-    /// and how many are free then.
+    /// The number of free nodes of a site when `wanted` are free, and when that is. If there are
+    /// never that many, when all running jobs have ended, by their estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -148,9 +150,10 @@ impl Cluster<'_> {
         (free, at)
     }
 
-    /// As [`earliest`](Cluster::earliest) before an instant on a single site whose allocator misses no block: what has
-    /// room keeps it when more is given back, so the first instant with room is found by halves. Between which is seen
-    /// by steps that get longer, since it is near as a rule, and what ends before it has to be given back each time.
+    /// [`earliest`](Cluster::earliest) before `limit` on a single site whose allocator misses no
+    /// block. A job that fits keeps fitting when more is released, so the first such instant is
+    /// found by bisection. Its range is found by steps of growing length: it is usually near, and
+    /// every end before an instant must be released to try it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), end.key));
@@ -170,7 +173,7 @@ impl Cluster<'_> {
         }
         let mut found = then.propose(job, at).map(|proposal| (at, proposal));
         if found.is_none() {
-            // How many have ended after each further instant.
+            // Number of ended jobs at each further instant.
             let further =
                 ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
                     *ended += group.len();
@@ -198,8 +201,8 @@ impl Cluster<'_> {
         Some(Reservation { at, span, stretch, site: 0, hold })
     }
 
-    /// When the processors of a waiting job's reservation are expected to be free, if no other job is started
-    /// on them: now, or the last expected end of those who hold some.
+    /// When the nodes of a job's reservation are expected to be free if no other job takes them.
+    /// That is now, or the last expected end of the jobs that hold some of them.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
@@ -214,11 +217,11 @@ impl Cluster<'_> {
         if self.is_unbounded() {
             return free;
         }
-        // Only as jobs end may more be held: no window that is behind us comes again.
+        // Held nodes only decrease as jobs end, so a closure that has passed does not matter again.
         self.clear_from(ticket, reservation, self.held_from(reservation, free))
     }
 
-    /// Protects a reservation while other jobs are started beside it.
+    /// Returns a guard that protects a reservation while other jobs start beside it.
     #[must_use]
     pub fn guard(&self, reservation: Reservation) -> Guard {
         let extra_nodes = match reservation.hold {

@@ -1,4 +1,4 @@
-//! Which requests fit the empty machine.
+//! Cache of which requests fit the empty machine.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,32 @@ use smallvec::SmallVec;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 
-/// What the allocators of the empty machine said to each request.
+/// Answers of the empty machine's allocators, by request.
 ///
 /// # Complexity
 /// **O(log r)** for *r* different requests to look one up, by a number that is compared in one
-/// instruction: every job that arrives is looked up here.
+/// instruction, since every arriving job is looked up.
 #[derive(Default)]
 pub(super) struct Fits {
-    /// Requests of one number stand side by side; in a log there is nearly always one.
+    /// Requests with equal numbers share an entry; in logs there is nearly always only one.
     by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
 }
 
 impl Fits {
-    /// What is known of a request.
     #[inline(always)]
     pub(super) fn known(&self, request: &Request) -> Option<bool> {
         let alike = self.by_number.get(&number(request))?;
         alike.iter().find(|(known, _)| known == request).map(|&(_, fits)| fits)
     }
 
-    /// Remembers what was said to a request of which nothing was known.
+    /// Stores the answer to a request that is not yet known.
     pub(super) fn insert(&mut self, request: &Request, fits: bool) {
         self.by_number.entry(number(request)).or_default().push((request.clone(), fits));
     }
 }
 
-/// Whether any site of a machine that is empty, but for what is kept from a job, would take it, on as many processors as may
-/// be held at most: the allocators' answer.
+/// Whether a site's allocator would place the job on at most `most_held` nodes. The machine is
+/// empty except for nodes withheld from the job.
 pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
     (0..empty.sites().len()).any(|site| {
         let found = empty.propose_at(site, job, now);
@@ -41,8 +40,7 @@ pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64
     })
 }
 
-/// The same number for equal requests, and mostly another for others: blocks of up to four sides below
-/// 65,536 differ in it.
+/// A hash of the request. Blocks of up to four sides below 65,536 do not collide.
 fn number(request: &Request) -> u64 {
     match request {
         Request::Nodes(nodes) => u64::from(*nodes),

@@ -1,52 +1,51 @@
-//! In which form each request is put to the only site of a machine, found once for each.
+//! The form in which each request is put to the only site, computed once.
 
 use std::collections::BTreeMap;
 
 use crate::job::Request;
 
-/// The form of a request, by its number: forms of one number are equal, and of two numbers not.
+/// A form, identified by a number; equal numbers mean equal forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
     number: u32,
-    /// How many processors it has.
+    /// Number of nodes of the form.
     pub(crate) nodes: u64,
 }
 
-/// What never changes of a request.
+/// Cached facts about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// A bound on the processors that a job needs to start.
+    /// Lower bound on the nodes that a job needs to start.
     pub(super) fewest: u64,
     pub(super) form: Form,
-    /// Whether it fits the empty machine, once that has been asked.
+    /// Whether the request fits the empty machine, once known.
     pub(super) fits: Option<bool>,
 }
 
-/// The forms of requests, on a machine with one site on which every job gets what it asks for: what is asked of a job in
-/// every pass is then asked by number.
+/// Forms of requests on a machine with one site and fixed sizes. Each pass then compares requests
+/// by number.
 ///
 /// # Complexity
-/// **O(1)** to look up a count, as nearly all requests of logs are, or a subcube, and **O(log r)** among *r* requests of other kinds.
+/// **O(1)** to look up a count, as nearly all requests of logs are, or a subcube; **O(log r)**
+/// among *r* requests of other kinds.
 #[derive(Default)]
 pub(super) struct Forms {
-    /// What is known of small counts, by the count.
+    /// Facts about small counts, indexed by the count.
     counts: Vec<Option<Known>>,
-    /// What is known of subcubes, by their dimension.
+    /// Facts about subcubes, indexed by their dimension.
     subcubes: Vec<Option<Known>>,
-    /// What is known of other requests.
     others: BTreeMap<Request, Known>,
     forms: Vec<Request>,
     numbers: BTreeMap<Request, Form>,
 }
 
-/// Counts up to here are looked up by index.
+/// Counts below this are looked up by index.
 const SMALL: u32 = 1 << 14;
 
-/// No machine has subcubes of this dimension.
+/// Dimensions of subcubes below this are looked up by index; no machine has larger ones.
 const CUBES: u32 = 32;
 
 impl Forms {
-    /// What is known of a request.
     #[inline]
     pub(super) fn known(&self, request: &Request) -> Option<&Known> {
         match request {
@@ -58,7 +57,7 @@ impl Forms {
         }
     }
 
-    /// Remembers the form of a request, and the fewest processors for it.
+    /// Stores the form of a request and the minimum number of nodes for it.
     pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
@@ -69,7 +68,7 @@ impl Forms {
         form
     }
 
-    /// Remembers that a request of which the form is known fits the empty machine, or that it does not.
+    /// Stores whether a known request fits the empty machine.
     pub(super) fn learn_fit(&mut self, request: &Request, fits: bool) {
         if let Some(&known) = self.known(request) {
             self.keep(request, Known { fits: Some(fits), ..known });
@@ -93,7 +92,7 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The form itself.
+    /// The request that the form stands for.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]
@@ -101,13 +100,13 @@ impl Forms {
 }
 
 impl Form {
-    /// Where it stands among all of them.
+    /// Index of the form among all forms.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.number as usize
     }
 
-    /// That of a number, for tests.
+    /// The form with a given number, for tests.
     #[cfg(test)]
     pub(super) fn numbered(number: u32, nodes: u64) -> Form {
         Form { number, nodes }

@@ -1,4 +1,4 @@
-//! The processors of a job's form on which fewest others run: what a reservation keeps.
+//! Least busy nodes for a job, as targets of reservations.
 
 use super::Cluster;
 use super::queue::Ticket;
@@ -9,30 +9,30 @@ use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
 
-/// How busy some processors are: how many of them are held, and until when by the estimates of those
-/// who hold them. What is kept for others counts as more busy than anything.
+/// Number of holders of some nodes, and their latest expected end. Nodes kept for other jobs count
+/// as busier than any held ones.
 type Busy = (u64, Time);
 
-/// How busy each node of a site is.
 #[derive(Clone)]
 struct Nodes {
     held: Vec<u64>,
     until: Vec<Time>,
 }
 
-/// What a node counts that is kept for another job.
+/// Added to the holders of a node that is kept for another job.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
-    /// The processors on which a waiting job could start if nobody else ran, clear of those that are
-    /// kept for others, of which fewest are held now; among those the ones that are expected to be
-    /// free soonest, then the first in order of orientation and of base.
+    /// The least busy placement for a waiting job on an otherwise empty machine. It avoids `kept`.
+    /// Ties in the number of held nodes are broken by earliest expected end, then by order of
+    /// orientation and base.
     ///
-    /// A block is looked for at every base and, in up to three dimensions, in every orientation; a
-    /// subcube or a square where its base is a multiple of its size, where any allocator may find it.
+    /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
+    /// Subcubes and squares are searched at bases that are multiples of their size, where any
+    /// allocator can find them.
     ///
     /// # Complexity
-    /// **O(N log N)** for each orientation on a site of *N* processors.
+    /// **O(N log N)** for each orientation on a site of *N* nodes.
     #[must_use]
     pub fn least_busy(&self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Reservation> {
         let outside = self.outside_of(ticket);
@@ -81,7 +81,6 @@ impl Cluster<'_> {
         Some((found, Reservation { at, span, stretch, site, hold }))
     }
 
-    /// How busy each node of a site is.
     fn busy(&self, site: usize, kept: &[(usize, &Placement)]) -> Nodes {
         let grid = self.site(site).grid();
         let nodes = grid.nodes() as usize;
@@ -109,13 +108,13 @@ impl Nodes {
     }
 }
 
-/// The least busy block of these sides with any base.
+/// The least busy block with these sides, at any base.
 fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let bases = 0..grid.nodes();
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
 }
 
-/// The least busy block of these sides whose base is a multiple of them in every dimension.
+/// The least busy block with these sides whose base is a multiple of them in every dimension.
 fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let on_lattice = |base: &Node| {
         let corner = grid.coordinates(*base);
@@ -124,8 +123,9 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
-/// Ends are looked at only where fewest are held: node by node if there are few such places, or else of all places
-/// together.
+/// The block at one of `bases` with the fewest holders, then the earliest end. Ends are compared
+/// only among blocks with the fewest holders: node by node for few blocks, otherwise for all blocks
+/// at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -167,7 +167,7 @@ fn least_of(
     Some(((fewest, until), block(base)))
 }
 
-/// The least busy nodes, whichever they are.
+/// The least busy individual nodes.
 fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     let mut nodes: Vec<Node> = (0..grid.nodes()).filter(|&node| busy.of(node).0 < KEPT).collect();
     nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
@@ -185,11 +185,9 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// For each node, what the values of the block of these sides come to whose base it is, `join` of all of them; blocks
-/// reach around all edges, and the caller looks only at those that may.
-///
-/// One dimension after the other: a window of any length is made of windows whose lengths are powers
-/// of two, each of them two of the last.
+/// For each node, `join` over the values of the block whose base it is. Blocks wrap around all
+/// edges; the caller reads only valid bases. Each dimension in turn builds a window of any length
+/// from windows whose lengths are powers of two, each made of two of the previous length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,
@@ -198,7 +196,7 @@ fn over_blocks<T: Copy>(
 ) -> Vec<T> {
     for (d, &side) in sides.iter().enumerate() {
         let (stride, length) = (grid.strides()[d] as usize, grid.sides()[d] as usize);
-        // The values of `left`, joined with those of `right` that lie so far along the dimension.
+        // Joins `left` with the values of `right` shifted by `by` along the dimension.
         let joined = |left: Option<&[T]>, right: &[T], by: usize| -> Vec<T> {
             let mut sums = Vec::with_capacity(right.len());
             for lane in (0..right.len()).step_by(stride * length) {
@@ -239,7 +237,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against every node of every block.
+        /// Compares with every node of every block.
         #[test]
         fn blocks_are_as_busy_as_their_nodes(
             sides in prop::collection::vec(1_u32..6, 1..4),
@@ -249,7 +247,7 @@ mod tests {
         ) {
             let grid = Grid::new(&sides, wrapped).unwrap();
             let block: Dims = sides.iter().zip(&wanted).map(|(&a, &b)| a.min(b)).collect();
-            // What is free was never held until some instant.
+            // A free node has no holder and no end.
             let node = |n: u32| match seed[n as usize] {
                 (0, _) => (0, Time::ZERO),
                 (held, until) => (held, Time::new(f64::from(until))),

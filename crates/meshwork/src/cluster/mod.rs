@@ -1,5 +1,5 @@
-//! The machine and its queue while a run goes on: what a scheduler may see and do, and the only
-//! place that changes a machine.
+//! The machine and its queue during a run. Schedulers see and act through it, and no other
+//! component changes a machine.
 
 mod access;
 mod arrivals;
@@ -37,7 +37,7 @@ pub use service::{Hopeless, MAX_IDLE_STEPS, MAX_INTERRUPTIONS};
 pub(crate) use space::{Planned, Space};
 pub use starts::{Place, StartOptions};
 
-// The names of jobs, for schedulers.
+// Job identifiers, for schedulers.
 pub use crate::network::RunKey;
 pub use crate::observe::JobId;
 
@@ -62,8 +62,8 @@ use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
 ///
-/// A scheduler asks for a start and learns at once whether it happened: selector, sizing and
-/// allocator have had their say, the nodes are claimed and the job runs.
+/// A request to start a job returns at once whether it succeeded. If it did, selector, sizing and
+/// allocator have chosen the nodes, the nodes are claimed and the job runs.
 pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
@@ -72,53 +72,52 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
-    /// The room of jobs that have ended, for those that arrive: a job stands in one place from its arrival to the instant after
-    /// its end, for it is large.
+    /// Recycled records of finished jobs, reused for arriving ones. A record is large and stays in
+    /// one allocation from the job's arrival until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     spare: Vec<Box<Running>>,
-    /// Running jobs by the end that their estimates promise; kept once someone has asked for them, for
-    /// most schedulers never do.
+    /// Running jobs by expected end. Built on first use, since most schedulers never need it.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// Whether each request fits the empty machine, where it has no one form.
+    /// Whether each request fits the empty machine, for requests without a single form.
     fits: Fits,
-    /// The forms of requests, where each has one.
+    /// The forms of requests that have a single form.
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// The most processors free on any one site, or as many as may be held besides: with a long queue most
-    /// questions are hopeless, and a look at this is all they cost.
+    /// The largest number of free nodes on one site, limited by the nodes that may still be held.
+    /// With a long queue most start requests fail, and this check is all that they cost.
     most_free: u64,
-    /// How many processors may be held at once, under a cap on what the machine takes.
+    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without one.
     most_held: u64,
-    /// How often anything has been claimed or given back, and how often given back.
+    /// Number of claims plus releases so far, and number of releases; used as cache versions.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
     state: State,
-    /// Whether an observer looks at what blocks the oldest waiting job.
+    /// Whether an observer asks what blocks the oldest waiting job.
     watches_what_blocks: bool,
-    /// What jobs wait for, where an observer asks.
+    /// Cached causes of waiting, if an observer asks for them.
     waits: Option<waits::Waits>,
-    /// What is out of service, where nodes fail.
+    /// Outages and interruption histories, if nodes fail or jobs are preempted.
     service: Option<Box<service::Service>>,
-    /// The numbers of jobs that were turned away in this pass, where somebody follows them.
+    /// Numbers of the jobs turned away since they were last taken, if recorded.
     turned_away: Option<Vec<u64>>,
-    /// Which nodes are kept from whom, where they are not for everyone.
+    /// Access rules, if not every node is open to every job.
     gate: Option<Arc<access::Gate>>,
     seen: access::Seen,
-    /// What processors take, where somebody asks.
+    /// Energy model and sleep states, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
-    /// Why the network cannot run a job, if it cannot.
+    /// The network's error for a job that was started in this pass.
     unfit: Option<NetworkError>,
 }
 
-/// A job that ended at this instant, or was interrupted.
+/// A job that ended or was interrupted at this instant.
 #[derive(Clone, Debug)]
 pub struct Departure {
-    /// The job, as it ran.
+    /// The record of the job's run.
     pub ran: Box<Running>,
 }
 
@@ -164,43 +163,43 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// The present instant.
+    /// The current simulated time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// How many jobs have arrived.
+    /// Number of jobs that have arrived so far.
     pub(crate) fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// How many jobs wait.
+    /// Number of waiting jobs.
     #[must_use]
     pub fn waiting_jobs(&self) -> usize {
         self.queue.len()
     }
 
-    /// How many jobs run.
+    /// Number of running jobs.
     #[must_use]
     pub fn running_jobs(&self) -> u64 {
         self.facility.crowd.running
     }
 
-    /// The job that has waited longest.
+    /// The first waiting job in queue order.
     #[must_use]
     pub fn head(&self) -> Option<Ticket> {
         self.queue.first()
     }
 
-    /// The waiting job that arrived next after this one.
+    /// The next waiting job behind this one in queue order.
     #[must_use]
     pub fn after(&self, ticket: Ticket) -> Option<Ticket> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job after this one of which it is not clear, without asking anyone, that it
-    /// cannot start. Who goes on from one to the next asks for [all of them](Cluster::hopeful) sooner.
+    /// The next waiting job that may be startable, skipping those ruled out by cached answers. To
+    /// visit all of them, use [`hopeful`](Cluster::hopeful), which is faster.
     #[must_use]
     pub fn next_hopeful(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -213,7 +212,7 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| kinds.next_that(form, ticket, |_| true)).min()
     }
 
-    /// The next waiting job after this one that, at its smallest, is small enough for what is free on some site.
+    /// The next waiting job whose minimum number of nodes is free on some site.
     #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -222,56 +221,55 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |glance| glance.fewest <= self.most_free)
     }
 
-    /// Whether the machine is one site on which every job gets what it asked for, and whose allocator
-    /// finds room wherever a block is free: what cannot start then cannot until something is given
-    /// back.
+    /// Whether the machine is one site with fixed sizes whose allocator finds every free block. A
+    /// job that cannot start there now cannot start until nodes are released.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
     }
 
-    /// The waiting jobs, in order of arrival.
+    /// The waiting jobs in queue order.
     pub fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))
     }
 
-    /// A waiting job. If it has started, or was turned away, what comes back is no job of the run, which ends with an
-    /// error after this pass.
+    /// The waiting job of a ticket. If the job has started or was turned away, this returns a
+    /// placeholder, and the run ends with an error after this pass.
     #[must_use]
     pub fn job(&self, ticket: Ticket) -> &Job {
         self.queue.job(ticket)
     }
 
-    /// The jobs that joined the queue at this instant, those among them that were interrupted.
+    /// Jobs that joined the queue at this instant, including requeued ones.
     #[must_use]
     pub fn arrivals(&self) -> &[Ticket] {
         &self.arrivals
     }
 
-    /// The jobs that ended at this instant, or were interrupted.
+    /// Jobs that ended or were interrupted at this instant.
     #[must_use]
     pub fn departures(&self) -> &[Departure] {
         &self.departures
     }
 
-    /// The jobs without a promise, for whoever keeps a plan from pass to pass: those that have just joined the queue,
-    /// or all that wait if the plan is made anew, as it has to be when the cluster [is
-    /// disturbed](Cluster::is_disturbed).
+    /// Jobs without a reservation in a plan that is kept from pass to pass. These are the new
+    /// arrivals, or all waiting jobs if the cluster [is disturbed](Cluster::is_disturbed) and the
+    /// plan must be rebuilt.
     pub(crate) fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// The jobs that have ended since such a plan was made.
+    /// Departures since the last pass, to update such a plan; none if the plan must be rebuilt.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
 
-    /// The running jobs, in the order in which their estimates promise that they end; a node that is out of service is
-    /// held by one that [stands in](Running::is_stand_in) until the node is expected back.
+    /// The running jobs in the order of their expected ends. A node out of service is held by a
+    /// [stand-in](Running::is_stand_in) until it is expected back.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
         self.ends().iter().map(|end| (end.key, self.ran(end)))
     }
 
-    /// Whether a job runs that should have ended by its estimate.
+    /// Whether any running job has reached or outrun its estimate.
     pub(crate) fn runs_late(&self) -> bool {
         self.ends().first().is_some_and(|end| end.at <= self.now)
     }
@@ -281,31 +279,31 @@ impl<'a> Cluster<'a> {
         self.ends.get_or_init(all)
     }
 
-    /// The job that ends then.
+    /// The running job of an expected end.
     fn ran(&self, end: &End) -> &Running {
         &self.running[end.key.slot as usize]
     }
 
-    /// A running job.
+    /// Returns a running job; `None` if it no longer runs.
     #[must_use]
     pub fn run(&self, key: RunKey) -> Option<&Running> {
         let running: &Running = self.running.get(key.slot as usize)?;
         (running.id == key.id).then_some(running)
     }
 
-    /// A site, to look at.
+    /// The site with this index.
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         self.facility.sites()[index].site()
     }
 
-    /// All sites with their allocators, to look at and to fork.
+    /// All sites with their allocators, to inspect and to fork.
     #[must_use]
     pub fn facility(&self) -> &Facility {
         &self.facility
     }
 
-    /// What the running jobs leave free from now on, to plan on.
+    /// The availability profile left by the running jobs, for planning.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
@@ -315,15 +313,16 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, running, closures, headroom)
     }
 
-    /// Whether nothing but the running jobs is in the way of those that wait: no window is planned in which processors are
-    /// missing, all are for everyone, and as many may be held as there are.
+    /// Whether only running jobs delay waiting ones. That is, no outage is planned, every node is
+    /// open to every job, and there is no power cap.
     pub(super) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }
 
-    /// Whether the machine is one site where only the number of processors matters, no window is planned in which some
-    /// are missing, all may be held, and every job gets what it asked for.
+    /// Whether the machine is one site on which only node counts matter. That is, any free nodes
+    /// will do, every job gets the size that it asked for, no outage is planned, every node is open
+    /// to every job, and there is no power cap.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.is_unbounded()
@@ -332,8 +331,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// What a waiting job would hold if it started now on the only site, where it gets what it asked for
-    /// and only the number of processors matters.
+    /// The reservation of a job that starts now, if [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -347,7 +345,7 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::Promised(ticket.id, by));
     }
 
-    /// Takes a waiting job out of the queue unserved; its ticket is good no more.
+    /// Removes a waiting job from the queue unserved; its ticket becomes invalid.
     pub fn turn_away(&mut self, ticket: Ticket) {
         let Some(room) = self.queue.remove(ticket) else { return };
         let mut job = room.job;
@@ -361,17 +359,17 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
     }
 
-    /// From now on keeps the numbers of jobs that are turned away.
+    /// Starts recording the numbers of jobs that are turned away.
     pub(crate) fn note_turned_away(&mut self) {
         self.turned_away = Some(Vec::new());
     }
 
-    /// The numbers of the jobs that were turned away since this was asked last.
+    /// Takes the recorded numbers of jobs turned away since the last call.
     pub(crate) fn take_turned_away(&mut self) -> impl Iterator<Item = u64> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
-    /// When the next job finishes, if that is before this instant, and which.
+    /// The next job to finish and when, if no later than `by`. See [`Network::next_finish`].
     #[inline(always)]
     pub(crate) fn next_finish(
         &mut self,
@@ -380,7 +378,7 @@ impl<'a> Cluster<'a> {
         self.network.next_finish(by)
     }
 
-    /// Lets time pass; nothing has happened since the last instant.
+    /// Advances the clock to `to`. The caller ensures that nothing happens before then.
     #[inline(always)]
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
@@ -404,7 +402,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether the oldest waiting job asks for no more processors than are free on some site.
+    /// Whether the oldest waiting job asks for no more nodes than are free on some site.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();
@@ -413,7 +411,8 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Ends this job, which finishes now, and all others that do, or only the first; `false` if there is none.
+    /// Ends `first`, which finishes now, and unless `only_one` all other jobs that finish now.
+    /// Returns whether any job ended.
     #[inline(always)]
     pub(crate) fn depart(
         &mut self,
@@ -447,7 +446,7 @@ impl<'a> Cluster<'a> {
         Ok(!self.departures.is_empty())
     }
 
-    /// A job that runs no more gives its processors back.
+    /// Releases the nodes of a job that no longer runs.
     #[inline(always)]
     fn give_back(&mut self, ran: &Running) {
         self.facility.release(ran.site, &ran.placement);
@@ -469,7 +468,7 @@ impl<'a> Cluster<'a> {
         self.observer.is_done()
     }
 
-    /// Why the network cannot run a job that was started in this pass, if it cannot.
+    /// Takes the network's error for a job that was started in this pass, if any.
     pub(crate) fn take_unfit(&mut self) -> Option<NetworkError> {
         self.unfit.take()
     }

@@ -1,4 +1,4 @@
-//! What is free from now on, as plans see it.
+//! Availability from now on, for planning.
 
 use std::cell::LazyCell;
 
@@ -14,23 +14,22 @@ use crate::observe::Running;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// The future, if running jobs end at their estimates and planned jobs start as planned.
-///
-/// How many processors are free is a step function of time. Where their number is all that matters
-/// it is the answer; where shape matters it says when asking is not hopeless, and the allocator is
-/// asked on a fork of its site as it would be then.
+/// The future if running jobs end at their estimates and planned jobs start as planned. The number
+/// of free nodes is a step function of time. Where only counts matter, it is the answer. Where
+/// shape matters, it shows when a query may succeed, and the allocator is then asked on a fork of
+/// its site in the state of that instant.
 pub struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Where shape matters: expected ends of running jobs, and what they hold; earliest first.
+    /// Where shape matters: expected ends, sites and placements of running jobs, earliest first.
     running: Vec<(Time, usize, Placement)>,
-    /// Where shape matters: what is planned.
+    /// Where shape matters: planned reservations.
     planned: Vec<Reservation>,
-    /// What is to go out of service or is kept from some. Then it matters everywhere which nodes are free, and not only how
-    /// many.
+    /// Planned outages and access rules. With any of them, node identities matter on every site,
+    /// not only counts.
     closures: Closures,
-    /// How many more processors may be held, of all sites together, under a cap on what the machine takes.
+    /// Number of further nodes that may be held on all sites together, under a power cap.
     headroom: Option<Profile>,
 }
 
@@ -63,7 +62,7 @@ impl Outlook {
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
-    /// Plans a reservation: its processors are not free while it lasts.
+    /// Adds a reservation to the plan: its nodes are not free while it lasts.
     pub fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
         if let Hold::Nodes(_) = reservation.hold {
@@ -71,7 +70,7 @@ impl Outlook {
         }
     }
 
-    /// Takes a planned reservation back.
+    /// Removes a planned reservation.
     pub fn drop_hold(&mut self, reservation: &Reservation) {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
@@ -88,12 +87,11 @@ impl Outlook {
         }
     }
 
-    /// When and where the job could start at the earliest without touching what is planned;
-    /// `None` if not before or at `by`.
+    /// The earliest start of a job beside the plan; `None` if it is later than `by`.
     ///
     /// # Complexity
-    /// **O(s)** for *s* steps of the future where only numbers matter; where shape does, the
-    /// allocator is asked at each step that has enough processors, on a fork that takes **O(r)** to
+    /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
+    /// allocator is asked at each step with enough free nodes, on a fork that takes **O(r)** to
     /// prepare for *r* running and planned jobs.
     pub fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
@@ -102,8 +100,9 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// The job's reservation moved to the earliest instant at which the same processors are free for as
-    /// long, if that is before its own; a count is left to [`earliest`](Outlook::earliest).
+    /// The reservation moved to the earliest instant at which its nodes are free for as long. It
+    /// stays if that is not before its own start, or if it is a count, which is left to
+    /// [`earliest`](Outlook::earliest).
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
@@ -117,7 +116,7 @@ impl Outlook {
             placement.add_to(&mut nodes, grid);
             nodes
         });
-        // One block beside another is quicker looked at by their corners than node by node.
+        // Two single blocks are compared faster by their corners than node by node.
         let meets = |on: usize, other: &Placement| {
             on == site
                 && match (placement.blocks.len(), other.blocks.len()) {
@@ -148,7 +147,8 @@ impl Outlook {
                 }
                 at = at.max(until);
             }
-            // What is too much then may be less so in a moment, when others are in the way again.
+            // If the cap is exceeded at `at`, it may fit later, when other holders may conflict
+            // again.
             let held = self.first_held(&reservation.moved_to(at));
             if held.is_none_or(|held| held <= at) || at >= reservation.at {
                 return reservation.moved_to(at.min(reservation.at));
@@ -157,7 +157,7 @@ impl Outlook {
         }
     }
 
-    /// From when on as many processors as it has may be held throughout, under a cap; `None` without one, or if never.
+    /// When its nodes first fit throughout under the power cap; `None` if never, or without a cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -178,7 +178,8 @@ impl Outlook {
             let found = sizes.into_iter().filter_map(in_size);
             return found.reduce(|best, other| if other.at < best.at { other } else { best });
         }
-        // First on what is free in fact: a job past its estimate counts as ended, but is not.
+        // First the nodes that are in fact free: a job past its estimate counts as ended, but still
+        // runs.
         if let Some(found) = self.at_instant(site, job, self.now, false) {
             return Some(found);
         }
@@ -197,8 +198,8 @@ impl Outlook {
         }
     }
 
-    /// As [`earliest`](Outlook::earliest) by its definition: a place for a job turns up now, or as something ends; under a
-    /// cap on any site.
+    /// [`earliest`](Outlook::earliest) by its definition: tries now and every end on this site, or
+    /// under a power cap on any site.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -223,12 +224,12 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// How long the job runs on a site at the least, by its estimate.
+    /// The job's run time at full speed of the site, by its estimate.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// Where the job could start at one instant, clear of all that is planned while it would run.
+    /// A start of the job at one instant, clear of everything planned during its run.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         loop {
@@ -253,7 +254,8 @@ impl Outlook {
                 }
             }
             let Proposal { placement, stretch, .. } = then.propose(job, at)?;
-            // A sizing may stretch the job beyond the span that was kept clear: then once more.
+            // A sizing may stretch the job beyond the span kept clear; then retry with the longer
+            // span.
             let needed = job.estimate * stretch;
             if needed <= span {
                 let hold = Hold::Nodes(placement);

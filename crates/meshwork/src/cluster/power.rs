@@ -1,4 +1,4 @@
-//! What the machine takes while a run goes on: processors that fall asleep and are woken, and how many more may be held.
+//! Power use during a run: nodes that sleep and are woken, and the power cap.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,30 +11,30 @@ use crate::observe::{Event, JobId};
 use crate::offer::ManagedSite;
 use crate::topology::{Grid, Node};
 
-/// What is known of the machine's processors where somebody asks what they take.
+/// Energy model and sleep states.
 pub(super) struct Power {
     energy: Energy,
     beds: Option<Beds>,
 }
 
-/// Who sleeps, and who is about to.
+/// Sleep states of nodes.
 struct Beds {
     sleep: Sleep,
     sites: Vec<Site>,
-    /// Processors that became idle, in the order in which they did, and so in that in which they fall asleep.
+    /// Idle placements in the order in which they became idle, and so in which they fall asleep.
     tired: VecDeque<Tired>,
-    /// Running jobs that had to wait for processors to wake.
+    /// Running jobs that had to wait for nodes to wake.
     delayed: BTreeSet<JobId>,
 }
 
 struct Site {
     grid: Grid,
     asleep: NodeSet,
-    /// When each falls asleep if it stays idle; never, for those that are not idle.
+    /// When each node falls asleep if it stays idle; infinite for nodes that are not idle.
     due: Vec<Time>,
 }
 
-/// Processors of which those fall asleep then that have been idle all the time.
+/// Nodes that fall asleep at `at` unless used before.
 struct Tired {
     at: Time,
     site: usize,
@@ -44,7 +44,7 @@ struct Tired {
 const NEVER: f64 = f64::INFINITY;
 
 impl Beds {
-    /// They are idle from now on.
+    /// Marks nodes as idle from now on.
     fn lie_down(&mut self, site: usize, placement: Placement, now: Time) {
         let at = now + self.sleep.after;
         let Site { grid, due, .. } = &mut self.sites[site];
@@ -54,7 +54,7 @@ impl Beds {
         self.tired.push_back(Tired { at, site, placement });
     }
 
-    /// They are idle no more: which of them slept.
+    /// Marks nodes as not idle; returns those that slept, sorted.
     fn get_up(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
         let Site { grid, asleep, due } = &mut self.sites[site];
         let mut woken = Vec::new();
@@ -67,14 +67,15 @@ impl Beds {
         woken
     }
 
-    /// The next of whom some may fall asleep before this instant: when, on which site, and which of them do.
+    /// Puts the next due nodes to sleep, if due before `by`: when, on which site, and which. The
+    /// list is empty if all of them were used meanwhile.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.tired.front().filter(|tired| tired.at < by)?;
         let Tired { at, site, placement } = self.tired.pop_front()?;
         let Site { grid, asleep, due } = &mut self.sites[site];
         let mut fallen = Vec::new();
         placement.for_each_run(grid, |start, count| {
-            // Whoever was held since then is due at another instant.
+            // Nodes used in the meantime are due at another instant.
             let idle = |node: &Node| due[*node as usize] == at && !asleep.contains(*node);
             fallen.extend((start..start + count).filter(idle));
         });
@@ -85,7 +86,7 @@ impl Beds {
 }
 
 impl Cluster<'_> {
-    /// From now on it is told what the machine takes, and all its processors are idle.
+    /// Installs the energy model; all nodes are idle at first.
     #[cold]
     pub(crate) fn draw(&mut self, energy: Energy, now: Time) {
         self.most_held = energy.most_held();
@@ -109,28 +110,27 @@ impl Cluster<'_> {
         self.power = Some(Box::new(Power { energy, beds }));
     }
 
-    /// As many processors as a job may have now at most, of those of one site.
+    /// Updates `most_free`.
     pub(super) fn count_free(&mut self) {
         self.most_free = self.facility.most_free().min(self.headroom());
     }
 
-    /// How many more processors may be held.
+    /// Number of further nodes that may be held.
     pub(super) fn headroom(&self) -> u64 {
         self.most_held.saturating_sub(self.state.held)
     }
 
-    /// Whether there is a cap on what the machine takes.
+    /// Whether there is a power cap.
     pub(super) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
 
-    /// Whether a start on so many processors would take a machine above its cap, if those that are kept for others were
-    /// held too.
+    /// Whether holding `held` more nodes besides all of `kept` would exceed the power cap.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// How many of some processors are free.
+    /// Number of free nodes among some kept placements.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         let sites = self.facility.sites().iter().enumerate();
         let free = sites.map(|(index, managed)| {
@@ -144,7 +144,8 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// How many processors may be held besides a reservation when it begins, if all who run end at their estimates.
+    /// Number of further nodes that may be held beside a reservation when it begins. Running jobs
+    /// are assumed to end at their estimates.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -152,14 +153,15 @@ impl Cluster<'_> {
         self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
     }
 
-    /// How many processors more may be held at an instant, if all who run end at their estimates.
+    /// Number of further nodes that may be held at an instant, if running jobs end at their
+    /// estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         let jobs = ended.filter(|(_, ran)| !ran.is_stand_in());
         self.headroom() + jobs.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
     }
 
-    /// The first instant from one on at which a reservation's processors may be held besides those of all who run.
+    /// First instant at or after `from` when the cap permits a reservation beside the running jobs.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let count = reservation.hold.nodes();
         let ends = self.running().map(|(_, ran)| ran.expected_end.max(from));
@@ -167,8 +169,8 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Lets time pass up to the last instant before this one at which processors fall asleep, and notes what the machine
-    /// takes from then on.
+    /// Advances to the last time before `to` at which nodes fall asleep; sets the power from then
+    /// on.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -190,7 +192,7 @@ impl Cluster<'_> {
         self.power = Some(power);
     }
 
-    /// A job takes these processors: how long it waits for those of them that sleep.
+    /// Wakes the nodes that a job takes; returns how long it waits for them.
     #[cold]
     pub(super) fn wake(&mut self, id: JobId, site: usize, placement: &Placement) -> f64 {
         let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) else {
@@ -208,7 +210,7 @@ impl Cluster<'_> {
         wake
     }
 
-    /// A job has given its processors back.
+    /// Marks the nodes of a stopped job as idle.
     #[cold]
     pub(super) fn leave_idle(&mut self, id: JobId, site: usize, placement: &Placement) {
         if let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) {
@@ -217,20 +219,20 @@ impl Cluster<'_> {
         }
     }
 
-    /// How long a running job waited for processors to wake.
+    /// How long a running job waited for nodes to wake.
     pub(super) fn woke_for(&self, id: JobId) -> f64 {
         let beds = self.power.as_ref().and_then(|power| power.beds.as_ref());
         beds.filter(|beds| beds.delayed.contains(&id)).map_or(0.0, |beds| beds.sleep.wake)
     }
 
-    /// A processor goes out of service, asleep or not.
+    /// Marks a node that goes out of service as not idle.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
         if let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) {
             self.state.asleep -= beds.get_up(site, placement).len() as u64;
         }
     }
 
-    /// A processor is in service again, and idle.
+    /// Marks a node that is back in service as idle.
     pub(super) fn switch_on(&mut self, site: usize, placement: &Placement) {
         if let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) {
             beds.lie_down(site, placement.clone(), self.now);

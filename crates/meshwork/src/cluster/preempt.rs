@@ -1,4 +1,4 @@
-//! Running jobs that make room for a waiting one.
+//! Preemption of running jobs for a waiting one.
 
 use super::queue::Ticket;
 use super::service::{Hopeless, Service};
@@ -8,23 +8,22 @@ use crate::geometry::{NodeSet, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
 
-/// What becomes of a job that is preempted.
+/// Treatment of a preempted job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preempted {
-    /// It waits at its old place in the queue, and begins anew or at its last checkpoint.
+    /// Requeued at its old position; restarts from its last checkpoint or from the beginning.
     Requeued,
-    /// It waits there too, and goes on from where it was, but on the nodes that it had and no others.
+    /// Requeued there too, and resumes where it was, but only on the same nodes.
     Suspended,
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job at once in the room that some running jobs make for it, and returns the tickets under
-    /// which those wait that had to; `None` if all of them would not make room.
-    ///
-    /// Those named first make room first. Only those go that hold nodes of the place which the allocator then finds.
+    /// Starts a waiting job at once on nodes freed by preempting some running jobs. Returns the new
+    /// tickets of the preempted jobs; `None` if preempting all victims would not suffice. Earlier
+    /// victims are preempted first, and only those that hold nodes of the placement then found.
     ///
     /// # Complexity
-    /// A fork of the machine and a question to the allocator for each of those named, until it finds room.
+    /// A fork of the machine, and a request to the allocator for each victim until it succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,
@@ -43,7 +42,7 @@ impl Cluster<'_> {
             ran.site == proposal.site && !ran.placement.is_clear_of(&nodes, grid)
         };
         let hit: Vec<RunKey> = victims.iter().filter(in_the_way).copied().collect();
-        // Nobody goes for power, but with the room comes what was taken there.
+        // No job is preempted for power, but the nodes of the preempted jobs count towards the cap.
         let back: u64 = hit.iter().map(|key| u64::from(self.running[key.slot as usize].held)).sum();
         if self.is_capped() && u64::from(proposal.placement.len()) > self.headroom() + back {
             return None;
@@ -80,7 +79,7 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Where a waiting job would start if as few of these as possible were gone, those named first first.
+    /// A placement for a waiting job if the fewest possible victims, in the given order, were gone.
     fn room_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.glance(ticket).fewest;
         let around = self.queue.around(ticket, self.now);
@@ -94,7 +93,7 @@ impl Cluster<'_> {
             let is_outside = |(site, kept): &(usize, Placement)| {
                 *site == ran.site && kept.meets(&ran.placement, self.site(*site).grid())
             };
-            // What is not wholly for the job is no room for it.
+            // Nodes that the job may use only in part do not help it.
             if outside.iter().any(is_outside) {
                 continue;
             }

@@ -1,42 +1,41 @@
-//! How many processors are free, from now on.
+//! Availability profile: the number of free nodes over time.
 
 use std::cell::Cell;
 
 use crate::job::Time;
 
-/// A step function of time: the processors that will be free, if nothing else is started.
-///
-/// Steps stand in chunks, each with the least and the most that is free in it, so that a search passes over
-/// whole chunks in which too few, or enough, are free. Within one, the steps with enough are found at once,
-/// as the bits of a word. A change raises whole chunks by one number each.
+/// Step function of time: the number of nodes free if no other job starts. Steps are stored in
+/// chunks, each with its minimum and maximum, so that a search skips chunks in which too few or
+/// enough nodes are free throughout. Within a chunk the steps with enough free nodes are found at
+/// once, as the bits of a word. A change adds one number to each whole chunk.
 ///
 /// # Complexity
-/// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change, **O(log s + s / c + c)** for a
-/// search, and as many steps again as lie in chunks in which both enough and too few are free.
+/// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. A search
+/// adds the steps in chunks in which both enough and too few nodes are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// In order of time, none of them empty; the first step of the first begins now. May come to less
-    /// than nothing where a promise is late because a job has outrun its estimate.
+    /// Non-empty, in order of time; the first step begins now. Levels may be negative, if a
+    /// reservation is late because a job has outrun its estimate.
     chunks: Vec<Chunk>,
-    /// The chunk in which an instant was found last.
+    /// Index of the chunk found last.
     near: Cell<usize>,
 }
 
-/// Steps in order of time: when each begins, and how many are free from then on.
+/// Consecutive steps: when each begins, and the number of free nodes from then on.
 #[derive(Clone, Debug)]
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// What is free at each step, beside `raised`.
+    /// Free nodes at each step, less `raised`.
     levels: Vec<i64>,
-    /// By so much more is free at all of them.
+    /// Offset added to all levels.
     raised: i64,
-    /// The least and the most of the levels.
+    /// Minimum and maximum of `levels`.
     least: i64,
     most: i64,
 }
 
-/// As many steps as a chunk has before it is divided: no more than a word has bits, and fewer are gone through faster.
+/// Maximum steps in a chunk before it splits: at most the bits of a word; fewer are scanned faster.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -60,8 +59,8 @@ impl Chunk {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// The first step that begins at this instant or later. Counted, since a count of so few waits for nothing, where each
-    /// step of a search waits for the one before it.
+    /// The first step that begins at this instant or later. A count avoids the dependent loads of a
+    /// binary search, which is faster for few steps.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
@@ -71,13 +70,14 @@ impl Chunk {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// As that of the profile, between its first and its last step, with room for two more.
+    /// [`Profile::change`] between the first and last step of the chunk, which has space for two
+    /// more.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
         let (before, last) = (self.levels[begin - 1], self.levels[end - 1]);
         self.levels[begin..end].iter_mut().for_each(|level| *level += count);
-        // Where the change ends: a step that was there may go, and one that was not is needed.
+        // At its ends the change may remove an existing step or need a new one.
         if self.times[end] != until {
             self.times.insert(end, until);
             self.levels.insert(end, last);
@@ -103,14 +103,14 @@ impl Chunk {
         self.raised + self.levels[self.levels.len() - 1]
     }
 
-    /// A bit for each step at which at least so many are free.
+    /// A bit for each step with at least `count` free nodes.
     fn enough(&self, count: i64) -> u64 {
         let level = count - self.raised;
-        // From the last to the first, as shifting all by one is faster than each by its own number.
+        // From last to first, since one common shift is faster than a separate shift for each bit.
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Whether so many are free at all steps, at none of them, or neither.
+    /// Whether `count` nodes are free at all steps, at none of them, or neither (`None`).
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;
         if self.least >= level {
@@ -125,8 +125,8 @@ impl Profile {
         Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)], near: Cell::new(0) }
     }
 
-    /// Adds `count` (which may be negative) from `from` up to `until`; what lies before the first step is
-    /// the first step's. Both are steps from then on, even if as many are free as before them.
+    /// Adds `count` (which may be negative) from `from` up to `until`. Instants before the first
+    /// step count as the first step. Both ends become steps, even if nothing changes there.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         if let Some(until) = until {
             self.cut(until);
@@ -135,7 +135,7 @@ impl Profile {
         self.raise(from, until, count);
     }
 
-    /// As [`add`](Profile::add), but where as many are free as before there is no step.
+    /// Like [`add`](Profile::add), but without steps at which nothing changes.
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
         let index = self.chunk_of(from);
         let chunk = &mut self.chunks[index];
@@ -169,7 +169,7 @@ impl Profile {
         self.cut(instant);
     }
 
-    /// Adds to the steps that begin from one instant on and before another; to the first, if it begins later.
+    /// Adds to the steps that begin at or after `from` and before `until`.
     fn raise(&mut self, from: Time, until: Option<Time>, by: i64) {
         let begin = self.chunk_of(from);
         for chunk in &mut self.chunks[begin..] {
@@ -190,7 +190,7 @@ impl Profile {
         }
     }
 
-    /// Where as many are free as before there is no step, but for the first.
+    /// Removes the step at an instant if nothing changes there, except for the first.
     fn join(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let at = self.chunks[index].first_from(instant);
@@ -216,7 +216,7 @@ impl Profile {
         self.unite(index.saturating_sub(1));
     }
 
-    /// Puts a chunk and the next together if they are small.
+    /// Merges a small chunk with the next.
     fn unite(&mut self, index: usize) {
         let Some([chunk, next]) = self.chunks.get_mut(index..index + 2) else { return };
         if chunk.times.len() + next.times.len() > MAX_STEPS / 2 {
@@ -229,7 +229,7 @@ impl Profile {
         self.chunks.remove(index + 1);
     }
 
-    /// The first step begins now: what lies before is forgotten.
+    /// Makes the first step begin now; earlier steps are dropped.
     pub(crate) fn advance(&mut self, now: Time) {
         if now <= self.chunks[0].first {
             return;
@@ -254,7 +254,7 @@ impl Profile {
         times.get(self.chunks[index].first_after(instant)).copied().or_else(next)
     }
 
-    /// From when on no more is promised than there will be.
+    /// First instant after which the profile is non-negative.
     pub(crate) fn overdrawn_until(&self) -> Time {
         let overdrawn = self.chunks.iter().rposition(|chunk| chunk.raised + chunk.least < 0);
         let Some(index) = overdrawn else { return self.chunks[0].first };
@@ -264,7 +264,7 @@ impl Profile {
         last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
     }
 
-    /// When between two instants more is promised than there will be, the first time without a break.
+    /// The first interval between two instants in which the profile is negative.
     pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
         if from >= until {
             return None;
@@ -274,7 +274,7 @@ impl Profile {
         Some((begin, walk.seek_enough(Some(until)).unwrap_or(until)))
     }
 
-    /// The least and the most that is free between two instants.
+    /// Minimum and maximum of the profile between two instants.
     pub(crate) fn range(&self, from: Time, until: Time) -> (i64, i64) {
         let (mut least, mut most) = (i64::MAX, i64::MIN);
         for chunk in &self.chunks[self.chunk_of(from)..] {
@@ -296,7 +296,7 @@ impl Profile {
         (least, most)
     }
 
-    /// How many are free at an instant, and right before it; the same if it is the first.
+    /// Number of free nodes right before an instant and at it; equal for the first instant.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
         let index = self.chunk_of(instant);
         let chunk = &self.chunks[index];
@@ -312,8 +312,8 @@ impl Profile {
         (before, free)
     }
 
-    /// The first instant from `begin` on, and before `limit` if there is one, from which `count` are free for as long as
-    /// `needed` says of it.
+    /// The first instant from `begin` on, and before `limit`, from which `count` nodes stay free.
+    /// They stay free until the instant that `needed` returns for it.
     pub(crate) fn first_room(
         &self,
         begin: Time,
@@ -330,8 +330,8 @@ impl Profile {
         }
     }
 
-    /// All times without a break in which `count` are free that begin before `limit`, from `begin` on; with no
-    /// end if there is none.
+    /// The gaps with `count` free nodes from `begin` on that begin before `limit`. The last may
+    /// have no end.
     pub(crate) fn rooms(
         &self,
         begin: Time,
@@ -348,12 +348,12 @@ impl Profile {
         })
     }
 
-    /// The first instant from `begin` on at which fewer are free.
+    /// The first instant from `begin` on at which fewer than `count` nodes are free.
     pub(crate) fn first_without(&self, begin: Time, count: u64) -> Option<Time> {
         self.walk(begin, count).seek_too_few(None)
     }
 
-    /// The first instant from `begin` on from which `count` processors stay free for `span`.
+    /// The first instant from `begin` on from which `count` nodes stay free for `span`.
     pub(crate) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
         self.first_room(begin, None, count, |at| at + span)
     }
@@ -364,9 +364,9 @@ impl Profile {
         Walk { begin, count, chunks, at: chunks[0].step_at(begin), enough: chunks[0].enough(count) }
     }
 
-    /// The chunk in which the last step begins that does so at this instant or before; the first if none does.
+    /// The last chunk that begins at this instant or before; the first if none does.
     fn chunk_of(&self, instant: Time) -> usize {
-        // One instant is near the other, as a rule.
+        // Consecutive queries are usually close in time.
         let near = self.near.get();
         let begins = |index: usize| self.chunks.get(index).is_some_and(|c| c.first <= instant);
         if begins(near) && !begins(near + 1) {
@@ -378,21 +378,22 @@ impl Profile {
     }
 }
 
-/// A walk along the steps, between those at which enough are free and those at which there are too few.
+/// A cursor that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// The first step of all may begin before.
+    /// Lower bound of the instants found, since the first step may begin earlier.
     begin: Time,
     count: i64,
-    /// From the present one on.
+    /// The chunks from the current one on.
     chunks: &'a [Chunk],
-    /// The present step.
+    /// Index of the current step.
     at: usize,
-    /// Where in the present chunk enough are free.
+    /// A bit for each step of the current chunk with enough free nodes.
     enough: u64,
 }
 
 impl Walk<'_> {
-    /// Goes on to the first step from here on with enough, unless none begins before `limit`.
+    /// Advances to the first step from here on with enough nodes, unless none begins before
+    /// `limit`.
     fn seek_enough(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = self.enough >> self.at;
@@ -405,7 +406,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on to the first step from here on with too few, unless none begins before `limit`.
+    /// Advances to the first step from here on with too few, unless none begins before `limit`.
     fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
@@ -419,7 +420,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on to the next chunk in which it is not so throughout, unless that begins at `limit` or later.
+    /// Advances to the next chunk that is not `so` throughout, unless it begins at `limit` or
+    /// later.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {
@@ -442,7 +444,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against an array with one entry for each unit of time.
+        /// Compares with an array with one entry for each unit of time.
         #[test]
         fn steps_agree_with_an_array(
             changes in prop::collection::vec(
@@ -476,7 +478,7 @@ mod tests {
                     }
                 }
             }
-            // What changes nothing may go.
+            // Steps at which nothing changes may be removed.
             for instant in joined {
                 let (before, here) = (array.get(instant as usize - 1), array.get(instant as usize));
                 let goes = is_step(&profile, instant) && instant > start && before == here;
@@ -519,11 +521,11 @@ mod tests {
             let stretch = from.map(|from| (from, (from..limit).find(|&t| array[t as usize] >= 0)));
             let stretch = stretch.map(|(from, until)| (time(from), time(until.unwrap_or(limit))));
             prop_assert_eq!(found, stretch);
-            // All that is free without a break.
+            // All gaps.
             let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
             let rooms = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));
             prop_assert!(profile.rooms(time(begin), time(limit), count).eq(rooms));
-            // For as long as is asked, or up to an instant at which something else is given back.
+            // For a fixed span, or until another release.
             for other in [begin + 1, begin + 20, 1_000] {
                 let until = |t: u32| if t < other { (t + span.max(1)).min(other) } else { t + span.max(1) };
                 let with = (begin..limit).find(|&t| enough(t, until(t))).map(f64::from);

@@ -1,4 +1,4 @@
-//! The jobs that wait, in order of arrival.
+//! The queue of waiting jobs.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
@@ -10,116 +10,112 @@ use crate::job::{Job, Request, Time};
 use crate::observe::{JobId, Running};
 use crate::offer::QueueView;
 
-/// A waiting job, as schedulers name it. It is good until the job starts.
-///
-/// Tickets order as jobs wait: by arrival, but for jobs that were sent to the end of the queue.
+/// Handle of a waiting job, valid until the job leaves the queue. Tickets compare in queue order:
+/// by arrival, except for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Where it stands in the queue, behind all with less: even for a job that has joined it at the end, odd for one that
-    /// stands where it stood.
+    /// Queue position. Even if appended, odd if requeued at its original position.
     place: u64,
-    /// Its place in the order of arrival.
+    /// The job's identifier, numbered in the order of arrival.
     pub id: JobId,
     slot: u32,
 }
 
-/// Scan key of a waiting job, stored apart from the job for locality: a pass over a long queue reads little
-/// memory.
+/// Scan key of a waiting job, stored apart from the job for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Glance {
-    /// A bound on the processors that the job needs to start.
+    /// Lower bound on the nodes that the job needs to start.
     pub fewest: u64,
-    /// How long its user says it runs.
+    /// Run time by the user's estimate.
     pub estimate: f64,
 }
 
-/// How many jobs stand together: few enough to take one out of them quickly.
+/// Maximum jobs in a chunk; a job can be removed from that few quickly.
 const CHUNK: usize = 64;
 
-/// A list of waiting jobs from which any one can be taken.
-///
-/// Each job knows its neighbours, in order of arrival. Once someone has searched for one that may start, jobs stand in a
-/// line that can be searched, and, once someone has asked which of them are alike, in a line for each form as well: logs
-/// have tens of thousands of waiting jobs and a few hundred forms. Most schedulers only take the first, or one of which they
-/// know, and for them no line is kept.
+/// A list of waiting jobs with removal at any position. Each job knows its neighbours in queue
+/// order. The searchable [`Line`] is built on the first search, and the [`Kinds`] on the first
+/// query by form: logs have tens of thousands of waiting jobs but a few hundred forms. Most
+/// schedulers need neither.
 ///
 /// # Complexity
-/// **O(1)** to append a job, to take one, and to see the first or the next. Besides, that of a [`Line`], and of its
-/// [`Kinds`], where they are kept. Memory grows with the jobs that wait now.
+/// **O(1)** to append or remove a job, and to read the first or the next, besides the cost of the
+/// [`Line`] and the [`Kinds`] once built. Memory grows with the jobs that wait now.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
     first: Option<Ticket>,
     last: Option<Ticket>,
-    /// Kept once someone has searched it.
+    /// Built on the first search.
     line: OnceCell<Line>,
-    /// Kept once someone has asked for them.
+    /// Built on the first query by form.
     kinds: OnceCell<Kinds>,
-    /// The first place behind all that have joined it: twice the number of the next job to arrive, or more, once jobs have
-    /// been sent to its end.
+    /// Lower bound of the next appended position: twice the number of the next job to arrive, or
+    /// more once jobs were requeued at the end.
     end: u64,
-    /// The first ticket that was used after its job had left the queue.
+    /// The first ticket used after its job had left the queue.
     stale: Cell<Option<Ticket>>,
-    /// What such a ticket is answered with until the pass ends, and the run with it: a job that can never start.
+    /// Placeholder returned for such a ticket until the run ends after this pass. It can never
+    /// start.
     nobody: OnceCell<Box<Waiting>>,
 }
 
 struct Waiting {
-    /// Where the job stands, and will when it runs: it is large, and is not moved.
+    /// The job's record, from arrival to end; boxed, since it is large and not moved.
     room: Box<Running>,
     glance: Glance,
-    /// Where requests have one form.
+    /// The request's form, where requests have one.
     form: Option<Form>,
     ticket: Ticket,
-    /// The slots of its neighbours, or [`NOBODY`].
+    /// Slots of the neighbours, or [`NOBODY`].
     before: u32,
     after: u32,
 }
 
-/// No job waits in this slot.
+/// Marks the absence of a slot.
 const NOBODY: u32 = u32::MAX;
 
-/// The waiting jobs of each form, as the allocator is asked for it.
+/// The waiting jobs by form.
 ///
 /// # Complexity
-/// Besides that of a [`Line`], **O(log k)** comparisons for *k* forms of which jobs wait to append one that is the first of its form, or
-/// to take the first, and up to *k* / 2 moves in one piece of memory.
+/// Besides the cost of a [`Line`]: to append or remove the first job of its form, **O(log k)**
+/// comparisons for *k* forms with waiting jobs, and up to *k* / 2 moves in one block of memory.
 #[derive(Default)]
 pub(crate) struct Kinds {
-    /// Those who wait, by the number of their form.
+    /// Waiting jobs by form index.
     lines: Vec<Line>,
-    /// The first job of each, in order: a pass begins with these.
+    /// The first job of each form, in queue order; a pass begins with these.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Jobs in order of arrival, from which any one can be taken.
-///
-/// They stand in chunks, each with the least of what its jobs need, so that a search passes over whole
-/// chunks in which none can start.
+/// Waiting jobs in queue order, with removal at any position. They are stored in chunks with the
+/// minimum needs of their jobs, so that a search skips whole chunks in which no job can start.
 ///
 /// # Complexity
-/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to take one, **O(1)** to append one or to
-/// see the first, **O(q / c + c)** to find the next that may start where few may.
+/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append one
+/// or read the first, **O(q / c + c)** to find the next startable one if few are.
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
-    /// The room of a chunk that was emptied: where few wait, chunks come and go with every job.
+    /// Recycled buffer of the last emptied chunk: in a short queue chunks come and go with every
+    /// job.
     spare: Vec<(Ticket, Glance)>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    /// The jobs in order, behind those that have gone from the front, which is where most go.
+    /// The jobs in order, after `gone` removed ones; most are removed from the front.
     jobs: Vec<(Ticket, Glance)>,
     gone: usize,
-    /// At most what any of them needs: exact when last looked at, and too low since, if at all.
+    /// Lower bound on the needs of any job in it, exact when last recomputed.
     least: Option<Glance>,
     taken_since: u32,
-    /// Where a search found one last: it is taken next, as a rule, and one goes on from there.
+    /// Index last found by a search. That job is usually removed next, and the search continues
+    /// there.
     found: Cell<usize>,
 }
 
-/// After how many jobs taken from a chunk its least need is looked at anew.
+/// Number of possibly minimal jobs removed from a chunk before its minimum is recomputed.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -132,7 +128,7 @@ impl Chunk {
         self.waiting()[0].0.place
     }
 
-    /// Puts a job among the others.
+    /// Inserts a job at its position.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
         let at = self.before(ticket.place);
         self.jobs.insert(self.gone + at, (ticket, glance));
@@ -141,7 +137,7 @@ impl Chunk {
 
     #[inline(always)]
     fn push(&mut self, ticket: Ticket, glance: Glance) {
-        // Rather than to grow, it moves what waits to where others have gone from.
+        // Moves the waiting jobs over removed ones rather than growing the buffer.
         if self.jobs.len() == self.jobs.capacity() && 2 * self.gone > self.jobs.len() {
             self.jobs.drain(..self.gone);
             self.gone = 0;
@@ -156,8 +152,8 @@ impl Chunk {
         self.has_lost(glance);
     }
 
-    /// How many of its jobs stand before this place: known, or counted, since a count of so few waits for nothing, where each step of a
-    /// search waits for the one before it.
+    /// Number of its jobs before a queue position. Uses the last found index or a linear count: for
+    /// few jobs a count avoids the dependent loads of a binary search.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -169,7 +165,8 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// A job has been taken out: the least is looked at anew when some have been that may have been it.
+    /// Updates the chunk after a removal; the minimum is recomputed after several that may have set
+    /// it.
     fn has_lost(&mut self, glance: Glance) {
         let was_more =
             |least: Glance| glance.fewest > least.fewest && glance.estimate > least.estimate;
@@ -215,7 +212,7 @@ impl Line {
         }
     }
 
-    /// Puts a job where it belongs, among those that arrived before and after it.
+    /// Inserts a job at its queue position.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
@@ -232,17 +229,17 @@ impl Line {
         self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
-    /// Where nobody waits, only the room of a few is kept: there may be thousands of such lines.
+    /// Shrinks the buffer of an empty line, since there may be thousands of lines.
     fn save_room(&mut self) {
         if self.chunks.is_empty() && self.spare.capacity() > 4 {
             *self = Line::default();
         }
     }
 
-    /// The next job after this one, which need not stand here, of which `may_start` holds.
+    /// The next job behind this ticket, which need not be in the line, that satisfies `may_start`.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
-        // Most often it is the head of the queue behind which one looks.
+        // Most searches start behind the head of the queue.
         let (here, next) = if first.first_place() == ticket.place {
             (0, 1)
         } else {
@@ -264,7 +261,7 @@ impl Line {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        // Most often it is the first that starts.
+        // Most often the first job starts.
         if let Some(first) = self.chunks.front_mut()
             && let Some(&(_, glance)) =
                 first.waiting().first().filter(|(other, _)| other.slot == ticket.slot)
@@ -277,7 +274,7 @@ impl Line {
             }
             return;
         }
-        // Or the last, for which there was room as it came.
+        // Or the last, which could start as it arrived.
         if let Some(last) = self.chunks.back_mut()
             && let Some((_, glance)) = last.jobs.pop_if(|(other, _)| other.slot == ticket.slot)
         {
@@ -309,7 +306,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Appends a job, behind all others.
+    /// Appends a job at the end.
     #[inline(always)]
     pub(crate) fn push(&mut self, room: Box<Running>, fewest: u64, form: Option<Form>) -> Ticket {
         let id = room.id;
@@ -326,8 +323,8 @@ impl Queue {
         ticket
     }
 
-    /// A job that has waited before joins the queue again: at the end, or else where it stood when it arrived, before any
-    /// job that has been sent to the end since.
+    /// Requeues a job: at the end, or at its original position, before any job requeued at the end
+    /// since.
     pub(crate) fn put_back(
         &mut self,
         room: Box<Running>,
@@ -352,7 +349,7 @@ impl Queue {
         ticket
     }
 
-    /// A job takes a slot, between the next one and the one before that, or behind all.
+    /// Inserts a job into a slot before `next`, or at the end.
     #[inline(always)]
     fn stand(
         &mut self,
@@ -380,7 +377,7 @@ impl Queue {
         ticket
     }
 
-    /// All that wait, as one line; it is kept from now on.
+    /// All waiting jobs as one searchable line, maintained from the first call on.
     fn line(&self) -> &Line {
         self.line.get_or_init(|| {
             let mut line = Line::default();
@@ -389,12 +386,12 @@ impl Queue {
         })
     }
 
-    /// All that wait, in order.
+    /// The tickets in queue order.
     fn iter(&self) -> impl Iterator<Item = Ticket> {
         std::iter::successors(self.first, |&ticket| self.after(ticket))
     }
 
-    /// The waiting jobs of each form, where requests have one; they are kept from now on.
+    /// The waiting jobs by form, maintained from the first call on.
     pub(crate) fn kinds(&self) -> &Kinds {
         self.kinds.get_or_init(|| {
             let mut kinds = Kinds::default();
@@ -412,7 +409,7 @@ impl Queue {
         self.first
     }
 
-    /// The job that arrived next after this one, which need not wait any more, of those that wait.
+    /// The next waiting job behind this ticket, whose own job need not wait any more.
     pub(crate) fn after(&self, ticket: Ticket) -> Option<Ticket> {
         match self.jobs.get(ticket.slot as usize).filter(|waiting| waiting.ticket == ticket) {
             Some(waiting) => self.jobs.get(waiting.after as usize).map(|after| after.ticket),
@@ -420,8 +417,8 @@ impl Queue {
         }
     }
 
-    /// The next job after this one of which `may_start` holds. It must not hold of a job if it does
-    /// not hold of one that needs less in every way.
+    /// The next job behind this ticket that satisfies `may_start`. The predicate must be monotonic:
+    /// if it holds for a job, it holds for every job that needs less in every way.
     pub(crate) fn next_that(
         &self,
         ticket: Ticket,
@@ -430,7 +427,7 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
-    /// The job of a ticket, if the ticket is still good.
+    /// The entry of a ticket, or the placeholder if the ticket is stale.
     #[inline]
     fn waiting(&self, ticket: Ticket) -> &Waiting {
         match self.jobs.get(ticket.slot as usize) {
@@ -450,7 +447,7 @@ impl Queue {
         })
     }
 
-    /// The first ticket that was used after its job had left the queue, if any was.
+    /// The first ticket used after its job had left the queue, if any.
     #[inline]
     pub(crate) fn stale_ticket(&self) -> Option<Ticket> {
         self.stale.get()
@@ -460,24 +457,24 @@ impl Queue {
         &self.waiting(ticket).room.job
     }
 
-    /// The form in which it is asked for, where requests have one.
+    /// The form of a job's request, where requests have one.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
     }
 
-    /// What a pass asks of a job.
+    /// The scan key of a job.
     #[inline]
     pub(crate) fn glance(&self, ticket: Ticket) -> Glance {
         self.waiting(ticket).glance
     }
 
-    /// The queue as it looks to one of its jobs.
+    /// The queue as seen by one of its jobs.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
 
-    /// Takes a job out; `None` if it has left the queue already.
+    /// Removes a job; `None` if it has already left the queue.
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Box<Running>> {
         let waiting = self.jobs.get(ticket.slot as usize);
@@ -505,7 +502,7 @@ impl Queue {
 }
 
 impl Kinds {
-    /// A job joins the line of its form, at its end or in its place.
+    /// Adds a job to the line of its form with `join`, at the end or at its position.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -541,12 +538,12 @@ impl Kinds {
         line.save_room();
     }
 
-    /// The first job of each form of up to so many processors, in order of arrival.
+    /// The first job of each form of at most `most` nodes, in queue order.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
 
-    /// As [`Queue::next_that`] among the jobs of one form.
+    /// [`Queue::next_that`] among the jobs of one form.
     #[inline]
     pub(crate) fn next_that(
         &self,
@@ -557,14 +554,14 @@ impl Kinds {
         self.lines[form.index()].next_that(ticket, may_start)
     }
 
-    /// Whether any job of a form stands behind this one.
+    /// Whether any job of a form waits behind this ticket.
     #[inline]
     pub(crate) fn has_more(&self, form: Form, ticket: Ticket) -> bool {
         self.lines[form.index()].last().is_some_and(|last| last.place > ticket.place)
     }
 }
 
-/// Nearly always it comes behind all others.
+/// Inserts a first job; nearly always at the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));
@@ -583,7 +580,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as it looks to one of its jobs.
+/// The queue as seen by one of its jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,
@@ -619,7 +616,7 @@ mod tests {
         (size > 2).then(|| Form::numbered(9 - size as u32, size))
     }
 
-    /// One was sent to the end, and the next to arrive stands again where it stood.
+    /// One job is requeued at the end, and the next to arrive at its original position.
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
@@ -640,7 +637,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious twin, with enough jobs for several chunks.
+        /// Compares with a plain vector, with enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
             ops in prop::collection::vec((0_u8..6, any::<prop::sample::Index>(), 0_u64..9), 1..900),

@@ -1,4 +1,4 @@
-//! Promises to waiting jobs.
+//! Reservations of waiting jobs.
 
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
@@ -7,50 +7,46 @@ use crate::sizing::Size;
 /// When and where a waiting job would start if running jobs ended at their estimates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reservation {
-    /// When it would start.
+    /// The reserved start.
     pub at: Time,
-    /// How long it would run, by its estimate, stretched as there.
+    /// Run time there: the job's estimate times `stretch`.
     pub span: f64,
-    /// How many times longer than it asked for it would run there.
+    /// Slowdown factor of the job on that site relative to its estimate.
     pub stretch: f64,
-    /// On which site.
+    /// Index of the site.
     pub site: usize,
-    /// On which processors.
+    /// The reserved nodes.
     pub hold: Hold,
 }
 
 impl Reservation {
-    /// When its processors are free again, by the job's estimate: the same sum, bit for bit, as
-    /// when the job starts then. A job of no time needs them for as long as can be told.
+    /// When its nodes are free again, by the job's estimate. The sum is bit for bit that of a job
+    /// started then. A job of no time holds its nodes until the next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
     }
 
-    /// The same reservation at another instant.
+    /// Returns this reservation at another instant.
     #[must_use]
     pub fn moved_to(&self, at: Time) -> Reservation {
         Reservation { at, ..self.clone() }
     }
 }
 
-/// The processors of a reservation.
-///
-/// A promise of a time alone is broken by an allocator that can miss a free block, or that needs
-/// one shape free among many; so where shape matters the promise is a placement. Where any
-/// processors will do a placement is as good as any other of its size, and the promise is a count:
-/// this is the backfilling of the textbooks.
+/// The nodes of a reservation. Where shape matters it is a placement: a promise of a time alone
+/// could be broken by an allocator that misses free blocks or needs one shape among many. Where any
+/// nodes will do it is a count, as in textbook backfilling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
-    /// These nodes.
+    /// A fixed placement.
     Nodes(Placement),
-    /// As many as this, whichever they are: one of the job's sizes, in the form that the site's
-    /// allocator asks for.
+    /// Any nodes: one of the job's sizes, in the form that the site's allocator asks for.
     Count(Request),
 }
 
 impl Hold {
-    /// How many processors it holds.
+    /// Number of reserved nodes.
     pub(super) fn nodes(&self) -> u64 {
         match self {
             Hold::Count(request) => request.nodes(),
@@ -59,24 +55,23 @@ impl Hold {
     }
 }
 
-/// A reservation that other jobs are started beside.
+/// A reservation beside which other jobs are started.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// What was promised; its instant is EASY's *shadow time*.
+    /// The protected reservation; its instant is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: how many would be left over at the shadow time, where only their number matters.
+    /// EASY's *extra nodes*: nodes left over at the shadow time, where only counts matter.
     pub(super) extra_nodes: u64,
-    /// How many processors besides may be held from the promised start on, under a cap on what the machine takes.
+    /// Number of further nodes that may be held from the reserved start on, under a power cap.
     pub(super) headroom: u64,
 }
 
 impl Guard {
-    /// Protects the nodes of a reservation.
     pub(super) fn of_nodes(reservation: Reservation) -> Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX }
     }
 
-    /// Protects the processors of this size on a site from then on, when so many are left over.
+    /// Guard for a count of nodes of a site from `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,
@@ -91,7 +86,7 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX }
     }
 
-    /// So many processors more are held beyond the promised start.
+    /// Reduces the headroom by the nodes of a job held beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

@@ -1,4 +1,4 @@
-//! Running jobs that are moved and resized.
+//! Moving and resizing running jobs.
 
 use super::Cluster;
 use super::ends::End;
@@ -7,48 +7,48 @@ use crate::machine::{ClaimError, Placement};
 use crate::network::RunKey;
 use crate::observe::Event;
 
-/// Why running jobs cannot be moved or resized as they were to be.
+/// Errors of moving or resizing running jobs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReshapeError {
-    /// One job is named twice.
+    /// A job is named twice.
     #[error("a job cannot be moved to two places")]
     Twice,
-    /// A rate that is not above 0, or more work that is below it; or one that is not finite.
+    /// `rate` must be positive and finite, `more` non-negative and finite.
     #[error("a job cannot go on at rate {rate} with {more} more to do")]
     Numbers {
-        /// The rate.
+        /// The rejected rate of work.
         rate: f64,
-        /// The work that was to be added.
+        /// The rejected additional work, in units of time at rate 1.
         more: f64,
     },
-    /// A job that does not run.
+    /// The job does not run.
     #[error("a job that does not run cannot be moved")]
     NotRunning,
-    /// Processors that are not free.
+    /// Some of the nodes are not free.
     #[error(transparent)]
     Claim(#[from] ClaimError),
 }
 
-/// How a running job goes on from here.
+/// A change of a running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reshape {
-    /// The job.
+    /// Key of the running job.
     pub key: RunKey,
-    /// The processors on which it goes on, on the site on which it runs: others, or the same.
+    /// The nodes on which it continues, on its present site; they may be the same.
     pub placement: Placement,
-    /// How fast it then works; above 0. At rate 1 it does in one unit of time what its run time counts.
+    /// Its new rate of work, above 0. At rate 1 a job takes its run time.
     pub rate: f64,
-    /// Work that is added to what it has left, in units of time at rate 1.
+    /// Work added to its remaining work, in units of time at rate 1.
     pub more: f64,
 }
 
 impl Cluster<'_> {
-    /// Moves or resizes a running job: it goes on from here on other processors (or the same),
-    /// at another rate, with `more` work added to what it has left.
+    /// Moves or resizes a running job. It continues on `placement`, which may be unchanged, at
+    /// `rate`, with `more` work added to its remaining work.
     ///
     /// # Errors
-    /// As for [`reshape_all`](Cluster::reshape_all).
+    /// See [`reshape_all`](Cluster::reshape_all).
     pub fn reshape(
         &mut self,
         key: RunKey,
@@ -59,12 +59,12 @@ impl Cluster<'_> {
         self.reshape_all(vec![Reshape { key, placement, rate, more }])
     }
 
-    /// Moves and resizes several running jobs at once, so that one may take what another leaves.
-    /// Observers are told of them in this order.
+    /// Moves and resizes several running jobs at once, so that one may take nodes that another
+    /// leaves. Observers receive the changes in this order.
     ///
     /// # Errors
-    /// If a job does not run or is named twice, if processors are not free (those that these
-    /// jobs hold count as free), or if the numbers are not positive and finite; nothing is changed then.
+    /// If a job does not run or is named twice, if nodes are not free (those held by these jobs
+    /// count as free), or if a number is out of range. Nothing is changed then.
     pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {
         let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
         keys.sort_unstable();
@@ -107,7 +107,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// A job goes on as it was told; the machine is so already.
+    /// Applies a change to a job whose nodes are already claimed.
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];
@@ -120,8 +120,8 @@ impl Cluster<'_> {
         self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
         self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
         running.held = held;
-        // What is left by the estimate goes on at the new rate, like what is left in fact; a job past
-        // its estimate has nothing left by it but what is added.
+        // The remaining estimate continues at the new rate, like the remaining work. A job past its
+        // estimate has only the added work left by it.
         let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
         running.expected_end = self.now + expected_left / rate;
         if let Some(ends) = self.ends.get_mut() {

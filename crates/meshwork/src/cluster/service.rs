@@ -1,7 +1,6 @@
-//! Nodes that go out of service and come back, and the jobs that this hits.
-//!
-//! A node that is out of service is held, for all who look: its allocator was told that somebody else has it, and among
-//! the running jobs stands one that holds it until it is expected back.
+//! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
+//! of service as held: to its allocator another holder has it, and a stand-in among the running
+//! jobs holds it until it is expected back.
 
 use std::collections::BTreeMap;
 
@@ -18,73 +17,72 @@ use crate::network::RunKey;
 use crate::observe::{Event, JobId, Running};
 use crate::topology::Node;
 
-/// How often a job may be interrupted: more often than any does that has a chance.
+/// Maximum interruptions of a job; a job with more is considered unable to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// How many outages and repairs may pass while jobs wait, none arrives, and none runs; and how many timers of a scheduler
-/// that starts none.
+/// Maximum outages and repairs while jobs wait but none runs or arrives. Also the maximum timers of
+/// a scheduler that starts no job.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
-/// Why a run with failures would never end.
+/// Reasons why a run with failures would never end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Hopeless {
-    /// A job never gets to its end.
+    /// A job is interrupted too often to finish.
     #[error(
         "job {number} was interrupted more than {MAX_INTERRUPTIONS} times: it takes longer than its nodes stay up, and \
          would never end (`failures.checkpoint` saves what it has done)"
     )]
     NeverEnds {
-        /// The workload's number for it.
+        /// The job's number in the workload.
         number: u64,
     },
-    /// None can start.
+    /// No waiting job can start.
     #[error(
         "{waiting} jobs wait while nothing runs and no job arrives, and in {MAX_IDLE_STEPS} outages and repairs none could \
          start: never are enough nodes in service"
     )]
     NoneStarts {
-        /// How many jobs wait.
+        /// Number of waiting jobs.
         waiting: usize,
     },
-    /// What claims nodes broke its contract: a bug.
+    /// A component that claims nodes broke its contract: a bug.
     #[error("{0}")]
     Bug(String),
 }
 
-/// What is out of service, and what is known of jobs that were interrupted or write checkpoints.
+/// State of outages, and interruption histories of jobs.
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
     /// Nodes with an outage, by site.
     nodes: BTreeMap<(usize, Node), Affected>,
-    /// How many of them wait for their job to end.
+    /// Number of nodes with an outage that wait for their job to end.
     draining: usize,
-    /// How many running jobs are none but hold a node that is out of service.
+    /// Number of running entries that are stand-ins for nodes out of service.
     pub(super) stand_ins: usize,
     pub(super) careers: Careers,
-    /// What schedulers see coming.
+    /// Outages visible to schedulers.
     pub(super) closures: Vec<Closure>,
-    /// Whether something went out of service or came back since the last pass.
+    /// Whether a node went out of service or came back since the last pass.
     pub(super) is_disturbed: bool,
     idle: u32,
 }
 
-/// A node with an outage.
 #[derive(Default)]
 struct Affected {
-    /// Outages that it lies in, those that let its job run to the end apart.
+    /// Number of current outages, without those that let a job run to its end (`soft`).
     hard: u32,
     soft: u32,
     is_out: bool,
-    /// The slot of the running job that stands for it, if it is expected back.
+    /// Slot of its stand-in among the running jobs, if it is expected back.
     stand_in: Option<usize>,
     /// When the last of its outages is expected to end.
     expected: Time,
 }
 
 impl Service {
-    /// That of a machine on which nothing fails, but jobs are preempted.
+    /// The service of a machine without failures, for preemption.
     pub(super) fn of_a_sound_machine(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -105,13 +103,13 @@ impl Service {
         }
     }
 
-    /// A job starts: it is as its workload gave it, and knows what it has been through.
+    /// Restores a starting job as submitted, with its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
         self.careers.starts(running);
     }
 
-    /// A job leaves the queue unserved that waited like this: as its workload gave it.
+    /// Drops a waiting job and returns it as submitted, without interruption history.
     pub(super) fn turns_away(&mut self, id: JobId, job: Job) -> Job {
         self.idle = 0;
         self.careers.forget(id).unwrap_or(job)
@@ -119,7 +117,7 @@ impl Service {
 }
 
 impl Cluster<'_> {
-    /// From now on nodes fail. Whoever `looks_ahead` sees what is planned.
+    /// Installs the outages; planned ones are visible to schedulers if `looks_ahead`.
     #[cold]
     pub(crate) fn suffer(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
@@ -134,20 +132,21 @@ impl Cluster<'_> {
         self.service = Some(Box::new(service));
     }
 
-    /// Whether nodes went out of service or came back at this instant: what was promised has to be promised anew.
+    /// Whether nodes left or re-entered service at this instant, so that reservations must be
+    /// renewed.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
     }
 
-    /// Whether anything may ever go out of service, or be kept for somebody for a while.
+    /// Whether there may be outages, access rules or reservations.
     pub(crate) fn has_outages(&self) -> bool {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// When something next goes out of service or comes back, or a reservation begins or ends; `None` if that concerns no job, those that arrive later
-    /// among them. To jobs that wait though nothing runs, and all is in service that ever will be, it means nothing:
-    /// they wait for ever, as they would on a machine that does not fail.
+    /// The next outage, repair or reservation edge; `None` if it can concern no job. If nothing
+    /// runs and all nodes that will ever be in service are, it cannot help the waiting jobs: they
+    /// wait for ever, as on a machine without failures.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -159,7 +158,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// What struck at the last instant is past.
+    /// Resets the flags for changes at the last instant.
     #[cold]
     pub(crate) fn calm_down(&mut self) {
         if let Some(service) = &mut self.service {
@@ -175,7 +174,7 @@ impl Cluster<'_> {
         if more_arrive || runs || may_start { service.timeline.next() } else { None }
     }
 
-    /// Lets happen what happens now: reservations, then what comes back, then what fails. `false` if nothing does.
+    /// Applies reservation edges, repairs, then failures due now; returns whether anything changed.
     #[cold]
     pub(crate) fn strike(&mut self, more_arrive: bool) -> Result<bool, Hopeless> {
         let is_edge = self.pass_edge();
@@ -267,7 +266,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold some of these nodes, in order of arrival.
+    /// The jobs that hold any of these nodes, in order of arrival.
     fn who_runs_on(&self, site: usize, nodes: &[Node]) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
@@ -285,8 +284,8 @@ impl Cluster<'_> {
         hit
     }
 
-    /// Stops a running job, which gives its nodes back; `tell` writes down what becomes of it, and is told how long the
-    /// wiring of its nodes took and what time it is.
+    /// Stops a running job and releases its nodes. `tell` records the outcome; it receives the
+    /// job's setup time and the current time.
     pub(super) fn stop(
         &mut self,
         key: RunKey,
@@ -307,7 +306,7 @@ impl Cluster<'_> {
         ran
     }
 
-    /// A job that was stopped joins the queue again.
+    /// Requeues a stopped job.
     pub(super) fn wait_again(
         &mut self,
         service: &mut Service,
@@ -326,7 +325,7 @@ impl Cluster<'_> {
         Ok(ticket)
     }
 
-    /// Takes a node out of service, unless it is already or a job is to end on it first.
+    /// Takes a node out of service, unless it already is or a job must first end on it.
     fn take_out(&mut self, service: &mut Service, at: (usize, Node)) -> Result<(), Hopeless> {
         let (site, node) = at;
         let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
@@ -350,7 +349,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// A node that is out of service, or will be, is expected back no sooner than then.
+    /// Postpones a node's expected return to `expected`, if that is later.
     fn expect_back(&mut self, service: &mut Service, at: (usize, Node), expected: Time) {
         let Some(affected) = service.nodes.get_mut(&at) else { return };
         affected.expected = affected.expected.max(expected);
@@ -362,7 +361,7 @@ impl Cluster<'_> {
             self.dismiss(slot);
             service.stand_ins -= 1;
         }
-        // What never comes back is simply held.
+        // A node that never returns needs no stand-in.
         if !expected.units().is_finite() {
             return;
         }
@@ -384,7 +383,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// One outage of a node is over.
+    /// Ends one outage of a node.
     fn end_outage(&mut self, service: &mut Service, at: (usize, Node), drains: bool) {
         let Some(affected) = service.nodes.get_mut(&at) else { return };
         if drains {
@@ -412,7 +411,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Takes those nodes out of service whose jobs have ended as they were drained.
+    /// Takes drained nodes out of service whose jobs have ended.
     #[cold]
     pub(super) fn take_drained(&mut self) {
         let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
@@ -431,14 +430,14 @@ impl Cluster<'_> {
         self.service = Some(service);
     }
 
-    /// A node by itself.
+    /// A placement of one node.
     fn alone(&self, (site, node): (usize, Node)) -> Placement {
         let dimensions = self.site(site).grid().dimensions();
         Block { base: node, sides: Dims::from_elem(1, dimensions) }.into()
     }
 }
 
-/// What stands among the running jobs for a node that is out of service.
+/// The entry among the running jobs for a node that is out of service.
 fn stand_in(
     (site, _): (usize, Node),
     placement: Placement,

@@ -1,4 +1,4 @@
-//! Which processors are free, and when: where promises are placements, kept up from pass to pass.
+//! Node availability over time for reservations that are placements, kept from pass to pass.
 
 use std::ops::Range;
 
@@ -10,46 +10,44 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// The future of a site whose allocator goes by nothing but which nodes are free: those of the running
-/// jobs up to their expected ends, and of promises while they last, are not.
+/// The future of one site whose allocator depends only on which nodes are free. Nodes of running
+/// jobs are busy until their expected ends, and those of reservations while they last.
 ///
-/// It knows what has become free since a promise was last looked at. A promise can be bettered only by
-/// some of that: whatever else is free was so then. So many are passed over without a question to anyone, and others are asked
-/// about at few instants.
+/// It records nodes released since each reservation was last checked. Only these can improve a
+/// reservation, so many are skipped without a query, and others are checked at few instants.
 ///
-/// A job past its estimate counts as ended, so its nodes may be promised. As long as it goes on to run such a promise is
-/// put off from instant to instant, and may come to hold nodes that others are promised later.
+/// A job past its estimate counts as ended, so its nodes may be reserved. While it still runs, such
+/// a reservation is put off from instant to instant, and may come to overlap later reservations.
 pub(crate) struct Space {
     now: Time,
-    /// A copy, to ask for places.
+    /// A fork for placement queries.
     asked: Facility,
     sets: FreeSets,
     /// Whether some nodes are planned twice.
     is_overdrawn: bool,
-    /// What is free in fact, if that may be less than what should be.
+    /// The nodes that are free in fact, if they may be fewer than expected.
     in_fact: Option<InFact>,
-    /// What has become free, the oldest first.
+    /// Releases, oldest first.
     freed: Vec<Freed>,
-    /// How many of those have been forgotten.
+    /// Number of releases already forgotten.
     forgotten: u64,
-    /// Room to work in.
+    /// Scratch buffer.
     openings: Openings,
 }
 
-/// The nodes that are free now.
 struct InFact {
     nodes: NodeSet,
     count: u32,
 }
 
-/// A promise that is planned.
+/// A planned reservation.
 pub(crate) struct Planned {
     pub(crate) promise: Reservation,
-    /// What it was made for.
+    /// The request that it was made for.
     asked: Asked,
-    /// What it holds.
+    /// The reserved nodes.
     nodes: NodeSet,
-    /// What had become free after so much had may better it; or anything.
+    /// Only releases after this number can improve the reservation; `None`: re-check against all.
     seen: Option<u64>,
 }
 
@@ -66,24 +64,24 @@ impl Planned {
     }
 }
 
-/// Something has become free.
+/// A release of nodes.
 enum Freed {
-    /// These nodes.
+    /// Nodes that became free.
     Nodes {
         placement: Placement,
-        /// From when up to when they were held.
+        /// Start and end of the released holding.
         at: Time,
         before: Time,
-        /// From when up to when any of them is free without a break, that time among it.
+        /// Start and end of the time in which any of them is free without a break, which contains
+        /// it.
         from: Time,
         until: Time,
     },
-    /// These, some of which others hold as well: more is free by their number, and who holds some of them may be the
-    /// only one now.
+    /// Nodes some of which others also hold. The count of free nodes rises, and another holder may
+    /// now hold its nodes alone.
     Eased { placement: Placement, eased: Eased },
 }
 
-/// What a job asks for.
 struct Asked {
     request: Request,
     count: u32,
@@ -92,7 +90,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Of the only site of a facility, on which every job gets what it asks for.
+    /// The request on the only site of a facility with fixed sizes.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -112,9 +110,9 @@ impl Asked {
 }
 
 impl Cluster<'_> {
-    /// The future, to be kept up from here on: on one site on which every job gets what it asked for, and
-    /// whose allocator misses no block and goes by nothing but which nodes are free; if it is small enough
-    /// for many sets of its nodes to be kept.
+    /// The future, to be updated from here on; `None` if the machine is not suitable. It must have
+    /// one site with fixed sizes and at most `MAX_NODES` nodes, whose allocator misses no block and
+    /// depends only on which nodes are free.
     pub(crate) fn space(&self) -> Option<Space> {
         if !self.is_unbounded() {
             return None;
@@ -140,12 +138,12 @@ impl Cluster<'_> {
     }
 }
 
-/// The most nodes of a site for which sets are kept up: of so many nodes a set takes 8 KB, and there
-/// are some for each job that runs or is promised a start.
+/// Maximum nodes of a site. A set of them takes 8 KB, and there are several for each running job
+/// and reservation.
 const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
-    /// Goes on to the present instant, with those who have ended since; a promise that is overdue is due now.
+    /// Advances to the present instant and applies departures; overdue reservations become due now.
     pub(crate) fn go_on<'p>(
         &mut self,
         cluster: &Cluster<'_>,
@@ -174,7 +172,7 @@ impl Space {
         });
     }
 
-    /// It goes on to hold its nodes for as long from now on, whether others hold them then or not.
+    /// Shifts an overdue reservation to now, even if its nodes are held by others then.
     fn put_off(&mut self, planned: &mut Planned) {
         let held_until = planned.promise.until().max(self.now);
         planned.promise.at = self.now;
@@ -192,22 +190,21 @@ impl Space {
         self.freed.extend(eased.map(|eased| Freed::Eased { placement: placement(), eased }));
     }
 
-    /// How much has become free up to now.
+    /// Number of releases so far.
     pub(crate) fn freed(&self) -> u64 {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Forgets what everyone has seen.
+    /// Drops the first `seen` releases, which every reservation has seen.
     pub(crate) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
     }
 
-    /// Plans a promise.
-    ///
-    /// Nothing that is free already betters it, but where nodes are planned twice: there it may have been put where enough
-    /// seemed to be free, and can be had sooner on its own nodes, whose number does not matter.
+    /// Adds a reservation to the plan. Nodes already free cannot improve it, unless nodes are
+    /// planned twice: then it may have been placed where the count seemed sufficient, and may start
+    /// sooner on its own nodes, for which the count does not matter.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -219,14 +216,14 @@ impl Space {
         planned.seen = (!self.is_overdrawn).then(|| self.freed());
     }
 
-    /// Takes a promise back.
+    /// Removes a reservation from the plan.
     pub(crate) fn give_back(&mut self, planned: &Planned) {
         if let Some((held, placement)) = planned.held() {
             self.free(held, placement);
         }
     }
 
-    /// Makes a promise anew if it can be had sooner, or now if it is due.
+    /// Replaces a reservation if it can start sooner, or now if it is due.
     pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {
@@ -235,7 +232,7 @@ impl Space {
         }
     }
 
-    /// Plans a promise made anew, which is sooner, in place of the one that it betters.
+    /// Replaces a reservation with an earlier one.
     fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
         let (until, start) = (planned.promise.until(), planned.promise.at);
         let ends = better.until();
@@ -245,7 +242,7 @@ impl Space {
             planned.promise = better;
             return self.hold(planned);
         }
-        // Most stay on their nodes and move by less than they last: what they go on holding is not touched.
+        // Most keep their nodes and move by less than they last; the part they keep is not touched.
         planned.promise = better;
         if let Some((held, placement)) = planned.held() {
             self.sets.hold(Held { until: start, ..held });
@@ -253,11 +250,11 @@ impl Space {
                 self.free(Held { from: ends, until, ..held }, placement);
             }
         }
-        // What it leaves was its own to take.
+        // The nodes that it leaves were already available to it.
         planned.seen = Some(self.freed());
     }
 
-    /// Promises the job the earliest start that touches nothing of what is planned.
+    /// Plans the earliest start of a job that does not conflict with the plan.
     pub(crate) fn plan(&mut self, job: &Job) -> Option<Planned> {
         let asked = Asked::of(&self.asked, job)?;
         let promise = self.now_in_fact(&asked, None).or_else(|| {
@@ -275,7 +272,7 @@ impl Space {
         Some(planned)
     }
 
-    /// Now, on nodes that are free in fact, where these are not what they should be.
+    /// A start now on nodes that are free in fact, where these differ from the plan.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -285,12 +282,12 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// The promise made anew if it can be had sooner, or now if it is due: on the same processors, or on
-    /// others if those are free sooner.
+    /// An improved reservation if one can start sooner, or now if it is due. It keeps its nodes
+    /// unless others are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
-        // One that is due is looked at too: it may move to other processors.
+        // A due reservation is checked too, since it may move to other nodes.
         if planned.promise.at <= self.now {
             openings.begin(self.now);
         } else {
@@ -301,7 +298,7 @@ impl Space {
         better
     }
 
-    /// The same, if it can be had sooner only within these.
+    /// `better`, with the instants of a sooner start limited to `openings`.
     fn better_within(
         &mut self,
         planned: &Planned,
@@ -309,7 +306,8 @@ impl Space {
         openings: &Openings,
     ) -> Option<Reservation> {
         let Planned { promise, asked, .. } = planned;
-        // While nodes are planned twice there may be a place for which they were too few before now.
+        // While nodes are planned twice, there may be a placement for which the count was too low
+        // before.
         if self.is_overdrawn || openings.have_begun_by(self.now) {
             let found = self.now_in_fact(asked, Some(own));
             if found.is_some() {
@@ -319,7 +317,7 @@ impl Space {
         if openings.are_none() {
             return None;
         }
-        // Their number does not matter to who stays on its own nodes.
+        // The count does not matter to a reservation that keeps its own nodes.
         let stays = if self.is_overdrawn { self.sets.sooner(own, asked.span) } else { None };
         let before = stays.unwrap_or(promise.at);
         let Space { now, asked: facility, sets, .. } = self;
@@ -330,20 +328,19 @@ impl Space {
             Some((placement, own.nodes.is_within(free)))
         });
         match found {
-            // On its own processors, if those are as early, unless it is due.
+            // On its own nodes if they are as early, unless it is due.
             Some((at, (_, true))) if at > *now => Some(promise.moved_to(at)),
             Some((at, (placement, _))) => Some(asked.at(at, placement)),
             None => stays.map(|at| promise.moved_to(at)),
         }
     }
 
-    /// Between which instants a promise may have come to be had sooner by what has become free since it was looked at last.
+    /// Intervals in which releases since the last check may allow an earlier start. An earlier
+    /// start needs some released nodes while they were held, and without a break from its start on:
+    /// to its end, or up to the reserved start, on reserved nodes.
     ///
-    /// Whoever starts earlier than was possible needs some of that while it was held, and without a break from its start on:
-    /// to its end, or else up to the promised start, on promised nodes.
-    ///
-    /// Where nodes are planned twice it may also be that fewer than are free seemed to be, or that others held what it was
-    /// promised.
+    /// Where nodes are planned twice, the count may also have been too low, or other jobs may have
+    /// held its reserved nodes.
     fn find_openings(
         &self,
         planned: &Planned,
@@ -361,7 +358,7 @@ impl Space {
                 if *from >= own.from || *at >= own.until {
                     return None;
                 }
-                // Only one that ends after it begins to be free has some of it.
+                // Only a start that ends after the release uses any of it.
                 let from = (*from).max(self.now).max(starts_to_end(*at, span).start);
                 let before = (*before).min(own.from);
                 let alone = before.min(starts_to_end(*until, span).end);
@@ -382,12 +379,12 @@ impl Space {
     }
 }
 
-/// When whoever lasts so long starts to end at an instant: then, give or take what is lost where sums are rounded.
+/// Starts for which a job of length `span` ends at `at`, widened by the rounding error of the sums.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));
     time(start - lost, f64::NEG_INFINITY)..time(start + lost, f64::INFINITY)
 }
 
-/// More than two sums lose of what is added up.
+/// Upper bound on the relative rounding error of two sums.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;

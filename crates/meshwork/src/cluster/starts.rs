@@ -1,4 +1,4 @@
-//! How a scheduler starts a waiting job. It learns at once whether that happened.
+//! Starts of waiting jobs, with immediate feedback to the scheduler.
 
 use super::ends::End;
 use super::queue::Ticket;
@@ -13,11 +13,10 @@ use crate::network::{RunKey, Work};
 use crate::observe::Event;
 use crate::offer::Proposal;
 
-/// The machine as it would be if some processors, named by their site, were held: kept from one
-/// question to the next.
+/// A fork of the machine in which kept nodes are marked busy, cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// When it was copied, by the clock and as the cluster counts.
+    /// When it was forked, by the clock and the cluster's counters.
     at: Time,
     changes: u64,
     releases: u64,
@@ -37,34 +36,32 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
     kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect()
 }
 
-/// How a waiting job is to be started: by default wherever selector, sizing and allocator find a
-/// place for it.
+/// Options for starting a waiting job. By default selector, sizing and allocator choose the nodes.
 pub struct StartOptions<'o> {
-    /// On which processors.
+    /// The nodes to start on.
     pub place: Place<'o>,
-    /// What is promised to another job and must not be delayed: this one would end by the promised
-    /// start, or leaves the promised processors alone.
+    /// A reservation of another job that must not be delayed. This job must end by the reserved
+    /// start or avoid the reserved nodes.
     pub beside: Option<&'o mut Guard>,
-    /// Processors, by their site, that are left alone however free they are.
+    /// Placements, by site, whose nodes are avoided even if free.
     pub clear_of: &'o [(usize, &'o Placement)],
-    /// How fast the job works, for schedulers that resize jobs. At rate 1 it takes its run time.
+    /// Rate of work, for schedulers that resize jobs. At rate 1 the job takes its run time.
     pub rate: f64,
 }
 
-/// On which processors a job is to be started.
+/// The nodes on which a job is to start.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Place<'o> {
-    /// Where selector, sizing and allocator say.
+    /// Nodes chosen by selector, sizing and allocator.
     #[default]
     Sought,
-    /// On the processors that were promised to it, if they are free.
+    /// The nodes of its reservation, if they are free.
     Promised(&'o Reservation),
-    /// On these of a site, if they are free: for schedulers that divide a machine themselves. Nobody
-    /// is asked whether they suit the job.
+    /// These nodes of a site, if free: for schedulers that partition a machine themselves. No
+    /// component checks whether they suit the job.
     These(usize, &'o Placement),
-    /// On those that a job has just given back, the one at this index of
-    /// [`departures`](Cluster::departures): if they are free, and if both jobs ask for the same and
-    /// would get the same size.
+    /// The nodes of the departed job at this index of [`departures`](Cluster::departures). They
+    /// must be free, and both jobs must have the same request and get the same size.
     LeftBy(usize),
 }
 
@@ -75,19 +72,19 @@ impl Default for StartOptions<'_> {
 }
 
 impl<'o> StartOptions<'o> {
-    /// On these processors or none.
+    /// On these nodes or not at all.
     #[must_use]
     pub fn at(place: Place<'o>) -> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Anywhere, if it delays nothing that the guard protects.
+    /// Anywhere that does not delay the guarded reservation.
     #[must_use]
     pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Anywhere but on these processors, which are named by their site.
+    /// Anywhere except on these placements, given by site.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -95,13 +92,12 @@ impl<'o> StartOptions<'o> {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job now, if there is a place for it that suits the options.
-    ///
-    /// Processors that are to be left alone are taken on a copy of the machine before anyone is
-    /// asked, so that the allocator places the job as if they were held.
+    /// Starts a waiting job now if a placement satisfies the options; returns whether it did.
+    /// Avoided nodes are first taken on a fork of the machine, so that the allocator places the job
+    /// as if they were held.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
-        // Most questions are hopeless, and this is all that those cost.
+        // Most requests are ruled out here, at no further cost.
         let is_sought = matches!(options.place, Place::Sought);
         let too_many = self.queue.glance(ticket).fewest > self.most_free;
         !(is_sought && too_many) && self.start_if_placed(ticket, options)
@@ -109,7 +105,7 @@ impl Cluster<'_> {
 
     fn start_if_placed(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         let StartOptions { place, beside, clear_of, rate } = options;
-        // Nearly all start wherever there is room.
+        // Nearly all jobs start wherever there is space.
         if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
             let mut found = self.ask(ticket, &[]);
             let Some(proposal) = &mut found else { return false };
@@ -124,7 +120,7 @@ impl Cluster<'_> {
             Place::These(site, placement) => self.these(site, placement),
             Place::LeftBy(departure) => self.left_by(departure, ticket),
         };
-        // It is looked at where it was found, and so is what is told of it: it is large, and slow to be moved.
+        // The proposal is large and slow to move, so it is passed by reference.
         let Some(proposal) = &mut found else { return false };
         if self.is_capped() && self.is_too_much(proposal.placement.len(), clear_of) {
             return false;
@@ -162,7 +158,7 @@ impl Cluster<'_> {
         self.begin(ticket, proposal, rate, place)
     }
 
-    /// Where selector, sizing and allocator would start a job, clear of what is to be left alone.
+    /// A proposed placement that avoids `clear_of` and does not delay the guarded reservation.
     fn sought(
         &mut self,
         ticket: Ticket,
@@ -173,8 +169,8 @@ impl Cluster<'_> {
         if guard.is_some_and(|guard| !self.may_start_beside(glance, guard)) {
             return None;
         }
-        // Who misses no block has no room clear of what is kept if it has none at all: one question
-        // is enough.
+        // An allocator that misses no block and fails without kept nodes also fails with them, so
+        // one request is enough.
         if let Some(guard) = guard
             && let Hold::Nodes(kept) = &guard.reservation.hold
             && self.misses_no_block()
@@ -197,8 +193,8 @@ impl Cluster<'_> {
         found
     }
 
-    /// Where selector, sizing and allocator would start a job if these processors were held, clear of what is planned
-    /// to go out of service before it ends.
+    /// Proposed placement with `kept` treated as busy. It avoids nodes that close before the job's
+    /// estimated end.
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
@@ -207,7 +203,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept)
     }
 
-    /// The same where nodes may be out of service, or are not for everyone.
+    /// Slow path of `ask` for a machine with outages or access rules.
     #[inline(never)]
     fn ask_in_service(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Some(its) = self.suspended(ticket) {
@@ -225,7 +221,7 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, &kept, proposal)
     }
 
-    /// Where selector, sizing and allocator would start a job if these processors were held.
+    /// Proposed placement with `kept` treated as busy.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
@@ -244,7 +240,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The same where there are any such processors.
+    /// Slow path of `ask_clear_of` for a non-empty `kept`.
     #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {
@@ -253,7 +249,7 @@ impl Cluster<'_> {
             return None;
         }
         let there = &mut self.without.as_mut()?.facility;
-        // What is drawn there is drawn here too: else the next question would draw it again.
+        // Random draws on the fork advance the original too, or the next request would repeat them.
         there.draw_on_from(&self.facility);
         let proposal = match self.queue.form(ticket) {
             Some(form) => there.propose_form(self.forms.request(form), self.now),
@@ -266,19 +262,20 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Makes the machine without these processors what it is now.
+    /// Synchronises the cached fork in which `kept` is marked busy.
     fn take_without(&mut self, kept: &[(usize, &Placement)]) -> Result<(), ClaimError> {
         let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
         let same = keeps && self.facility.sizes_are_fixed();
         let stamp = (self.now, self.changes, self.releases);
         let without = match &mut self.without {
-            // At another instant it is made anew, for an allocator may go by how long a block has been held.
+            // At another instant it is forked again: an allocator may depend on how long blocks
+            // have been held.
             Some(last) if (last.at, last.changes) == (self.now, self.changes) && same => {
                 return Ok(());
             }
             Some(last) => {
                 let still_true = last.releases == self.releases && same;
-                // Where nothing but which nodes are free matters, that alone is copied.
+                // If only the set of free nodes matters, only that is copied.
                 if self.facility.only_plain_site().is_some() {
                     last.facility.become_like(&self.facility, still_true);
                 } else {
@@ -304,27 +301,27 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether it is known that there is no room for a form clear of what is promised.
+    /// Whether a form is already known not to fit beside the reserved nodes.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         let Hold::Nodes(kept) = &guard.reservation.hold else { return false };
         let kept = [(guard.reservation.site, kept)];
         self.without.as_ref().is_some_and(|without| {
-            // Since it was copied more has been claimed at most.
+            // Since it was copied, nodes can only have been claimed.
             without.releases == self.releases
                 && without.facility.sites()[0].is_denied(form)
                 && without.keeps(&kept)
         })
     }
 
-    /// Whether a job that starts like this would end by the promised start, or is on another site.
+    /// Whether a job started as proposed ends by the reserved start or is on another site.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
-        // What the machine takes is shared by all its sites.
+        // The power cap applies to all sites together.
         end <= promised.at || (proposal.site != promised.site && guard.headroom == u64::MAX)
     }
 
-    /// Whether a proposal has processors in common with these.
+    /// Whether a proposal shares nodes with a kept placement.
     fn meets(&self, proposal: &Proposal, (site, kept): (usize, &Placement)) -> bool {
         let grid = self.site(site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
@@ -335,8 +332,7 @@ impl Cluster<'_> {
     fn promised(&mut self, promised: &Reservation) -> Option<Proposal> {
         let (site, stretch) = (promised.site, promised.stretch);
         let placement = match &promised.hold {
-            // In the size that was promised, though there may be room for a larger one now: what is
-            // planned for others counts on that.
+            // In the reserved size, even if a larger one fits now: plans for other jobs rely on it.
             Hold::Count(request) => self.facility.place(site, request, self.now),
             Hold::Nodes(placement) => {
                 let site = self.site(site);
@@ -372,8 +368,8 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the place, tells everyone, and lets the job run. The placement is taken out of the proposal. What was sought must be
-    /// what the job asks for.
+    /// Claims the proposed placement, notifies observers and runs the job. The placement is moved
+    /// out of the proposal. A proposal that was sought must match the job's request.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,
@@ -443,7 +439,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Notes that a job would end at no instant, and whose doing that is.
+    /// Records the component responsible for a job that would never end.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

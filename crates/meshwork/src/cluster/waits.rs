@@ -1,39 +1,40 @@
-//! What jobs wait for, told to observers that ask.
+//! Causes of waiting, for observers that ask.
 
 use std::collections::BTreeMap;
 
 use super::Cluster;
 use crate::job::{Cause, Request, Time};
 
-/// What jobs wait for as things are.
+/// Causes of waiting in the current state of the machine.
 pub(super) struct Waits {
-    /// What a job that could start waits for.
+    /// Cause reported for a job that could start.
     held_up: Cause,
-    /// What jobs of each request lack.
+    /// Missing resource for each request; `None` if it could start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// To which state of the machine the answers belong.
+    /// The value of `Cluster::changes` for which the answers hold.
     changes: u64,
 }
 
 impl Cluster<'_> {
-    /// From now on what jobs wait for is told, if an observer asks; `reserves` says whether the scheduler keeps nodes
-    /// for those that come before others.
+    /// Enables reports of causes if an observer asks for them. `reserves` says whether the
+    /// scheduler reserves nodes for jobs ahead of others.
     pub(crate) fn watch_waits(&mut self, reserves: bool) {
         let held_up = if reserves { Cause::Reserved } else { Cause::Priority };
         let waits = Waits { held_up, lacks: BTreeMap::new(), changes: self.changes };
         self.waits = self.observer.asks_why_jobs_wait().then_some(waits);
     }
 
-    /// Tells for what each job waits until then.
+    /// Reports for what each job waits until `to`.
     ///
     /// # Complexity
-    /// **O(log k)** for each waiting job with *k* requests, and a question for each of those after each change.
+    /// **O(log k)** for each waiting job with *k* requests, and a query for each request after each
+    /// change.
     pub(super) fn tell_waits(&mut self, to: Time) {
         let Cluster { waits: Some(waits), queue, facility, observer, now, changes, .. } = self
         else {
             return;
         };
-        // A sizing may go by how many wait, which no change of the machine tells.
+        // A sizing may depend on the queue length, which changes without a change of the machine.
         if waits.changes != *changes || !facility.sizes_are_fixed() {
             waits.lacks.clear();
             waits.changes = *changes;

@@ -1,11 +1,11 @@
-//! EASY backfilling: only the head of the queue has a promise.
+//! EASY backfilling: only the head of the queue has a reservation.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `easy`.
+/// Registry entry of `easy`: EASY backfilling.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "easy",
@@ -31,19 +31,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |_, _| Ok(Box::new(Easy::default())),
 };
 
-/// Where any processors will do, the shadow time and the extra nodes are found anew in each pass: the rule of the
-/// textbooks. Where shape matters the promised placement is kept from pass to pass, since an allocator that can miss a
-/// free block may otherwise miss the one that was promised. Where only numbers matter, an instant at which jobs only
-/// arrived costs **O(1)** for each of them.
+/// EASY backfilling. Where any nodes will do, shadow time and extra nodes are recomputed in each
+/// pass, as in textbooks, and an instant with arrivals only costs **O(1)** for each of them. Where
+/// shape matters the reserved placement is kept from pass to pass, since an allocator that misses
+/// free blocks may not find it again.
 #[derive(Default)]
 struct Easy {
     promise: Promise,
 }
 
-/// What the first job that cannot start was promised, from pass to pass.
+/// The reservation of the first job that cannot start, kept from pass to pass.
 #[derive(Default)]
 pub(super) struct Promise {
-    /// That job and what protects it, as the last pass left them.
+    /// That job and its guard, as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -58,10 +58,10 @@ impl Scheduler for Easy {
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
-            self.promise.forget(); // what was promised is promised anew
+            self.promise.forget(); // reservations are made again
         }
         if let Some(guard) = self.promise.unchanged_guard(cluster) {
-            // Whoever could not start beside the head at the last instant cannot now.
+            // Jobs that could not start beside the head at the last instant still cannot.
             for arrival in 0..cluster.arrivals().len() {
                 let ticket = cluster.arrivals()[arrival];
                 cluster.start(ticket, StartOptions::beside(guard));
@@ -89,9 +89,9 @@ impl Promise {
         self.guarded = None;
     }
 
-    /// Makes the promise of this pass, keeps it for the next one, and lends what protects it.
+    /// Makes the reservation of this pass, keeps it for the next one, and returns its guard.
     pub(super) fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
-        // Nearly always it is the job that had one in the last pass.
+        // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {
             Some((ticket, guard)) if *ticket == head => cluster.renew_count(head, guard),
             _ => false,
@@ -106,7 +106,7 @@ impl Promise {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts a job wherever there is room, or where it was promised some.
+    /// Starts a job wherever the allocator places it, or on its reserved nodes.
     pub(super) fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;
@@ -120,8 +120,8 @@ impl Promise {
         }
     }
 
-    /// The guard of the last pass, if it still says all: since then no job has ended or outrun its
-    /// estimate, and only the number of processors matters, or the allocator misses no block.
+    /// The guard of the last pass if it is still exact. No job may have ended or outrun its
+    /// estimate since, and either only node counts matter or the allocator misses no block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -133,7 +133,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// What protects the better of the promise kept from the last pass and the one that would be made now.
+    /// The guard of the kept reservation or of a new one, whichever is better.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, Guard { reservation: kept, .. })) =
@@ -153,10 +153,9 @@ impl Promise {
     }
 }
 
-/// Whether a promise made before is still the earliest there is, and due when it was.
-///
-/// An allocator that misses no block found no room at any instant before it, with all free that was to be
-/// free by then; and only the end of a job that was to run beyond it has made more free.
+/// Whether a kept reservation is still the earliest possible and due as before. An allocator that
+/// misses no block found no placement at any earlier instant, with all nodes expected free by then.
+/// Only the end of a job expected to run beyond the reservation can have freed more.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

@@ -6,7 +6,7 @@ use crate::job::{Job, Time};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `edf`.
+/// Registry entry of `edf`: earliest deadline first.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "edf",
@@ -29,7 +29,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |_, _| Ok(Box::new(Ordered::by(deadline))),
 };
 
-/// Jobs with a deadline by it, and then the others.
+/// Sort key: jobs with a deadline by deadline, then the others.
 fn deadline(job: &Job) -> (bool, Time) {
     let deadline = job.deadline();
     (deadline.is_none(), deadline.unwrap_or_default())

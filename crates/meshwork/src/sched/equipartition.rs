@@ -7,7 +7,7 @@ use crate::machine::Block;
 use crate::registry::About;
 use crate::topology::{Grid, Wiring};
 
-/// The entry of `equipartition`.
+/// Registry entry of `equipartition`: equal parts for all jobs.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "equipartition",
@@ -34,7 +34,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |params, _| Ok(Box::new(Equipartition { limits: Limits::read(params) })),
 };
 
-/// Equal parts for all.
 struct Equipartition {
     limits: Limits,
 }
@@ -42,7 +41,7 @@ struct Equipartition {
 impl Scheduler for Equipartition {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let mut running: Vec<RunKey> = cluster.running().map(|(key, _)| key).collect();
-        // Keys stand in order of arrival, and whoever waits has arrived after whoever runs.
+        // Keys sort in order of arrival, and waiting jobs arrived after all running ones.
         running.sort_unstable();
         let grid = cluster.site(0).grid().clone();
         let most = self.limits.max_jobs.min(grid.nodes() as usize);
@@ -58,11 +57,10 @@ impl Scheduler for Equipartition {
     }
 }
 
-/// The machine in so many blocks that are as equal as cuts allow, the oldest job's first.
-///
-/// The longest side is cut between the older half of the jobs and the younger one, where their shares,
-/// *N* / *J* processors and one more for each of the *N* mod *J* oldest, come nearest; then each
-/// part likewise. Along one dimension the shares are met exactly.
+/// Divides the machine into nearly equal blocks, the oldest job's first. The longest side is cut
+/// between the older and the younger half of the jobs, as near as possible to their shares, then
+/// each part likewise. The shares are *N* / *J* nodes and one more for each of the *N* mod *J*
+/// oldest jobs. Along one dimension they are met exactly.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;
@@ -82,9 +80,9 @@ fn divide(grid: &Grid, block: Block, shares: &[u64], parts: &mut Vec<Block>) {
     let slice = u64::from(block.len()) / side;
     let older = shares.len().div_ceil(2);
     let (wanted, all): (u64, u64) = (shares[..older].iter().sum(), shares.iter().sum());
-    // Rounded to the nearest cut; a half goes to the older ones.
+    // Rounded to the nearest cut, halves in favour of the older jobs.
     let length = ((2 * side * wanted + all) / (2 * all)).clamp(1, side - 1);
-    // Each part holds a processor for each of its jobs.
+    // Each part must have a node for each of its jobs.
     let least = (shares.len() as u64).saturating_sub((side - length) * slice) as usize;
     let older = older.clamp(least, (length * slice) as usize);
     let (first, second) = cut(&block, grid, dimension, length as u32);

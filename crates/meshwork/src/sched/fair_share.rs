@@ -1,4 +1,4 @@
-//! Fair share: next is a job of the user who has had least.
+//! Fair share: next is a job of the user with the least use of the machine for its share.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::cluster::{Cluster, Ticket};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `fair_share`.
+/// Registry entry of `fair_share`: jobs of users with the least use first.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "fair_share",

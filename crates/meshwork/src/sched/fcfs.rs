@@ -5,7 +5,7 @@ use crate::cluster::{Cluster, StartOptions};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `fcfs`.
+/// Registry entry of `fcfs`: first come, first served.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "fcfs",

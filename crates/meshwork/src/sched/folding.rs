@@ -1,4 +1,4 @@
-//! Folding: partitions are halves of halves.
+//! Folding: partitions are halved as jobs arrive and merged as they end.
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};
@@ -7,7 +7,7 @@ use crate::machine::Block;
 use crate::registry::About;
 use crate::topology::{Grid, Wiring};
 
-/// The entry of `folding`.
+/// Registry entry of `folding`: partitions are halved and merged.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "folding",
@@ -33,10 +33,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |params, _| Ok(Box::new(Folding { limits: Limits::read(params), machine: None })),
 };
 
-/// Halves of halves.
 struct Folding {
     limits: Limits,
-    /// The machine and how it is divided, from the first pass on.
+    /// The machine and its division; `None` before the first pass.
     machine: Option<Part>,
 }
 
@@ -82,8 +81,8 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// A job gets the largest free partition, or half of the largest that is held; whether there was
-    /// one. Of equal ones the first free, or that of the oldest job.
+    /// Assigns a job the largest free partition, or half of the largest held one. Returns whether
+    /// there was one. Ties go to the first free partition, or to that of the oldest job.
     fn enter(&mut self, job: JobId, grid: &Grid) -> bool {
         if let Some(free) = self.largest(|part| matches!(part.state, State::Free)) {
             free.state = State::Held(job);
@@ -106,7 +105,7 @@ impl Part {
         true
     }
 
-    /// The largest partition of a kind; of equal ones that of the oldest job, or the first.
+    /// The largest partition of a kind; ties go to the oldest job, or to the first.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };
@@ -126,8 +125,8 @@ impl Part {
         }
     }
 
-    /// A job leaves its partition. A half that is free goes to the job in the other half, if that is a
-    /// single one; two free halves are one partition again.
+    /// Removes a job from its partition. A free half goes to the job in the other half if that is a
+    /// single one; two free halves become one partition.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
             State::Free => {}
@@ -149,7 +148,7 @@ impl Part {
         }
     }
 
-    /// Every partition that is held.
+    /// Appends all held partitions to `all`.
     fn held(&self, all: &mut Vec<(JobId, Block)>) {
         match &self.state {
             State::Free => {}
@@ -202,14 +201,14 @@ mod tests {
         assert_eq!(held(&part), [(1, 8), (2, 8)]);
         part.leave(JobId(2));
         assert_eq!(held(&part), [(1, 16)]);
-        // The buddy of a part that is divided stays free, and the next job gets it.
+        // The buddy of a divided part stays free, and the next job gets it.
         (4..=5).for_each(|job| assert!(part.enter(JobId(job), &grid)));
         assert_eq!(held(&part), [(1, 4), (4, 8), (5, 4)]);
         part.leave(JobId(4));
         assert_eq!(held(&part), [(1, 4), (5, 4)]);
         assert!(part.enter(JobId(6), &grid));
         assert_eq!(held(&part), [(1, 4), (5, 4), (6, 8)]);
-        // Once the divided half is a single job's, what is free beside it is too.
+        // Once the divided half belongs to one job, that job also gets the free half.
         part.leave(JobId(6));
         part.leave(JobId(1));
         assert_eq!(held(&part), [(5, 16)]);

@@ -1,4 +1,4 @@
-//! First come, first served, but long jobs that find the machine too full are given up.
+//! First come, first served, but long jobs that find the machine too full are turned away.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions, Ticket};
@@ -6,7 +6,7 @@ use crate::job::Request;
 use crate::registry::About;
 use crate::topology::{Topology, Wiring};
 
-/// The entry of `giving_up`.
+/// Registry entry of `giving_up`: FCFS that turns away long jobs when the machine is too full.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "giving_up",
@@ -33,12 +33,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     },
 };
 
-/// FCFS that gives long jobs up.
 struct GivingUp {
-    /// The longest of the shortest sides of all sites.
+    /// Maximum over all sites of their shortest sides.
     shortest: u32,
     sites: usize,
-    /// The head that could not start when it was tried before.
+    /// The head that could not start when it was last tried.
     tried: Option<Ticket>,
 }
 

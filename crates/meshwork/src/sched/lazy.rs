@@ -1,5 +1,5 @@
-//! Lazy scheduling: a job rather waits for processors that a job of its size will give back than
-//! breaks up larger ones.
+//! Lazy scheduling: jobs wait for nodes of ending jobs of their size rather than split larger
+//! blocks.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -9,7 +9,7 @@ use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Range, Words};
 use crate::topology::Wiring;
 
-/// The entry of `lazy`.
+/// Registry entry of `lazy`: lazy scheduling by size classes.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "lazy",
@@ -65,33 +65,31 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |params, _| Ok(Box::new(Lazy::new(params))),
 };
 
-/// Lazy scheduling over any allocator, by size classes.
-///
-/// Each class has a queue, and as many of its jobs as run may wait for their processors. One more, and
-/// the allocator is asked for the head of the queue. When a job ends, the head of its class takes its
-/// processors over; where they do not suit it (other sides, another fold) the allocator is asked.
-///
-/// So that no class is put off for ever, whenever a job ends and the oldest waiting job has waited
-/// longer than a threshold, nothing else starts until that job has.
+/// Lazy scheduling over any allocator, by size classes. Each class has a queue, in which as many
+/// jobs as run may wait for nodes of its running jobs. With one more, the allocator is asked for
+/// the head of the queue. When a job ends, the head of its class takes over its nodes; where they
+/// do not suit (other sides, another fold), the allocator is asked. To prevent starvation, if the
+/// oldest waiting job has waited longer than a threshold when a job ends, nothing else starts until
+/// it has.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the rate of arrivals is one since the clock was 0.
+    /// Whether the arrival rate is measured from time 0.
     from_zero: bool,
     queues: Queues,
-    /// How many jobs of each class run: N_k of the paper.
+    /// Number of running jobs of each class: N_k of the paper.
     running: Vec<usize>,
-    /// The class whose head has waited too long: nothing else starts until it has.
+    /// The class whose head has waited too long, so that nothing else starts before it.
     overdue: Option<usize>,
-    /// Over all jobs started so far.
+    /// Total waiting time of all jobs started so far.
     delays: f64,
     started: u64,
     arrived: u64,
     first_arrival: Time,
 }
 
-/// How long the oldest job may wait.
+/// Maximum wait of the oldest job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -102,10 +100,10 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// In which order processors are given back: whether in that of the paper.
+/// Order of releases; `true` as in the paper.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
-/// From when on arrivals are counted: whether from the beginning of the clock.
+/// Start of the arrival count; `true` for time 0.
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
 
 impl Lazy {
@@ -128,12 +126,12 @@ impl Lazy {
         }
     }
 
-    /// How long the oldest job may wait now.
+    /// Maximum wait of the oldest job now.
     fn threshold(&self, now: Time) -> f64 {
         match self.threshold {
             Threshold::Fixed(units) => units,
             Threshold::Endless => f64::INFINITY,
-            // As long as nobody has waited this is 0, also at the instant of the first arrival.
+            // Zero until a job has waited, also at the instant of the first arrival.
             Threshold::Dynamic if self.delays == 0.0 => 0.0,
             Threshold::Dynamic => {
                 let delay = self.delays / self.started as f64;
@@ -143,7 +141,7 @@ impl Lazy {
         }
     }
 
-    /// A job has arrived.
+    /// Queues an arriving job, and tries the head of its class if more jobs wait than run.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
@@ -158,7 +156,7 @@ impl Lazy {
         }
     }
 
-    /// A job has ended: the one at this index of the departures of this instant.
+    /// Processes a departure, given by its index among those of this instant.
     fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
         let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
         if self.overdue.is_none() {
@@ -177,8 +175,8 @@ impl Lazy {
                 }
             }
             Some(overdue) => {
-                // What later departures of this instant hold is theirs until it is their turn; as
-                // printed, so is what this one holds.
+                // Later departures of this instant keep their nodes until processed; in the printed
+                // order this one does too.
                 let kept = not_yet(cluster, if self.literal { departure } else { departure + 1 });
                 if self.try_head(cluster, overdue, &kept) {
                     self.overdue = None;
@@ -187,7 +185,7 @@ impl Lazy {
         }
     }
 
-    /// The class of the oldest waiting job, if that has waited longer than it may.
+    /// The class of the oldest waiting job, if that has waited longer than the threshold.
     fn too_old(&self, cluster: &Cluster<'_>) -> Option<usize> {
         let oldest = cluster.job(cluster.head()?);
         let waited = cluster.now() - oldest.arrival;
@@ -199,7 +197,7 @@ impl Lazy {
         self.queues.len(class) > self.running[class]
     }
 
-    /// Asks the allocator for the head of a class, clear of processors not yet given back.
+    /// Tries to start the head of a class on nodes outside `kept`.
     fn try_head(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -216,7 +214,7 @@ impl Lazy {
         starts
     }
 
-    /// The head of a class has started after so long a wait.
+    /// Updates the counters for the started head of a class.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -224,7 +222,8 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries every class of which more wait than run, the oldest head first, until none can start.
+    /// Tries the heads of all classes with more waiting than running jobs, oldest first, until none
+    /// starts.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self
@@ -241,7 +240,7 @@ impl Lazy {
     }
 }
 
-/// What the departures of this instant from this one on have held: it is given back when it is their turn.
+/// Nodes of the departures of this instant from index `from` on, which are not yet given back.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
@@ -274,7 +273,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Lazy, whose books are compared with the machine after each pass.
+    /// A lazy scheduler whose counters are compared with the machine after each pass.
     struct Watched {
         lazy: Lazy,
         overdue: u64,
@@ -298,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Lent to the engine, to be asked afterwards.
+    /// Shared with the engine, to be read afterwards.
     impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
             self.lock().unwrap().schedule(cluster);

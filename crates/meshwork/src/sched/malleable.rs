@@ -1,8 +1,6 @@
-//! What the malleable policies share: a machine divided into blocks, one for each job, and the jobs
-//! moved to where they belong.
-//!
-//! A job that asks for *n* processors and runs for *t* has *n t* of work, and does it on any number of
-//! processors at a rate in proportion to their number.
+//! Common parts of the malleable policies: division into blocks, and moving jobs to them. A job
+//! that asks for *n* nodes and runs for *t* has *n t* of work. On any number of nodes it works at a
+//! rate in proportion to their number.
 
 use crate::cluster::{Cluster, Place, Reshape, RunKey, StartOptions, Ticket};
 use crate::job::Dims;
@@ -10,7 +8,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::{DefaultValue, Kind, Param, Params, Range};
 use crate::topology::Grid;
 
-/// The parameters of both policies.
+/// Parameters of both policies.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "max_jobs",
@@ -28,7 +26,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// The parameters as they were read.
+/// Values of the parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,
@@ -42,15 +40,15 @@ impl Limits {
     }
 }
 
-/// A job of the machine: one that runs, or one that is to start.
+/// A running job, or one that is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Running(RunKey),
     Waiting(Ticket),
 }
 
-/// Gives every job its block: those that run on another one are moved, all at once, and then the others
-/// are started. Every running job must be among them, and the blocks must not overlap.
+/// Gives every job its block. Running jobs on other blocks are moved, all at once, then the others
+/// are started. All running jobs must be members, and the blocks must not overlap.
 pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
     let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
     let mut changes = Vec::new();
@@ -60,7 +58,7 @@ pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], li
         let placement = Placement::from(block.clone());
         if running.placement != placement {
             let rate = rate(block.len(), running.asked);
-            // At its new rate the job does so much in the time that it loses.
+            // The work that the job does at its new rate in the time that it loses.
             let more = limits.migration_cost * rate;
             changes.push(Reshape { key: *key, placement, rate, more });
         }
@@ -81,13 +79,13 @@ pub(super) fn whole(grid: &Grid) -> Block {
     Block { base: 0, sides: Dims::from_slice(grid.sides()) }
 }
 
-/// The longest side of a block; the first of several.
+/// The dimension of a block's longest side; the first of several.
 pub(super) fn longest(block: &Block) -> usize {
     let longest = block.sides.iter().max();
     block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
 }
 
-/// The two parts of a block, the first of which is so long in a dimension.
+/// Splits a block in a dimension into a first part of the given length and the rest.
 pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
     let (mut first, mut second) = (block.clone(), block.clone());
     first.sides[dimension] = length;

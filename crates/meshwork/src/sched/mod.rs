@@ -30,54 +30,55 @@ use crate::topology::{Topology, Wiring};
 
 /// Decides which waiting jobs start, and when.
 pub trait Scheduler: Send {
-    /// Called once for each instant at which a job arrived or ended, after all of them; and when it [wants to be
-    /// woken](Scheduler::wake_at).
+    /// Schedules waiting jobs. Called once for each instant with arrivals or departures, after all
+    /// of them, and at [`wake_at`](Scheduler::wake_at).
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
 
-    /// A timer: when it is to be called even if nothing else happens then; a finite instant after `now`. Asked after each
-    /// call, and the last answer counts. A timer keeps no run going in which no job is left.
+    /// The next call even if nothing else happens; a finite instant after `now`. Queried after each
+    /// call, and the last answer counts. A timer does not keep a run going when no job is left.
     fn wake_at(&self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Whether it looks at all that wait and keeps nodes for those that come before: a job that could start and does not
-    /// then waits for what is [reserved](crate::job::Cause::Reserved), and else for its
-    /// [turn](crate::job::Cause::Priority).
+    /// Whether it looks at all waiting jobs and keeps nodes for those ahead of others. A startable
+    /// job that is left waiting then waits for [reserved](crate::job::Cause::Reserved) nodes,
+    /// otherwise for its [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
         false
     }
 
-    /// Whether it looks at which nodes are free or held, and not only at how many: see
-    /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run). It may promise nodes, and start jobs beside
-    /// them, without a look at them.
+    /// Whether it reads which nodes are free or held, and not only how many. See
+    /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run). It may reserve
+    /// nodes, and start jobs beside them, without reading them.
     fn looks_at_nodes(&self) -> bool {
         true
     }
 
-    /// Whether it suspends running jobs, which then go on with the work that is left: it needs a network in which jobs
-    /// have work.
+    /// Whether it suspends running jobs, which later resume with their remaining work. That needs a
+    /// network in which jobs have work.
     fn suspends(&self) -> bool {
         false
     }
 }
 
-/// A scheduler in the list.
+/// The registry entry of a scheduler.
 pub struct SchedulerEntry {
-    /// What it says of itself.
+    /// Its name, documentation and parameters.
     pub about: About,
-    /// The wirings it works on.
+    /// The wirings that it supports.
     pub serves: &'static [Wiring],
-    /// Whether it plans with estimates, and so keeps promises.
+    /// Whether it plans with estimates, and so keeps reservations.
     pub plans: bool,
-    /// Whether every job starts in the end, if arrivals end: else, with some parameters, it may turn
-    /// jobs away or leave them waiting beside an idle machine.
+    /// Whether every job starts in the end, if arrivals end. Otherwise, with some parameters, it
+    /// may turn jobs away or leave them waiting beside an idle machine.
     pub serves_all: bool,
-    /// Whether it divides the machine itself and resizes jobs while they run: it needs a machine of
-    /// one site, and asks neither selector, sizing nor allocator.
+    /// Whether it divides the machine itself and resizes running jobs. It then needs a machine of
+    /// one site, and uses neither selector, sizing nor allocator.
     pub malleable: bool,
-    /// Whether it goes by whose jobs are: the workload then has to say so, where it knows.
+    /// Whether it depends on the owners of jobs, which the workload must then supply if it knows
+    /// them.
     pub by_owner: bool,
-    /// The policy, for a machine of these sites.
+    /// Builds the policy for a machine with these sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
 
@@ -87,7 +88,7 @@ impl Named for SchedulerEntry {
     }
 }
 
-/// Every scheduler.
+/// All schedulers of this crate.
 pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &fcfs::ENTRY,
     &sjf::ENTRY,
@@ -107,8 +108,8 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &slurm::ENTRY,
 ];
 
-/// Schedulers, as a family of names. Whether jobs are ended at their estimates is decided with the
-/// scheduler, for it is what gives an estimate its meaning.
+/// Schedulers, as a family of names. Whether jobs are killed at their estimates is set here too,
+/// since it determines the meaning of an estimate.
 pub static FAMILY: Family = Family {
     kind: "scheduler",
     key: "name",

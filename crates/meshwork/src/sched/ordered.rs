@@ -1,4 +1,4 @@
-//! Waiting jobs in an order of their own, of which the first holds up the others.
+//! Schedulers that serve jobs in order of a fixed key, with the first blocking the others.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::Scheduler;
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Job;
 
-/// Serves jobs by a key that they have from their arrival on, the least first and, among equals, the one that waits in
-/// front. When it cannot start, nothing does.
+/// Serves jobs by a key fixed at their arrival, lowest first, ties in queue order. If the first
+/// cannot start, nothing does.
 ///
 /// # Complexity
 /// **O(log q)** for each arrival and each start, with *q* waiting jobs.

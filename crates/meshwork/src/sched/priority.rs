@@ -1,4 +1,4 @@
-//! Priority: jobs by a weighted sum of what speaks for them.
+//! Priority scheduling by a weighted sum of factors.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::job::{Job, Time};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
 use crate::topology::{Topology, Wiring};
 
-/// The entry of `priority`.
+/// Registry entry of `priority`: multifactor priority.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "priority",
@@ -41,7 +41,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |params, sites| Ok(Box::new(Priority::new(params, sites)?)),
 };
 
-/// What becomes of a job that is preempted, if any is.
+/// The treatment of preempted jobs, if preemption is enabled.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
     ("none", None),
     ("requeue", Some(Preempted::Requeued)),
@@ -122,7 +122,7 @@ struct Priority {
     max_age: f64,
     favor_small: bool,
     damping: f64,
-    /// Processors of the whole machine.
+    /// Number of nodes of the whole machine.
     processors: f64,
     queues: Queues,
     preempt: Option<Preempted>,
@@ -139,7 +139,7 @@ struct Weights {
     job: f64,
 }
 
-/// The priorities of queues.
+/// Priorities of queues.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -150,9 +150,9 @@ struct Waiting {
     user: User,
     arrival: Time,
     processors: u64,
-    /// The priority of its queue.
+    /// Priority of its queue.
     queue: f64,
-    /// The part of its priority that stays as it is.
+    /// The constant part of its priority.
     fixed: f64,
 }
 
@@ -234,7 +234,7 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Lets running jobs of lower queues make room for a job, and says whether it has started.
+    /// Preempts running jobs of lower queues for a job; returns whether it has started.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;
@@ -265,16 +265,16 @@ impl Priority {
     }
 }
 
-/// A job waits no more, and begins to use processors.
+/// Moves a job from waiting to using nodes.
 fn starts(waiting: &mut BTreeMap<Ticket, Waiting>, usage: &mut Usage, ticket: Ticket, now: Time) {
     if let Some(Waiting { user, processors, .. }) = waiting.remove(&ticket) {
         usage.begins(user, processors, now);
     }
 }
 
-/// The classic factor of a user who has had this part of all that was used, and is to have this part.
+/// The classic fair-share factor for a user's fraction of the use and of the shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
-    // Where nothing has been used yet nobody has had anything.
+    // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };
     libm::exp2(-used / share / damping)
 }

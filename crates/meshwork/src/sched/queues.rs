@@ -1,20 +1,20 @@
-//! Waiting jobs in one queue for each size class, for schedulers that serve classes.
+//! One queue of waiting jobs for each size class.
 
 use std::collections::VecDeque;
 
 use crate::cluster::{Cluster, Ticket};
 
-/// One queue for each [size class](crate::job::Request::size_class), each in order of arrival.
+/// One queue for each [size class](crate::job::Request::size_class), each in queue order.
 ///
 /// # Complexity
-/// **O(1)** for each call but those that look for a queue, which are **O(classes)**: at most 25.
+/// **O(1)** for each call, except **O(classes)**, at most 25, to search for a queue.
 #[derive(Default)]
 pub(super) struct Queues {
     queues: Vec<VecDeque<Ticket>>,
 }
 
 impl Queues {
-    /// Appends a job that has just joined the queue, or puts it back where it stood, and returns its class.
+    /// Inserts a job at the end or, if requeued, at its original position; returns its class.
     pub(super) fn push(&mut self, ticket: Ticket, cluster: &Cluster<'_>) -> usize {
         let class = cluster.job(ticket).request.size_class() as usize;
         if class >= self.queues.len() {
@@ -30,22 +30,22 @@ impl Queues {
         class
     }
 
-    /// How many jobs of a class wait.
+    /// Number of waiting jobs of a class.
     pub(super) fn len(&self, class: usize) -> usize {
         self.queues.get(class).map_or(0, VecDeque::len)
     }
 
-    /// The job of a class that has waited longest.
+    /// The first waiting job of a class.
     pub(super) fn head(&self, class: usize) -> Option<Ticket> {
         self.queues.get(class)?.front().copied()
     }
 
-    /// Takes the head of a class out.
+    /// Removes the head of a class.
     pub(super) fn pop(&mut self, class: usize) {
         self.queues[class].pop_front();
     }
 
-    /// The classes for which there are queues.
+    /// The range of classes that have queues.
     pub(super) fn classes(&self) -> std::ops::Range<usize> {
         0..self.queues.len()
     }

@@ -1,4 +1,4 @@
-//! Waiting jobs that are served by rank and not by arrival.
+//! Service of waiting jobs by rank rather than by arrival.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// Whether jobs may start before the first that cannot.
 static BACKFILL: Words<bool, 2> = Words::new([("none", false), ("easy", true)]);
 
-/// The parameter that says so.
+/// The `backfill` parameter.
 pub(super) const BACKFILL_PARAM: Param = Param {
     name: "backfill",
     kind: BACKFILL.kind(),
@@ -18,12 +18,12 @@ pub(super) const BACKFILL_PARAM: Param = Param {
     help: "whether jobs may start before the first that cannot, if that does not delay it",
 };
 
-/// What that parameter means.
+/// Value of the `backfill` parameter.
 pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// How high a waiting job stands: by a number and, among equals, by how far in front it waits.
+/// Rank of a waiting job: by `by`, highest first, ties in queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -50,12 +50,12 @@ impl PartialEq for Rank {
 
 impl Eq for Rank {}
 
-/// Starts waiting jobs by rank: the first that cannot start stops all others or, with backfilling, is protected as the
-/// head of the queue is in [`easy`](super::easy).
+/// Starts waiting jobs by rank until one cannot start. That job then stops all others or, with
+/// backfilling, is protected like the head of the queue in [`easy`](super::easy).
 ///
 /// # Complexity
-/// **O(q)** with *q* waiting jobs, a question to the allocator for each job that starts, and one for each that is small
-/// or short enough behind the first that cannot.
+/// **O(q)** with *q* waiting jobs, a request to the allocator for each job that starts, and one for
+/// each small or short enough job behind the first that cannot.
 #[derive(Default)]
 pub(super) struct Ranked {
     backfills: bool,
@@ -67,8 +67,8 @@ impl Ranked {
         Ranked { backfills, promise: Promise::default() }
     }
 
-    /// Starts jobs in the order of their ranks up to the first that cannot, and says which that is and which are
-    /// behind it, in no order; all that started are told.
+    /// Starts jobs in rank order up to the first that cannot. Returns that job and those behind it,
+    /// unordered. Calls `started` for each started job.
     pub(super) fn serve(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -83,14 +83,14 @@ impl Ranked {
             if !self.promise.start(cluster, ticket) {
                 return Some((ticket, waiting.into_vec()));
             }
-            // What was promised to another one did not reckon with this.
+            // Another job's reservation did not account for this start.
             self.promise.forget();
             started(ticket);
         }
         None
     }
 
-    /// Starts jobs behind the first that could not, if they do not delay it.
+    /// Backfills jobs behind `head` that do not delay it.
     pub(super) fn backfill(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -111,7 +111,7 @@ impl Ranked {
         }
     }
 
-    /// Forgets what was promised: jobs have started that it did not reckon with.
+    /// Drops the reservation, because jobs that it did not account for have started.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
     }

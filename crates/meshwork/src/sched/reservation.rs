@@ -1,4 +1,4 @@
-//! Reservation: jobs start out of turn, but not on processors that are kept for those they pass by.
+//! Reservation: jobs start out of order, but not on nodes kept for jobs that were passed by.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
-/// The entry of `reservation`.
+/// Registry entry of `reservation`: out-of-order starts with reservations.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "reservation",
@@ -54,19 +54,17 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     },
 };
 
-/// Out-of-order scheduling with reservations, over any allocator. No estimate is needed: those of
-/// running jobs only break ties.
-///
-/// In one pass, in order of arrival: a job starts on the processors kept for it, if all are free; or
-/// wherever the allocator finds room clear of what is kept for others; or else processors are
-/// [kept](Cluster::least_busy) for it, if it has been passed by often enough, every job before it has
-/// its own, and there are not too many reservations.
+/// Out-of-order scheduling with reservations, over any allocator. Estimates of running jobs only
+/// break ties. In one pass, in queue order, a job starts on the nodes kept for it if all are free,
+/// or wherever the allocator finds nodes clear of those kept for others. Otherwise nodes are
+/// [kept](Cluster::least_busy) for it if it was passed by often enough, every job before it has a
+/// reservation, and the limit of reservations is not reached.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
-    /// In order of arrival.
+    /// In queue order.
     reserved: Vec<(Ticket, Reservation)>,
-    /// Jobs that started before the head of the queue, which arrived before them.
+    /// Jobs that started before the head of the queue, although they arrived later.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -77,18 +75,18 @@ impl Scheduler for Reserving {
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
-            // Processors are kept anew, and who waits again has not started.
+            // Reservations are made again, and requeued jobs no longer count as started.
             self.reserved.clear();
             let again: Vec<_> = cluster.arrivals().iter().map(|ticket| ticket.id).collect();
             self.ahead.retain(|ticket| !again.contains(&ticket.id));
         }
         let (mut next, mut place) = (cluster.head(), 0);
         let mut hopeful = None;
-        // How many processors are free that are not kept, as long as nothing changes.
+        // Number of free nodes that are not kept; cached until something changes.
         let mut clear = None;
         while let Some(ticket) = next {
-            // Behind those who have reservations or may get one, only who might start before this one does is of
-            // interest.
+            // Behind the jobs that have or may get reservations, only jobs that may be startable
+            // matter.
             let following = if place < self.most {
                 cluster.after(ticket)
             } else {
@@ -128,7 +126,7 @@ impl Reserving {
             return true;
         }
         let kept = kept_for(&self.reserved, Some(ticket));
-        // Where their number is all that matters nobody has to be asked on a copy of the machine.
+        // Where only counts matter, no request on a fork of the machine is needed.
         if own.is_none()
             && cluster.counts_alone()
             && let Some(Hold::Count(wanted)) = cluster.count_now(ticket).map(|wanted| wanted.hold)
@@ -139,7 +137,7 @@ impl Reserving {
         cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
-    /// Whether processors may be kept for a waiting job that has none yet.
+    /// Whether nodes may be kept for a waiting job without a reservation.
     fn may_reserve(&self, cluster: &Cluster<'_>, ticket: Ticket) -> bool {
         let held = self.reserved.len();
         held < self.most
@@ -154,7 +152,7 @@ impl Reserving {
     }
 }
 
-/// How many processors of the only site are free that are not kept. None is kept twice.
+/// Number of free nodes of the only site that are not kept. The kept placements must be disjoint.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();
@@ -166,7 +164,7 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// The processors that are kept, but for those of one job.
+/// The kept placements, except those of one job.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

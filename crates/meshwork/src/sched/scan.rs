@@ -1,4 +1,4 @@
-//! Scan: all jobs of one size, then all of the next.
+//! Scan: serves all jobs of one size class, then all of the next.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -6,7 +6,7 @@ use crate::cluster::{Cluster, StartOptions};
 use crate::registry::{About, DefaultValue, Kind, Param, Words};
 use crate::topology::Wiring;
 
-/// The entry of `scan`.
+/// Registry entry of `scan`: one size class after the other.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "scan",
@@ -56,21 +56,20 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     },
 };
 
-/// Which way it goes: whether down.
+/// Direction of the scan; `true` for down.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
-/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
-///
-/// It begins at the smallest class, and stays where it is while nothing waits. A head that cannot
-/// start blocks all classes.
+/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes. It
+/// begins at the smallest class, and does not move while nothing waits. A head that cannot start
+/// blocks all classes.
 struct Scan {
     down: bool,
     gated: bool,
     queues: Queues,
     current: usize,
-    /// How many jobs of the current class may still start in this round.
+    /// Number of jobs of the current class that may still start in this round.
     admitted: usize,
-    /// Whether nothing waited after the last pass: the round of the current class begins anew.
+    /// Whether no job waited after the last pass, so that the round of the current class restarts.
     idle: bool,
 }
 
@@ -103,7 +102,7 @@ impl Scheduler for Scan {
 }
 
 impl Scan {
-    /// The next class of which jobs wait, the current one last of all.
+    /// The next class with waiting jobs, the current one last.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

@@ -1,10 +1,10 @@
-//! Which part of a machine users are to have.
+//! Users' shares of a machine.
 
 use std::collections::BTreeMap;
 
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 
-/// The parameter that says how fast what was used is forgotten.
+/// The parameter `half_life` of decayed use.
 pub(super) const HALF_LIFE: Param = Param {
     name: "half_life",
     kind: Kind::Or(&["none"], &Kind::Number(Range::Positive)),
@@ -12,7 +12,7 @@ pub(super) const HALF_LIFE: Param = Param {
     help: "after how long half of what a user has had is forgotten: a week of a log's seconds; \"none\" never forgets",
 };
 
-/// The parameter that says what users are to have.
+/// The parameter `shares`.
 pub(super) const SHARES: Param = Param {
     name: "shares",
     kind: Kind::Tables(&[
@@ -33,12 +33,12 @@ pub(super) const SHARES: Param = Param {
     help: "what users are to have of the machine, beside each other",
 };
 
-/// The half-life that was given.
+/// Value of `half_life`; infinite if use never decays.
 pub(super) fn half_life(params: &Params) -> f64 {
     params.get_number(HALF_LIFE.name).unwrap_or(f64::INFINITY)
 }
 
-/// What users are to have.
+/// Shares of the named users; all others have 1.
 #[derive(Default)]
 pub(super) struct Shares {
     named: BTreeMap<String, f64>,
@@ -63,7 +63,7 @@ impl Shares {
         self.named.keys().map(String::as_str)
     }
 
-    /// That of a user.
+    /// The share of a user.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)
     }

@@ -5,7 +5,7 @@ use super::ordered::Ordered;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `sjf`.
+/// Registry entry of `sjf`: smallest job first.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "sjf",

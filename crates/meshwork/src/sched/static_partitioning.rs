@@ -1,4 +1,4 @@
-//! Static partitioning: each size of job has processors of its own.
+//! Static partitioning: each size class has nodes of its own.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -8,7 +8,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::About;
 use crate::topology::{Topology, Wiring};
 
-/// The entry of `static_partitioning`.
+/// Registry entry of `static_partitioning`: one subcube for each size class.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "static_partitioning",
@@ -33,16 +33,15 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |_, sites| Ok(Box::new(StaticPartitioning::new(sites))),
 };
 
-/// Partitions of hypercubes, each with the jobs of its size class, first come, first served. The
-/// allocator is not asked, and jobs are not folded.
+/// Partitions of hypercubes, each serving its size class first come, first served. The allocator is
+/// not asked, and jobs are not folded.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// For each class, the indices of its partitions that are idle, the highest first: the lowest is used first, and
-    /// taken from the end.
+    /// Indices of the idle partitions of each class, highest first; the lowest is popped first.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// The classes, as bits, in which a job may wait beside an idle partition: those of jobs that have just come or gone,
-    /// and those whose partition could not be had.
+    /// Bit set of classes in which a job may wait beside an idle partition. These are the classes
+    /// of recent arrivals and departures, and those in which a start on an idle partition failed.
     open: u32,
 }
 
@@ -58,7 +57,7 @@ impl StaticPartitioning {
         for (site, topology) in sites.iter().enumerate() {
             let dimension = topology.grid().dimensions();
             let nodes = topology.grid().nodes();
-            // From node 0 on, each as large as all that follow; the last two are of one processor.
+            // From node 0 on, each is as large as all that follow; the last two have one node.
             for class in (0..dimension).rev() {
                 let base = nodes - (2 << class);
                 partitions.push(Partition { class, site, nodes: subcube(base, class, dimension) });
@@ -74,7 +73,7 @@ impl StaticPartitioning {
         StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
     }
 
-    /// The partition in which a job has run. They stand in the order of their first nodes.
+    /// The partition in which a job ran; partitions are sorted by their first nodes.
     fn partition_of(&self, Departure { ran }: &Departure) -> usize {
         let begins = (ran.site, ran.placement.blocks[0].base);
         let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
@@ -83,7 +82,7 @@ impl StaticPartitioning {
     }
 }
 
-/// The subcube of the first so many dimensions at a base.
+/// The subcube of the first `free` dimensions at a base.
 fn subcube(base: u32, free: usize, dimension: usize) -> Placement {
     Block { base, sides: Dims::aligned(free, dimension) }.into()
 }
@@ -134,7 +133,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// The slow twin: every class is looked at in each pass.
+    /// The slow twin, which checks every class in each pass.
     struct LooksAtAll(StaticPartitioning);
 
     impl Scheduler for LooksAtAll {

@@ -1,4 +1,4 @@
-//! What users have had of a machine, as far as it is remembered.
+//! Decayed use of a machine by each user.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,25 @@ use super::shares::Shares;
 use crate::cluster::Departure;
 use crate::job::{Job, Time};
 
-/// What each user has had, in processors times units of the clock, of which half is forgotten after every half-life.
-///
-/// A running job counts as it runs, by the processors it asked for. All jobs without a user are those of one.
+/// Use by each user, in nodes times units of the clock, decayed by half every half-life. A running
+/// job counts while it runs, by the number of nodes that it asked for. All jobs without a user
+/// count as one user's.
 ///
 /// # Complexity
-/// **O(log u)** for each call with *u* users, and **O(u)** where all of them are asked for.
+/// **O(log u)** for each call with *u* users, and **O(u)** for calls about all users.
 pub(super) struct Usage {
-    /// Never, if it is infinite.
+    /// Infinite if use never decays.
     half_life: f64,
     shares: Shares,
     numbers: BTreeMap<String, User>,
     of: Vec<Used>,
 }
 
-/// A user, by the order in which they were met.
+/// A user, numbered in order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct User(u32);
 
 impl User {
-    /// As an index into what is kept for each.
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
@@ -33,12 +32,12 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// What was remembered at an instant.
+    /// Decayed use as of `at`.
     then: f64,
     at: Time,
-    /// Processors that the user's running jobs have asked for.
+    /// Number of nodes that the user's running jobs asked for.
     rate: f64,
-    /// What the user is to have, beside others.
+    /// The user's share, relative to others.
     share: f64,
 }
 
@@ -47,7 +46,7 @@ impl Usage {
         Usage { half_life, shares, numbers: BTreeMap::new(), of: Vec::new() }
     }
 
-    /// Whose a job is.
+    /// The owner of a job, registered if new.
     pub(super) fn user(&mut self, job: &Job) -> User {
         self.meet(job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default())
     }
@@ -64,12 +63,12 @@ impl Usage {
         user
     }
 
-    /// A job of a user begins to use so many processors.
+    /// Records that a job of a user starts.
     pub(super) fn begins(&mut self, user: User, processors: u64, now: Time) {
         self.changes(user, processors as f64, now);
     }
 
-    /// A job has ended, or was stopped.
+    /// Records that a job has ended or was stopped.
     pub(super) fn ends(&mut self, Departure { ran }: &Departure, now: Time) {
         let user = self.user(&ran.job);
         self.changes(user, -(ran.asked as f64), now);
@@ -81,7 +80,7 @@ impl Usage {
         *used = Used { then, at: now, rate: used.rate + by, ..*used };
     }
 
-    /// What is remembered of a user's use.
+    /// Decayed use of a user at `now`.
     pub(super) fn by(&self, user: User, now: Time) -> f64 {
         let Used { then, at, rate, .. } = self.of[user.index()];
         let span = now - at;
@@ -92,7 +91,7 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
-    /// The same of each user, with the user's share, in the order in which they were met.
+    /// Decayed use and share of every user, in order of first appearance.
     pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
         let users = (0..).zip(&self.of);
         users.map(move |(user, used)| (self.by(User(user), now), used.share))
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Against a sum over short pieces, each of which is forgotten from its own instant on.
+    /// Compares with a sum over short pieces, each of which decays from its own instant on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);
@@ -149,7 +148,7 @@ mod tests {
             .sum();
         let known = usage.by(ann, Time::new(end));
         assert!((known - sum).abs() < 1e-6 * sum, "{known} {sum}");
-        // Nothing runs any more: two half-lives leave a quarter.
+        // Nothing runs any more, so two half-lives leave a quarter.
         usage.changes(ann, -2.0, Time::new(end));
         let later = usage.by(ann, Time::new(end + 20.0));
         assert!((later - known / 4.0).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Out of order: the first few waiting jobs, each that fits.
+//! Out of order: each job that fits among the first few waiting ones.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
-/// The entry of `window`.
+/// Registry entry of `window`: out-of-order starts within a window.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "window",
@@ -49,21 +49,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     },
 };
 
-/// Looks at the waiting jobs from the front, and after each start from the front again.
-///
-/// A job that has been passed by is at the front of those behind it, so the head of the queue is the
-/// one that has been passed by most often: only its count is ever at the limit first.
+/// Tries the waiting jobs from the front, and after each start from the front again. The head of
+/// the queue has been passed by most often, so only its count can reach the limit first.
 struct Window {
     width: u64,
     skip_limit: u64,
-    /// Jobs that started before the head of the queue, which arrived before them.
+    /// Jobs that started before the head of the queue, although they arrived later.
     ahead: BTreeSet<Ticket>,
 }
 
 impl Scheduler for Window {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
-            // Who waits again has not started.
+            // Requeued jobs no longer count as started.
             let again: Vec<_> = cluster.arrivals().iter().map(|ticket| ticket.id).collect();
             self.ahead.retain(|ticket| !again.contains(&ticket.id));
         }
@@ -72,7 +70,7 @@ impl Scheduler for Window {
 }
 
 impl Window {
-    /// Starts the first job of the window that can start.
+    /// Starts the first job of the window that can start; returns whether one did.
     fn start_one(&mut self, cluster: &mut Cluster<'_>) -> bool {
         let Some(head) = cluster.head() else { return false };
         self.ahead = self.ahead.split_off(&head);
@@ -86,7 +84,7 @@ impl Window {
         let mut hopeful = is_whole_queue.then(|| cluster.hopeful(head));
         let (mut last, mut seen) = (head, 1);
         while seen < self.width {
-            // Within a narrow window each job counts, hopeless or not.
+            // In a narrow window every job counts, startable or not.
             let next = match &mut hopeful {
                 Some(hopeful) => hopeful.next(cluster),
                 None => cluster.after(last),

@@ -1,4 +1,4 @@
-//! Machines whose nodes are not for everyone: partitions and advance reservations.
+//! Access rules: partitions and advance reservations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 
-/// What must be true of every run: nobody starts outside of his partition, nor reaches by his estimate into a window that
-/// is not his, and who is promised a start has it by then, if estimates are exact.
+/// Invariants of every run with access rules. No job starts outside its partition or runs, by its
+/// estimate, into another user's window. With exact estimates no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,
@@ -71,7 +71,7 @@ fn range(site: usize, from: u32, to: u32) -> BTreeSet<(usize, Node)> {
     (from..to).map(|node| (site, node)).collect()
 }
 
-/// Jobs of three partitions and of none, of four users.
+/// Jobs of four users, in three partitions and in none.
 fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut jobs = random_jobs(topology, count, load, seed);
     for (index, job) in jobs.iter_mut().enumerate() {
@@ -91,7 +91,7 @@ fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Wa
     (outcome, warden)
 }
 
-/// Two partitions that overlap and one of all nodes, with and without windows.
+/// Two overlapping partitions and one of all nodes, with and without reservations.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(
@@ -170,7 +170,7 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// Jobs that end before their estimates, or after them.
+/// Estimates that are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -200,7 +200,8 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// One partition of all nodes, and a reservation that is over before anyone comes, are none.
+/// A partition of all nodes and a reservation that has ended before the first arrival have no
+/// effect.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -225,8 +226,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// Jobs of one partition have a machine of its size, start for start, under schedulers that promise nothing: those that do
-/// plan with nodes there, and with counts on a machine of that size.
+/// A partition behaves like a machine of its size, start for start. This holds under schedulers
+/// without reservations; the others plan with nodes in a partition, but with counts on such a
+/// machine.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -300,7 +302,7 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// What is too large or too long for its partition, or for one that there is not, is refused at once.
+/// A job too large or too long for its partition, or in an unknown one, is refused at once.
 #[test]
 fn limits_by_hand() {
     let study = scenario(
@@ -333,7 +335,7 @@ fn limits_by_hand() {
     assert_eq!((outcome.finished, outcome.refused), (3, 4));
 }
 
-/// Four nodes, of which two are Ann's from 10 to 20.
+/// Four nodes, of which two are reserved for Ann from 10 to 20.
 #[test]
 fn a_reservation_by_hand() {
     let study = |scheduler: &str| {
@@ -343,8 +345,8 @@ fn a_reservation_by_hand() {
              scheduler = '{scheduler}'"
         ))
     };
-    // Bob's job of all nodes would reach into it, and starts as it ends though nothing else happens then; one of two
-    // nodes has the others.
+    // Bob's job of all nodes would run into the reservation and starts as it ends, though nothing
+    // else happens then. His job of two nodes gets the other two.
     let bobs = vec![of("bob", "", 6.0, 4, 5.0), of("bob", "", 7.0, 2, 20.0)];
     let (_, transcript) = run(&study("fcfs"), bobs[..1].to_vec());
     says(&transcript, &["20 started 0 "]);
@@ -353,14 +355,14 @@ fn a_reservation_by_hand() {
     let small =
         vec![of("bob", "", 6.0, 2, 50.0), of("bob", "", 7.0, 2, 3.0), of("bob", "", 8.0, 1, 3.0)];
     let (_, transcript) = run(&study("fcfs"), small);
-    // The first takes those that are his for so long; the second ends as the window begins.
+    // The first gets the nodes that Bob may use that long; the second ends as the window begins.
     says(&transcript, &["6 started 0 ", "7 started 1 ", "20 started 2 "]);
-    // Ann may start on them within the window, though Bob came before her, and may stay.
+    // Ann may start on them within the window, though Bob came first, and may stay.
     let both =
         vec![of("bob", "", 12.0, 4, 1.0), of("ann", "", 13.0, 2, 5.0), of("cem", "", 18.0, 2, 9.0)];
     let (_, transcript) = run(&study("easy"), both);
     says(&transcript, &["12 promised 0 20", "13 started 1 ", "20 started 0 ", "21 started 2 "]);
-    // Whoever outruns his estimate keeps his nodes.
+    // A job that outruns its estimate keeps its nodes.
     let mut late = vec![of("bob", "", 6.0, 4, 8.0), of("ann", "", 11.0, 2, 1.0)];
     late[0].estimate = 4.0;
     let (_, transcript) = run(&study("easy"), late);
@@ -436,7 +438,7 @@ fn what_is_wrong_is_said_in_a_sentence() {
         let refused = Scenario::read(&text.parse().unwrap()).unwrap_err();
         assert!(refused.message.contains(part), "{text}: {refused}");
     }
-    // What is printed can be read again.
+    // The printed form can be read again.
     let study = scenario(
         "machine = { topology = 'mesh', dims = [4, 3], partitions = [ { name = 'a', default = true, nodes = '0,0:2x3' } ],
                      reservations = [ { from = 5, until = 9, users = ['a'] } ] }",

@@ -1,5 +1,5 @@
-//! Boxes of listed shapes against their definition, written plainly over sets of nodes; and against each way in which the
-//! definition could be misread, all of which must be told apart.
+//! Boxes of listed shapes against a plain definition over sets of nodes. Every plausible misreading
+//! of the definition must be told apart.
 
 #[path = "anchor_twins/segments.rs"]
 mod segments;
@@ -14,14 +14,14 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// A torus as its definition has it.
+/// A torus, as in the definition.
 struct Plain {
     sides: [u32; 3],
     cells: Vec<Option<u32>>,
     shapes: Vec<Shape>,
 }
 
-/// A rule that is not the definition, but might be taken for it.
+/// A plausible misreading of the definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Misread {
     Nothing,
@@ -125,7 +125,7 @@ impl Plain {
     }
 }
 
-/// How many of the larger anchors a candidate breaks.
+/// Number of larger anchors that a candidate breaks.
 fn cost(
     torus: &Plain,
     shapes: &[Shape],
@@ -153,7 +153,7 @@ fn cost(
     broken
 }
 
-/// The definition: every anchor of every torus, in order; a tie keeps the earlier one.
+/// The definition: the best anchor over all toruses, in order; ties go to the earlier one.
 fn by_definition(
     toruses: &[Plain],
     weights: &[u32],
@@ -165,7 +165,7 @@ fn by_definition(
     best_anchor(toruses, weights, free, size, required, misread).map(|(nodes, _)| nodes)
 }
 
-/// The best anchor, and its torus and placement.
+/// The best anchor, with its torus and placement.
 fn best_anchor(
     toruses: &[Plain],
     weights: &[u32],
@@ -218,7 +218,7 @@ fn best_anchor(
     best.map(|best| (best.nodes, best.entry))
 }
 
-/// A random machine of one or two toruses, some with holes, one perhaps with a node in two cells.
+/// A random machine of one or two toruses, some with holes or with one node in two cells.
 fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let mut toruses = Vec::new();
@@ -254,7 +254,7 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
             own
         };
         let mut shapes: Vec<Shape> = (0..4).map(|_| shape()).collect();
-        // The same size in another shape, as lists have it.
+        // The same size in another shape, as in real lists.
         for place in 0..shapes.len() {
             let [x, y, z] = shapes[place].sides;
             let turned = [z, x, y];
@@ -343,7 +343,7 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     }
 }
 
-/// What a criterion says of a box, the less the better; written down over cells and their neighbours.
+/// The value of a criterion for a box, lower is better, computed over cells and their neighbours.
 fn worth(
     criterion: Criterion,
     torus: &Plain,
@@ -409,7 +409,8 @@ fn criteria_of_our_own_agree_with_their_definitions() {
         let (toruses, count) = random_machine(&mut rng);
         let nodes = Nodes::alike(count);
         let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < 8).collect();
-        // Whole numbers, so that sums are the same in any order; some have outrun their estimates.
+        // Whole numbers, so that sums do not depend on order; some jobs have outrun their
+        // estimates.
         let of = (0..count).map(|_| Time::new(rng.below(40) as f64)).collect();
         let ends = Ends { of: Arc::new(of), now: Time::new(9.0) };
         let mut sizes: Vec<u32> =
@@ -436,7 +437,7 @@ fn criteria_of_our_own_agree_with_their_definitions() {
                             first.get_or_insert_with(|| box_of.clone());
                             let worth = worth(criterion, torus, (shape, corner), &free, &ends);
                             let better = best.as_ref().is_none_or(|(least, entry, _)| {
-                                // What is broken is compared within one placement.
+                                // Broken anchors are compared within one placement.
                                 let compared = criterion != Criterion::LargerSizesDestroyed
                                     || *entry == (t, p);
                                 compared && worth < *least
@@ -451,7 +452,7 @@ fn criteria_of_our_own_agree_with_their_definitions() {
                 let chosen = find(&anchors, &nodes, &wanted, &set(count, free.iter().copied()));
                 let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
                 let best = best.map(|(_, _, nodes)| nodes);
-                // Where nothing that is listed is free, jobs get runs of what is.
+                // If no listed node is free, jobs get runs of free nodes.
                 let covered = toruses.iter().flat_map(|torus| torus.cells.iter().flatten());
                 if covered.into_iter().any(|node| free.contains(node)) {
                     assert_eq!(chosen, best, "{criterion:?}, {size} nodes");
@@ -491,7 +492,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
         let (toruses, count) = random_machine(&mut rng);
         let anchors = built(&toruses, count);
         for (plain, torus) in toruses.iter().zip(anchors.toruses()) {
-            // Cells and not nodes: a hole is a place too.
+            // Cells rather than nodes: a hole is a position too.
             let cells = (0..plain.cells.len() as u32).map(Some).collect();
             let whole = Plain { sides: plain.sides, cells, shapes: plain.sorted(Misread::Nothing) };
             let boxes: Vec<(usize, u32, Vec<BTreeSet<u32>>)> = whole
@@ -536,7 +537,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
     assert!(overlapping > 100);
 }
 
-/// A ring of 5 with pairs at every place.
+/// A ring of 5 with pairs at every position.
 fn pairs() -> (Anchors, Nodes) {
     let shape = Shape { spacing: [1, 1, 1], ..Shape::aligned([2, 1, 1]) };
     let torus = Torus::new([5, 1, 1], (0..5).map(Some).collect(), &[shape]).unwrap();
@@ -545,7 +546,7 @@ fn pairs() -> (Anchors, Nodes) {
 
 #[test]
 fn segments_are_tried_again_where_boxes_overlap() {
-    // A ring of 11 with boxes of 3 at every place, the first at 5; the node in cell 6 is the lowest of all.
+    // A ring of 11 with boxes of 3 at every position, the first at 5; cell 6 has the lowest node.
     let mut cells: Vec<Option<u32>> = (0..11).map(Some).collect();
     cells.swap(0, 6);
     let shape = Shape { sides: [3, 1, 1], spacing: [1, 1, 1], seed: [5, 0, 0] };
@@ -556,9 +557,9 @@ fn segments_are_tried_again_where_boxes_overlap() {
     let given = |cells: &[usize]| find(&anchors, &Nodes::alike(11), &wanted, &free(cells));
     // The box of 5 to 7 comes first and leaves no other; without cell 6 there are two.
     assert_eq!(given(&[3, 4, 5, 6, 7, 8, 9]), Some(free(&[3, 4, 5, 7, 8, 9])));
-    // Where no more nodes are free than are wanted, none is left out.
+    // If no more nodes are free than requested, none is left out.
     assert_eq!(given(&[4, 5, 6, 7, 8, 9]), None);
-    // Boxes that do not overlap are not tried again.
+    // Boxes that do not overlap are not retried.
     let apart = Shape { sides: [3, 1, 1], spacing: [3, 1, 1], seed: [0; 3] };
     let torus = Torus::new([9, 1, 1], (0..9).map(Some).collect(), &[apart]).unwrap();
     let anchors = Anchors::new(9, vec![torus], &Criterion::SLURM);

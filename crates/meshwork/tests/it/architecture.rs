@@ -1,6 +1,5 @@
-//! The rules of `ARCHITECTURE.md` and of the lists, held to the source itself.
-//!
-//! Who may know whom is read from the table of that page, so page and code cannot drift apart.
+//! The rules of `ARCHITECTURE.md` and of the lists, checked against the source. The permitted
+//! dependencies are read from the table of that page, so page and code cannot drift apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,8 +25,9 @@ use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
 use toml::Table;
 
-/// What no file of the model may name: files, threads, clocks, the environment, printing, `unsafe`,
-/// and elementary functions whose last bit differs between platforms (`libm` has them all).
+/// Names forbidden in the model. They cover files, threads, clocks, the environment, printing,
+/// `unsafe`, and elementary functions whose last bit differs between platforms (`libm` has them
+/// all).
 const FORBIDDEN: &[&str] = &[
     "std::fs",
     "std::env",
@@ -72,13 +72,13 @@ const FORBIDDEN: &[&str] = &[
     "f64::cos",
 ];
 
-/// Names with which a line may begin in upper case.
+/// Names that may begin a line in upper case.
 const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
-/// Where randomness comes from: the one file that may know the generator.
+/// The only file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
-/// The lists of the model that are folders, one file to an entry.
+/// Lists of the model that are folders, with one file for each entry.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
         ("topology", abouts(TOPOLOGIES)),
@@ -270,7 +270,8 @@ fn the_reader_of_source_sees_through_comments_strings_and_braces() {
     );
 }
 
-/// One line of plain text: it begins in lower case, since it stands after a name, and has no full stop.
+/// Checks a line of plain text. It begins in lower case, since it follows a name, and has no full
+/// stop.
 fn is_a_line(text: &str, place: &str) {
     assert!(!text.is_empty() && !text.contains('\n') && !text.contains("  "), "{place}: `{text}`");
     assert!(!text.ends_with('.') && text.trim() == text, "{place}: `{text}`");
@@ -278,7 +279,7 @@ fn is_a_line(text: &str, place: &str) {
     assert!(is_name || !text.starts_with(char::is_uppercase), "{place}: `{text}`");
 }
 
-/// Lints parameters and those of tables within, and counts them.
+/// Lints parameters, including those of nested tables, and counts them.
 fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
     let mut names: BTreeSet<&str> = taken.iter().copied().collect();
     let mut count = 0;
@@ -293,7 +294,7 @@ fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
             DefaultValue::Absent(meaning) => is_a_line(meaning, &at),
             DefaultValue::Required => {}
             DefaultValue::Is(text) => {
-                // Reading an empty table fills the default in, and panics if it is not of its kind.
+                // Reading an empty table fills in the default, and panics if it is not of its kind.
                 let read = resolve("x", &[param], &Table::new(), &[]);
                 assert!(read.unwrap().has(param.name), "{at}: {text}");
             }
@@ -320,7 +321,7 @@ fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// The rows of the table: module, and the modules it may know, which have rows above it.
+/// Table rows: each module with the modules that it may use, which must have rows above it.
 fn who_may_know_whom() -> BTreeMap<String, BTreeSet<String>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");
@@ -342,10 +343,10 @@ fn who_may_know_whom() -> BTreeMap<String, BTreeSet<String>> {
     rows
 }
 
-/// A file of the model: its code without comments, strings and tests.
+/// A source file of the model, without comments, strings and tests.
 struct Source {
     path: PathBuf,
-    /// The module it is: `["alloc", "first_fit"]`; empty for `lib.rs`.
+    /// Its module path: `["alloc", "first_fit"]`; empty for `lib.rs`.
     module: Vec<String>,
     code: String,
 }
@@ -356,8 +357,8 @@ impl Source {
         self.paths().into_iter().filter_map(|path| path.into_iter().next()).collect()
     }
 
-    /// Every path that begins with `crate::` or `super::`, from the root of the crate; of a list in
-    /// braces, one for each of its items.
+    /// Every path that begins with `crate::` or `super::`, from the crate root. A list in braces
+    /// gives one path for each of its items.
     fn paths(&self) -> Vec<Vec<String>> {
         let mut found = Vec::new();
         let mut words = Words { rest: &self.code };
@@ -415,7 +416,7 @@ fn follow(words: &mut Words<'_>, base: &[String], found: &mut Vec<Vec<String>>) 
     found.push(path);
 }
 
-/// Identifiers and signs, one after the other.
+/// A stream of identifiers and signs.
 struct Words<'a> {
     rest: &'a str,
 }
@@ -468,7 +469,7 @@ fn sources() -> Vec<Source> {
 fn source(root: &Path, path: PathBuf) -> Source {
     let text = fs::read_to_string(&path).unwrap();
     let code = blank(&text);
-    // Tests stand at the end of a file and may know everyone.
+    // Tests at the end of a file may use every module.
     let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
     let relative = path.strip_prefix(root).unwrap().with_extension("");
     let mut module: Vec<String> =
@@ -479,7 +480,7 @@ fn source(root: &Path, path: PathBuf) -> Source {
     Source { path, module, code: code[..tests].to_owned() }
 }
 
-/// The text with comments and the insides of strings and characters left out.
+/// The text without comments and without the contents of strings and characters.
 fn blank(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -503,7 +504,7 @@ fn blank(text: &str) -> String {
             code.push(next);
             rest = &rest[next.len_utf8()..];
         } else {
-            // Lines are kept, so that line numbers hold.
+            // Newlines are kept, so that line numbers hold.
             code.extend(rest[..skipped].chars().filter(|&c| c == '\n'));
             code.push(' ');
             rest = &rest[skipped..];
@@ -512,7 +513,7 @@ fn blank(text: &str) -> String {
     code
 }
 
-/// How many `#` a raw string that begins here has; `None` if it is a raw identifier.
+/// Number of `#` of a raw string that begins here; `None` for a raw identifier.
 fn raw_hashes(rest: &str) -> Option<usize> {
     let hashes = rest[1..].chars().take_while(|&c| c == '#').count();
     rest[1 + hashes..].starts_with('"').then_some(hashes)
@@ -548,7 +549,7 @@ fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// A character, or 0 for the mark of a lifetime.
+/// Length of a character literal, or 0 for a lifetime mark.
 fn character(rest: &str) -> usize {
     let mut inside = rest.char_indices().skip(1);
     match inside.next() {

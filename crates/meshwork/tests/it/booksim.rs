@@ -1,23 +1,22 @@
-//! Open-loop traffic against BookSim 2, by its own numbers.
-//!
-//! The numbers were measured with BookSim 2 (router `iq`, dimension order, look-ahead routing, iSLIP with
-//! one iteration, buffers and packets of 8 flits, Bernoulli injection, uniform traffic that includes the
-//! sender) in one run each, of 30,000 cycles of warm-up and at least 30,000 measured ones. Both sides are
-//! compared at the load that BookSim accepted.
+//! Open-loop traffic compared with results of BookSim 2. They were measured with router `iq`,
+//! dimension order, look-ahead routing, iSLIP with one iteration, buffers and packets of 8 flits,
+//! Bernoulli injection and uniform traffic that includes the sender. Each is one run of 30,000
+//! cycles of warm-up and at least 30,000 measured ones. Both sides are compared at the load that
+//! BookSim accepted.
 
 use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// The load that was accepted, the latency with and without the queue of the source, routers visited.
+/// Accepted load, latency with and without the source queue, and routers visited.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// The network, but for its buffers.
+    /// The network, without its buffers.
     setting: WormholeConfig,
     buffer: u32,
-    /// The load at which it was driven beyond what it can carry, and what was accepted then.
+    /// An offered load beyond saturation, and the load accepted then.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -43,8 +42,8 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!(off.abs() <= share, "{what}: {ours:.4} for {theirs:.4}, off by {:.2} %", 100.0 * off);
 }
 
-/// The tolerances: 2 % of the latency up to 70 % of saturation, 3 % up to 80 %, 4 % up to 90 %, and beyond
-/// that 6 % of the network latency, since the queues of the sources take very long to settle there.
+/// Checks the tolerances for latency. They are 2 % up to 70 % of saturation, 3 % up to 80 %, 4 % up
+/// to 90 %. Beyond, 6 % of the network latency, since source queues settle very slowly there.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);
@@ -68,7 +67,7 @@ fn agrees(network: &Network) {
     near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
 }
 
-/// A network with buffers of 8 and so many virtual channels, driven to the limit by as much as there can be.
+/// A network with buffers of 8 and the given virtual channels, driven beyond saturation.
 fn network(
     topology: Topology,
     channels: u32,
@@ -171,7 +170,7 @@ fn a_hypercube() {
     agrees(&Network { cycles: 40_000, ..cube });
 }
 
-/// A 4-ary 3-tree: up through a port that is drawn in each switch, as far as need be, and down.
+/// A 4-ary 3-tree: up through a random port of each switch as far as needed, then down.
 #[test]
 fn a_fat_tree() {
     let tree = network(
@@ -188,8 +187,8 @@ fn a_fat_tree() {
     agrees(&Network { full: 0.4, ..tree });
 }
 
-/// A dragonfly of 9 groups of 4 routers with 2 nodes, on minimal ways: links of 10 cycles in a group and of 100
-/// between groups, as long for credits, and buffers of 256.
+/// A dragonfly of 9 groups of 4 routers with 2 nodes, on minimal paths. Links and credits take 10
+/// cycles within a group and 100 between groups; buffers have 256 flits.
 #[test]
 fn a_dragonfly() {
     let dragonfly = network(

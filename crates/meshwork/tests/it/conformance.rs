@@ -1,5 +1,5 @@
-//! What every entry of every list has to do, with no line of its own: the rules are those of
-//! `meshwork::conformance`, which is itself tried with entries that break them.
+//! Conformance of every entry of every list. The rules are those of `meshwork::conformance`, which
+//! are themselves tested with entries that break them.
 
 use crate::common;
 use std::panic::resume_unwind;
@@ -30,7 +30,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Holds every entry of a list to the rules, two at a time, and says how much it took.
+/// Checks every entry of a list, two at a time, and prints the amount of work.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -90,34 +90,34 @@ fn every_network_keeps_the_rules() {
     assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
 }
 
-/// What the rules say of an entry that breaks one.
+/// The error message for an entry that breaks a rule.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
 
-/// First fit with something wrong: what it is told, and what it answers, pass through here.
+/// First fit with an injected fault in its inputs or answers.
 struct Wrong {
     own: Box<dyn Allocator>,
-    /// Nodes that it takes for held, by itself.
+    /// Nodes that it believes to be held.
     held: Vec<u32>,
     fault: Fault,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// It does not look at what is held.
+    /// Ignores held nodes.
     GivesHeldNodes,
-    /// It keeps books of its own, and strikes nothing out.
+    /// Keeps its own record of held nodes, and ignores releases.
     ForgetsReleases,
-    /// It gives up where the lowest free node is no base.
+    /// Gives up if the lowest free node is no base.
     MissesBlocks,
-    /// Its answers alternate.
+    /// Alternates between answers.
     ChangesAsItIsAsked,
-    /// It goes by how often something was given back, and does not say so.
+    /// Depends on the number of releases without declaring memory.
     HasNoMemory,
-    /// It counts claims, and never begins anew.
+    /// Counts claims and stops, without a reset.
     Tires,
-    /// It goes by what is out of service, which is not saved, and does not remember it.
+    /// Depends on outages, which are not saved, and does not remember them.
     GoesByHolders,
 }
 
@@ -183,7 +183,7 @@ impl Allocator for Wrong {
     }
 }
 
-/// An entry with this fault that declares what first fit does, but for the last one.
+/// An entry with this fault that declares the properties of first fit, except `finds`.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;
@@ -220,7 +220,7 @@ fn an_allocator_that_breaks_a_rule_is_told_which_and_where() {
         assert!(found.starts_with("the allocator `wrong`, on a 12 mesh, step "), "{found}");
         assert!(found.contains(" of seed 5: "), "{found}");
     }
-    // Nodes go down in the second history alone.
+    // Only the second history has outages.
     let found = wrong!(GoesByHolders, SomeBlocks);
     assert!(
         found.contains("of seed 6: what is made anew of its memory answers otherwise"),
@@ -305,7 +305,7 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// Looks at what it starts, through the ticket that was good until then.
+    /// Uses the ticket of a job after starting it.
     struct LooksBack;
 
     impl Scheduler for LooksBack {
@@ -332,7 +332,7 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
-    /// First come, first served, woken so long after each pass.
+    /// First come, first served, woken at a fixed delay after each pass.
     struct Woken(f64);
 
     impl Scheduler for Woken {
@@ -370,7 +370,7 @@ mod wrong_ones {
         assert!(found.contains("but must name a finite instant after"), "{found}");
     }
 
-    /// Starts nothing while the first node is held, and says that it does not look.
+    /// Starts nothing while the first node is held, but declares that it does not look at nodes.
     struct Peeks;
 
     impl Scheduler for Peeks {
@@ -403,7 +403,7 @@ mod wrong_ones {
         assert!(found.contains("it declares not to look at which are free"), "{found}");
     }
 
-    /// Gives twice as much as is asked for.
+    /// Gives twice the requested size.
     struct Doubling;
 
     impl Sizing for Doubling {
@@ -441,7 +441,7 @@ mod wrong_ones {
         assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
     }
 
-    /// Takes the first site only, and so leaves waiting what only others can hold.
+    /// Uses the first site only, and leaves jobs waiting that only other sites can hold.
     struct FirstOnly;
 
     impl Selector for FirstOnly {
@@ -479,7 +479,7 @@ mod wrong_ones {
         assert!(found.contains(expected), "{found}");
     }
 
-    /// Never says who finishes.
+    /// Never reports a finished job.
     struct Endless;
 
     impl Network for Endless {
@@ -528,7 +528,6 @@ fn build(entry: &AllocatorEntry, table: &Table, topology: &Topology) -> Box<dyn 
     (entry.build)(&params, topology).unwrap()
 }
 
-/// The parameter `rotation`.
 fn rotation(table: &Table) -> Rotation {
     match table["rotation"].as_str() {
         Some("if_needed") => Rotation::IfNeeded,
@@ -537,8 +536,8 @@ fn rotation(table: &Table) -> Rotation {
     }
 }
 
-/// Calls `check` in each state of long random histories of blocks that are claimed and released, with every choice of
-/// the parameters.
+/// Calls `check` in each state of long random histories of claims and releases. It covers every
+/// choice of the parameters.
 fn in_random_histories(
     name: &str,
     mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),
@@ -642,7 +641,7 @@ fn first_fit_is_its_definition() {
             .filter_map(|sides| lowest(&sides).map(|base| (base, sides)))
             .collect();
         if rotation(table) == Rotation::Best {
-            places.sort_by_key(|(base, _)| place(*base)); // stable: the requested orientation wins ties
+            places.sort_by_key(|(base, _)| place(*base)); // stable: the requested orientation wins
         }
         let expected =
             places.into_iter().next().map(|(base, sides)| Placement::from(Block { base, sides }));
@@ -663,7 +662,7 @@ fn frame_sliding_is_its_definition() {
         let start = if from_origin { Some(0) } else { site.free().first() };
         let expected = start.and_then(|start| {
             orientations(sides, rotation(table)).find_map(|sides| {
-                // Every base of the lattice through the start, and then only those from it on.
+                // Every base of the lattice through the start, then only those from it on.
                 let corner = grid.coordinates(start);
                 let offset = |base: u32, d: usize| {
                     let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);
@@ -679,8 +678,8 @@ fn frame_sliding_is_its_definition() {
                         }
                     })
                 };
-                // In row-major order, which along a ring begins at the start: frames before the one that holds
-                // the start are not tried.
+                // In row-major order, which along a ring begins at the start. Frames before the one
+                // that holds the start are not tried.
                 let place = |base: u32| -> Vec<u32> {
                     (0..sides.len()).rev().map(|d| offset(base, d)).collect()
                 };
@@ -705,7 +704,7 @@ fn frame_sliding_is_its_definition() {
     });
 }
 
-/// Counts the promises that were made and those that were broken.
+/// Counts promised and broken starts.
 #[derive(Default)]
 struct Promises {
     promised: std::collections::BTreeMap<JobId, Time>,
@@ -729,8 +728,8 @@ impl Observer for Promises {
     }
 }
 
-/// With more free, frame sliding may miss the very block that was promised: a scheduler that kept
-/// only the time of a promise would break dozens of these.
+/// With more free nodes, frame sliding may miss the reserved block. A scheduler that kept only the
+/// time of a reservation would break dozens of them.
 #[test]
 fn promises_are_kept_by_an_allocator_that_misses_blocks() {
     for scheduler in ["easy", "conservative"] {
@@ -798,7 +797,7 @@ fn sites_and_the_first_that_fits() {
     let (outcome, transcript) = run(&two, jobs.clone());
     assert_eq!(outcome.refused, 1, "no site has nine processors\n{transcript}");
     let started = starts(two.setup(0).unwrap(), jobs);
-    // The second goes to the fast site and is done at 6, when the third has room there.
+    // The second goes to the fast site and ends at 6, when the third fits there.
     assert_eq!(started, [Some(0.0), Some(1.0), Some(6.0), None]);
 }
 
@@ -837,7 +836,7 @@ fn every_scheduler_works_on_sites_that_differ() {
 
 #[test]
 fn the_naive_set_of_free_nodes_is_kept_by_every_run() {
-    // The engine checks every claim; here the books of a whole run are compared with a set.
+    // The engine checks every claim; this compares the events of a whole run with a set.
     let mesh = Topology::mesh(&[6, 5]).unwrap();
     let text = "machine = { topology = 'mesh', dims = [6, 5] }\nscheduler = 'easy'";
     let (_, transcript) = run(&scenario(text), random_jobs(&mesh, 300, 4.0, 8));

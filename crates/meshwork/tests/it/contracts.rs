@@ -1,4 +1,5 @@
-//! What breaks its contract during a run ends it with an error that names it: the entry, the job and the instant.
+//! A contract broken during a run ends it with an error that names the entry, the job and the
+//! instant.
 
 use crate::common::{job, random_jobs, submissions};
 use meshwork::alloc::block::first_fit;
@@ -17,7 +18,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::{Submission, WorkloadEntry, lublin};
 use meshwork::{Catalogue, Component, NoInputs, RunError};
 
-/// Answers with what the function makes of first fit's answer.
+/// Answers with the function's modification of first fit's answer.
 #[derive(Clone, Copy)]
 struct Instead(fn(&Request, &Site, Placement) -> Option<Placement>);
 
@@ -43,7 +44,7 @@ impl Allocator for Gives {
     }
 }
 
-/// First fit with another answer, under the name `mine`, and the catalogue that has it.
+/// First fit with a modified answer, named `mine`, and a catalogue that has it.
 macro_rules! giving {
     ($instead:expr) => {{
         static ENTRY: AllocatorEntry = AllocatorEntry {
@@ -63,7 +64,7 @@ fn node(base: u32, dimensions: usize) -> Placement {
     Block { base, sides: Dims::from_elem(1, dimensions) }.into()
 }
 
-/// A scenario of these on a mesh of 8 × 8, with jobs of its own.
+/// A scenario with these parts on a mesh of 8 × 8, with jobs of its own.
 fn scenario(catalogue: &Catalogue, parts: &[(&str, &str)]) -> Scenario {
     let workload = Component::new("lublin").with("jobs", 50);
     let builder = Scenario::builder().catalogue(catalogue).mesh([8, 8]).workload(workload);
@@ -75,7 +76,7 @@ fn error(catalogue: &Catalogue, parts: &[(&str, &str)]) -> RunError {
     scenario(catalogue, parts).run(0, &NoInputs, &mut ()).expect_err("the run ends with an error")
 }
 
-/// Whose fault it is, and the sentence.
+/// The component at fault, and the error message.
 fn culprit(error: RunError) -> (&'static str, &'static str, Option<JobId>, String) {
     let sentence = error.to_string();
     assert!(!sentence.contains("bug"), "{sentence}");
@@ -98,7 +99,7 @@ fn an_allocator_that_gives_too_few_nodes() {
 
 #[test]
 fn an_allocator_that_gives_another_shape_than_its_entry_declares() {
-    // As many nodes, in one row.
+    // The right number of nodes, in one row.
     let catalogue = giving!(|request, site, own| {
         let count = request.nodes() as u32;
         let fits = count <= 8 && (0..count).all(|x| site.free().contains(x));
@@ -124,7 +125,7 @@ fn an_allocator_that_gives_nodes_that_are_held() {
 
 #[test]
 fn an_allocator_that_finds_no_room_on_an_idle_machine() {
-    // It holds what it was asked for the first time, and nothing ever after.
+    // It places its first request, and none afterwards.
     let catalogue = giving!(|request, site, own| {
         (request.nodes() == u64::from(site.nodes())).then_some(own)
     });
@@ -136,7 +137,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
 
     use std::sync::atomic::{AtomicU32, Ordering};
     static ASKED: AtomicU32 = AtomicU32::new(0);
-    // The job fits the empty machine when that is asked, and is not started then.
+    // The job fits the empty machine on the first request, and is not placed afterwards.
     let catalogue =
         giving!(|_, _, own| (ASKED.fetch_add(1, Ordering::Relaxed) == 0).then_some(own));
     let scenario = self::scenario(&catalogue, &[("allocator", "mine")]);
@@ -147,7 +148,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// Does this in every pass, with all tickets that it has seen.
+/// Performs `act` in every pass, with all tickets that it has seen.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -249,7 +250,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// Moves what the first site that has room proposes to the first nodes of that site.
+/// Moves the proposal of the first site that has one to the first nodes of that site.
 struct Shifts;
 
 impl Selector for Shifts {
@@ -286,7 +287,7 @@ fn a_selector_that_takes_what_no_allocator_gave() {
     assert!(what.contains("cannot be claimed"), "{what}");
 }
 
-/// Jobs by hand as a workload of the name `mine`.
+/// Jobs by hand, as a workload named `mine`.
 macro_rules! handing_out {
     ($jobs:expr) => {{
         static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -337,7 +338,7 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
         assert_eq!((kind, name, job), ("workload", "mine", Some(JobId(1))));
         assert!(what.starts_with(expected), "{what}");
     }
-    // Jobs that come from no entry are nobody's by name.
+    // Jobs that come from no entry are attributed to none.
     let scenario = scenario(&Catalogue::standard(), &[]);
     let jobs = submissions(vec![job(5.0, Request::Nodes(3), f64::INFINITY)]);
     let error = scenario.run_on(scenario.setup(0).unwrap(), jobs, &mut ()).unwrap_err();
@@ -373,7 +374,7 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// First fit that writes down for whom it was told that nodes were claimed.
+/// First fit that counts claims by kind of holder.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],
@@ -453,7 +454,7 @@ fn an_allocator_of_two_or_three_dimensions() {
     assert!(refused.starts_with(expected), "{refused}");
 }
 
-/// What is checked of every start lets nothing pass in random runs of a sound strategy, and is quiet.
+/// The checks of every start report nothing in random runs of a correct strategy.
 #[test]
 fn sound_strategies_are_let_alone() {
     struct Quiet;

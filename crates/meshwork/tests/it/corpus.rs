@@ -1,4 +1,4 @@
-//! Cases by hand, as data: see `tests/corpus` at the root of the repository.
+//! Cases by hand, as data; see `tests/corpus` at the root of the repository.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Those that give a block in pieces, which the machine's switches put together, or fold it: what is drawn of one
-/// block says nothing of them. See tests/rfold.rs and tests/reconfigurable.rs.
+/// Allocators that fold a block, or give it in pieces that the machine's switches join. A drawing
+/// of one block does not describe them; see tests/rfold.rs and tests/reconfigurable.rs.
 const REJOINED: [&str; 4] = ["folding", "reconfigurable_blocks", "rfold", "reconfigurable"];
 
 fn cases(text: &str) -> Vec<Table> {
@@ -23,12 +23,12 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// A machine as drawn, and what its nodes are held by.
+/// A machine as drawn, and the holders of its nodes.
 struct Drawn {
     site: Site,
-    /// The marks of all nodes, in the order of their indices.
+    /// The marks of all nodes, in index order.
     marks: Vec<char>,
-    /// What is held, in the order in which it was claimed, and when that was.
+    /// Held placements in the order in which they were claimed, with their times.
     held: Vec<(Placement, Time)>,
     now: Time,
 }
@@ -92,7 +92,7 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .skip(1)
         .map(|word| word.split_once('=').unwrap())
         .map(|(key, value)| {
-            // A word that is no TOML is a text without its quotes.
+            // A word that is not TOML is a text without its quotes.
             let value = value.parse().unwrap_or_else(|_| Value::String(value.to_owned()));
             (key.to_owned(), value)
         })
@@ -102,9 +102,9 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     (entry.build)(&params, topology).unwrap()
 }
 
-/// What an allocator answers, as a drawing.
+/// The answer of an allocator, as a drawing.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
-    // Told one after the other, on a site that shows each claim as it is made.
+    // Claims are replayed one by one, on a site that shows each as it is made.
     let mut site = Site::new(drawn.site.topology().clone(), 1.0);
     for (placement, at) in &drawn.held {
         site.claim(placement).unwrap();
@@ -180,7 +180,7 @@ fn request(value: &Value) -> Request {
     }
 }
 
-/// "window width=2" as a study writes it: a name, and parameters of which words are in quotes.
+/// Converts "window width=2" to the form of a study: a name, and parameters with quoted words.
 fn inline(named: &str) -> String {
     let mut words = named.split(' ');
     let mut text = format!("name = '{}'", words.next().unwrap());
@@ -237,7 +237,7 @@ fn schedules() {
         }
     }
     assert!(checked.values().sum::<u32>() >= 50, "{checked:?}");
-    // Those that resize what runs have cases of their own: see tests/malleable.rs.
+    // Malleable schedulers have their own cases: see tests/malleable.rs.
     for scheduler in SCHEDULERS.iter().filter(|s| !s.malleable) {
         assert!(
             checked.contains_key(scheduler.about().name),
@@ -247,8 +247,7 @@ fn schedules() {
     }
 }
 
-/// When each job of a queue starts, first come, first served, on a machine as drawn whose blocks end
-/// one by one.
+/// Starts of the jobs of a queue, first come, first served, as the drawn blocks end one by one.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

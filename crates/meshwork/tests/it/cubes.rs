@@ -1,4 +1,4 @@
-//! The hypercube allocators against their definitions, written the slow and obvious way.
+//! The hypercube allocators against their definitions, in plain and slow form.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Topology, Wiring};
 use toml::Table;
 
-/// A hypercube with its allocator, given as "buddy form='bitmap'", and what is held.
+/// A hypercube with its allocator, given as "buddy form='bitmap'", and the held placements.
 struct Machine {
     dimension: u32,
     asks: Asks,
@@ -39,7 +39,7 @@ impl Machine {
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
-    /// The same with these nodes claimed one by one.
+    /// A machine with these nodes claimed one by one.
     fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
         let mut machine = Machine::new(named, dimension);
         for &base in busy {
@@ -87,7 +87,7 @@ impl Machine {
         self.claim(Placement { blocks });
     }
 
-    /// Takes what it proposes.
+    /// Claims the proposed subcube.
     fn take(&mut self, k: u32) -> Vec<u32> {
         let cube = self.choose(k).unwrap();
         self.claim_cubes(&[cube]);
@@ -105,7 +105,7 @@ impl Machine {
     }
 }
 
-/// Subcubes by their papers' text: `0*1`.
+/// A subcube in the notation of the papers: `0*1`.
 fn cube(text: &str) -> Subcube {
     let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
     Subcube { base: bits('1'), mask: bits('*') }
@@ -128,7 +128,8 @@ fn buddy_as_lists() {
         assert_eq!(machine.take(1), [0, 1]);
         assert_eq!(machine.take(1), [2, 3]);
         assert_eq!(machine.take(0), [4]);
-        // What is left is listed as {5} and {6, 7}: no block of four, the smallest sufficient first.
+        // The rest is listed as {5} and {6, 7}: no block of four; the smallest sufficient block
+        // first.
         assert_eq!(machine.choose(2), None);
         assert_eq!(machine.nodes(1), [6, 7]);
         assert_eq!(machine.nodes(0), [5]);
@@ -223,11 +224,11 @@ fn maximal_subcubes() {
     for exact in [5, 0] {
         let named = format!("maximal_subcubes exact_up_to={exact}");
         let mut machine = Machine::with_busy(&named, 3, &[4, 5, 7]);
-        // The set is 0** and 110: a pair is a half of the one, a node the other.
+        // The set is 0** and 110: a pair is half of the first, a node is the second.
         assert_eq!(machine.choose(2), Some(cube("0**")));
         assert_eq!(machine.choose(0), Some(cube("110")));
         assert_eq!(machine.take(1), [0, 1]);
-        // What is left, {2, 3, 6}, has one pair and one node.
+        // The rest, {2, 3, 6}, has one pair and one node.
         assert_eq!(machine.choose(2), None);
         machine.take(1);
         assert_eq!(machine.site.free_nodes(), 1);
@@ -269,7 +270,7 @@ fn prime_cubes_serve_counts_with_a_connected_set() {
     assert_eq!(machine.serve(&Request::Nodes(5)), None);
 }
 
-// What each recognises.
+// Subcubes that each allocator recognises.
 
 fn hypercube_entries() -> impl Iterator<Item = &'static AllocatorEntry> {
     ALLOCATORS
@@ -282,7 +283,7 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// How many subcubes of each dimension it finds when they alone are free.
+/// Number of subcubes of a dimension that it finds when no other node is free.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
         let mut machine = Machine::new(named, n);
@@ -379,7 +380,7 @@ fn the_closure_over_all_masks_agrees() {
     }
 }
 
-/// Nodes free with a probability that is itself drawn, so that large subcubes occur.
+/// Nodes that are free with a random probability, so that large subcubes occur.
 fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
     let share = 1 + rng.below(20);
     let mut set = NodeSet::full(1 << n);
@@ -389,8 +390,8 @@ fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
 
 // Histories.
 
-/// Calls `check` in every state of a history of requests of all sizes, of claims of whatever nodes are
-/// free, and of releases of all or a part of what was claimed.
+/// Calls `check` in every state of a random history. It has requests of all sizes, claims of
+/// arbitrary free nodes, and full and partial releases.
 fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     let mut rng = Stream::new(7, u64::from(n), named);
     let mut machine = Machine::new(named, n);
@@ -421,7 +422,7 @@ fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
                 let index = rng.below(machine.held.len() as u64) as usize;
                 let placement = machine.held.swap_remove(index);
                 let cubes: Vec<Subcube> = placement.blocks.iter().map(Subcube::of).collect();
-                // All of it, or of each block one half.
+                // Release all of it, or one half of each block.
                 let (given, kept) = if rng.below(4) > 0 {
                     (cubes, Vec::new())
                 } else {
@@ -446,7 +447,7 @@ fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     }
 }
 
-/// Free nodes and subcubes from anywhere, that do not overlap.
+/// Disjoint free nodes and subcubes from anywhere.
 fn arbitrary_free_cubes(free: &NodeSet, n: u32, rng: &mut Stream) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -536,8 +537,8 @@ fn prime_cube_graph_is_its_definition() {
     }
 }
 
-/// The rule for a claim that the graph was published with: a prime that meets it is replaced by the
-/// largest subcubes of what is left of it, and those within another one are dropped.
+/// The published rule for a claim. A prime that meets it is replaced by the largest subcubes of its
+/// rest, and those within another prime are dropped.
 #[test]
 fn a_claim_changes_the_primes_as_published() {
     for n in 2..=7 {
@@ -581,8 +582,8 @@ fn noncubic_is_its_definition() {
     }
 }
 
-/// The two forms of the buddy system accept the same requests, and choose the same where the smallest
-/// block that is large enough is also the lowest.
+/// The two forms of the buddy system accept the same requests. They choose the same block if the
+/// smallest sufficient block is also the lowest.
 #[test]
 fn the_two_forms_of_the_buddy_system_agree() {
     let (mut same, mut apart) = (0, 0);
@@ -597,7 +598,8 @@ fn the_two_forms_of_the_buddy_system_agree() {
                 assert_eq!(a.is_some(), b.is_some());
                 let Some((a, b)) = a.zip(b) else { continue };
                 assert!(b.base <= a.base, "the bitmap takes the lowest");
-                // The largest aligned block around the bitmap's choice is the list that it comes from.
+                // The largest aligned free block around the bitmap's choice is the list entry that
+                // it comes from.
                 let around = |cube: Subcube| {
                     let block = |j: u32| Subcube { base: cube.base >> j << j, mask: (1 << j) - 1 };
                     (k..=n).rev().find(|&j| block(j).is_within(lists.site.free()))

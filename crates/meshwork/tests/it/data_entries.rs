@@ -1,4 +1,4 @@
-//! What every workload and every metric has to do, and those that break the rules.
+//! Rules for every workload and metric, and entries that break them.
 
 use crate::common;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::workload::{NoInputs, Submission, Submissions, WorkloadEntry, lublin};
 use toml::{Table, Value};
 
-/// What the rules say of an entry that breaks one.
+/// The error message for an entry that breaks a rule.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
@@ -41,7 +41,7 @@ fn workloads_keep_the_rules() {
 #[test]
 fn every_metric_of_plain_runs_keeps_the_rules() {
     let catalogue = Catalogue::standard();
-    // Users, fair starts and what processors take are no part of a plain run.
+    // Users, fair starts and power are not part of a plain run.
     let is_plain = |measure: &Measure| {
         !matches!(
             measure,
@@ -65,7 +65,7 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
     handed_out(jobs)
 }
 
-/// A workload of twenty jobs with something wrong.
+/// A faulty workload of twenty jobs.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
         static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -160,7 +160,7 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// The share of the work of jobs that did not wait longer than this.
+/// The share of the work done by jobs that did not wait longer than `above`.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)

@@ -1,4 +1,4 @@
-//! Jobs that follow others: when they are submitted, under every scheduler, and by a schedule worked out one job at a time.
+//! Dependent jobs: submission times under every scheduler, and against a hand-made schedule.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -34,7 +34,7 @@ fn read(text: &str) -> Scenario {
     Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// A table under these keys of its workload, on 8 flat processors.
+/// A table with these workload keys, on 8 flat processors.
 fn flat(workload: &str, more: &str) -> Scenario {
     read(&format!(
         "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\
@@ -42,7 +42,7 @@ fn flat(workload: &str, more: &str) -> Scenario {
     ))
 }
 
-/// When each job was submitted, started and ended; one that never ran has ended when it was refused.
+/// Submission, start and end times by job. A job that never ran ends when it is refused.
 #[derive(Default)]
 struct Course {
     submitted: BTreeMap<u64, Vec<f64>>,
@@ -79,14 +79,15 @@ fn course(scenario: &Scenario, given: &Given) -> Course {
     course
 }
 
-/// Jobs of which about half follow others, some of them none that there is; few tenths of units, so that instants tie.
+/// Jobs of which about half follow others, some of them missing ones. Times are few tenths, so that
+/// instants tie.
 fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "dependencies");
     let mut submit = 0.0;
     (0..count)
         .map(|i| {
             submit += stream.below(30) as f64 * 0.1;
-            // Most ask for few, some for more than there are.
+            // Most ask for few nodes, some for more than exist.
             let nodes = if stream.below(20) == 0 { 1000 } else { 1 + stream.below(nodes) };
             let follows = match stream.below(8) {
                 0..4 if i > 0 => Some(10 + 3 * stream.below(i)),
@@ -109,7 +110,7 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
         .collect()
 }
 
-/// What must be true of each job of a run: it was submitted when the one that it follows had ended and its user had
+/// Checks each job of a run. It was submitted when its predecessor had ended and its user had
 /// thought, and did not start before.
 fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
     let mut followed = 0;
@@ -170,14 +171,14 @@ fn no_job_starts_before_the_end_of_the_one_it_follows_and_the_think_time() {
     assert!(tried > 200, "{tried}");
 }
 
-/// First come, first served on 8 processors, one instant after another, with lists and no more.
+/// First come, first served on 8 processors, instant by instant, with plain lists.
 fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
     let number = |row: &Row| row.job.unwrap() as u64;
     let there = |lead: u64| rows.iter().any(|row| number(row) == lead);
     let lead = |row: &Row| row.after.map(|lead| lead as u64).filter(|&lead| there(lead));
     let mut order: Vec<&Row> = rows.iter().collect();
     order.sort_by(|a, b| a.submit.unwrap().total_cmp(&b.submit.unwrap()));
-    // Who is still to be submitted, with when, as far as that is known.
+    // Jobs still to be submitted, with the time if it is known.
     let mut to_come: Vec<(&Row, Option<f64>)> = order
         .iter()
         .map(|row| (*row, if lead(row).is_none() { row.submit } else { None }))
@@ -201,7 +202,7 @@ fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
             free += row.nodes.unwrap() as u64;
             release(&mut to_come, number(row));
         }
-        // Those of the log before those that follow; a refused one may release others at once.
+        // Jobs of the log come before dependent ones; a refused job may release others at once.
         while let Some(place) = [false, true].iter().find_map(|follows| {
             to_come.iter().position(|(row, at)| *at == Some(now) && lead(row).is_some() == *follows)
         }) {
@@ -259,7 +260,7 @@ fn where_no_job_follows_another_a_replay_is_open() {
     }
 }
 
-/// A job with a number, submission, run time and processors, that follows another.
+/// A job with a number, submission, run time and nodes, and its predecessor.
 fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
     Row {
         job: Some(job as f64),
@@ -299,7 +300,8 @@ fn jobs_that_wait_for_one_another_are_refused_by_their_numbers() {
 
 #[test]
 fn a_job_follows_all_parts_of_one_that_is_split() {
-    // 6 processors become two of 3 and 3; on 8 both start, but beside a job of 4 one after the other.
+    // 6 processors become two of 3 and 3; on 8 both start, but beside a job of 4 one after the
+    // other.
     let rows = vec![
         row(1, 0.0, 10.0, 4.0, None),
         row(2, 0.0, 2.0, 6.0, None),
@@ -348,7 +350,7 @@ fn a_job_that_is_turned_away_releases_those_that_follow_it() {
 
 #[test]
 fn an_interrupted_job_releases_nobody_before_its_end() {
-    // The only node fails at 4 for 3 units: the job starts anew at 7 and ends at 17.
+    // The only node fails at 4 for 3 units: the job restarts at 7 and ends at 17.
     let scenario = read(
         "machine = { topology = 'flat', processors = 1 }\nfailures = { trace = 'down.csv' }\n\
          [workload]\nname = 'table'\npath = 'x'\ndependencies = 'log'",
@@ -369,7 +371,8 @@ fn an_interrupted_job_releases_nobody_before_its_end() {
     assert_eq!((course.ended[&1][0], course.submitted[&2][0]), (17.0, 19.0));
 }
 
-/// Number, submission, wait, run time, user, group, program, queue, partition, preceding job and think time.
+/// Number, submission, wait, run time, user, group, program, queue, partition, predecessor, think
+/// time.
 const LOG: &str = "; Version: 2.2
 1 0 50 100 4 -1 -1 4 -1 -1 1 7 2 70 1 5 -1 -1
 2 200 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 5 1 50
@@ -389,12 +392,13 @@ fn of_log(keys: &str) -> Scenario {
 fn fields_12_to_18_of_a_log() {
     let given = Given { log: LOG, ..Given::default() };
     let log = course(&of_log("dependencies = 'log'"), &given);
-    // 100 and 50; 250 and nothing, for nobody thinks for less; the others as they are.
+    // 100 and 50; 250 and nothing, since think times are not negative; the others unchanged.
     let expected = [(1, 0.0), (2, 150.0), (3, 250.0), (4, 1500.0), (5, 3000.0)];
     for (number, at) in expected {
         assert_eq!(log.submitted[&number], [at]);
     }
-    // Ends at 150, 300, 1600, 1600, 3100: 50 before the second, 1200 before the third, 1400 before the last.
+    // Ends at 150, 300, 1600, 1600, 3100: gaps of 50 to the second, 1200 to the third, 1400 to the
+    // last.
     for (keys, expected) in [
         ("'user'", [0.0, 150.0, 1450.0, 1500.0, 3000.0]),
         ("{ of = 'user', session = 1400 }", [0.0, 150.0, 1450.0, 1500.0, 2950.0]),
@@ -433,7 +437,7 @@ fn a_table_infers_from_its_waits() {
     let rows = vec![
         of(row(1, 0.0, 10.0, 1.0, None), "a", Some(5.0)),
         of(row(2, 0.0, 10.0, 1.0, None), "a", None),
-        // After the first one's end at 15 and not the second's at 10; that it follows 9 is not asked for.
+        // After the end of the first at 15, not of the second at 10; that it follows 9 is not used.
         of(row(3, 18.0, 1.0, 1.0, Some((9, 1.0))), "a", None),
         of(row(4, 18.0, 1.0, 1.0, None), "b", None),
         Row { submit: Some(18.0), user: None, ..row(5, 18.0, 1.0, 1.0, None) },
@@ -456,7 +460,7 @@ fn a_table_infers_from_its_waits() {
 
 #[test]
 fn copies_of_a_user_follow_their_own_jobs() {
-    // Three times the load by users: everyone's jobs three times, each with dependencies of its own.
+    // Three times the load by users: every job three times, each copy with its own dependencies.
     let rows: Vec<Row> = (0..40)
         .map(|i| {
             let follows = (i % 2 == 1).then_some((i, 1.0));
@@ -497,6 +501,6 @@ fn what_cannot_be_linked_is_refused() {
         of_log("dependencies = 'log'").run(0, &given, &mut ()).unwrap_err().to_string(),
         "log.swf:1: field 17 (preceding job) is `2.5`, but must be a whole number up to 1000000000000000"
     );
-    // Nobody looks at it where nobody asks.
+    // Dependencies are not read unless requested.
     assert!(of_log("").run(0, &given, &mut ()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! What single schedulers and sizings promise.
+//! Guarantees of single schedulers and sizings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Who waits and who runs, at the end of every instant.
+/// Waiting and running jobs at the end of every instant.
 #[derive(Default)]
 struct Instants {
     waiting: BTreeMap<JobId, u32>,
@@ -30,7 +30,7 @@ struct Instant {
 }
 
 impl Instants {
-    /// Notes how things stand, as the last thing that happened at this instant left them.
+    /// Records the state at the end of an instant.
     fn note(&mut self, now: Time) {
         let of = |jobs: &BTreeMap<JobId, u32>, class: u32| -> Vec<JobId> {
             jobs.iter().filter(|(_, c)| **c == class).map(|(id, _)| *id).collect()
@@ -115,7 +115,7 @@ fn the_lazy_scheduler_instant_by_instant() {
     assert_eq!(instants.seen, expected);
 }
 
-/// Small jobs that come so fast that some always run, and one of the whole machine among them.
+/// Small jobs in such quick succession that some always run, and one of the whole machine.
 fn hostile(count: usize) -> Vec<Job> {
     let mut rng = Stream::new(7, 0, "hostile");
     let mut jobs: Vec<Job> = (0..count)
@@ -149,7 +149,7 @@ fn no_job_waits_for_ever_under_lazy_with_a_threshold() {
         let large = start(scheduler)[20].unwrap_or(f64::INFINITY);
         assert!(large < 0.1 * end, "{scheduler}: the large job starts at {large} of {end}");
     }
-    // Without a threshold it starts when the others have gone, if it is tried then at all.
+    // Without a threshold it starts only when the others have gone, if it is tried at all.
     assert!(start("threshold = 'none', retry = true")[20].unwrap() > end);
     assert_eq!(start("threshold = 'none'")[20], None);
 }
@@ -173,12 +173,12 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// Of each start the job and its size class.
+/// Each start as a job and its size class.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether nothing of the class that started last has waited since, if only for an instant.
+    /// Whether the class that started last has had no waiting job since, if only for an instant.
     emptied: bool,
 }
 
@@ -213,7 +213,7 @@ fn scan_serves_a_whole_queue_before_the_next() {
             assert!(order.starts.len() > 350);
             let classes: BTreeSet<u32> = order.starts.iter().map(|(_, class)| *class).collect();
             assert!(classes.len() > 2, "{classes:?}");
-            // Of one class, in order of arrival.
+            // Within one class, in order of arrival.
             for class in classes {
                 let ids = order.starts.iter().filter(|(_, c)| *c == class).map(|(id, _)| *id);
                 assert!(ids.is_sorted(), "{text}");
@@ -285,7 +285,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// A window by its definition: every job of the window is asked for, from the front after each start.
+/// A window by its definition: every job in it is tried, from the front after each start.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -304,7 +304,7 @@ fn no_job_is_skipped_more_often_than_it_may_be() {
     }
 }
 
-/// Sizings that fold, for machines of a few processors.
+/// Sizings that fold, for machines with few processors.
 const SIZINGS: [&str; 7] = [
     "'exact'",
     "{ name = 'rsr', max_folds = 2 }",
@@ -315,7 +315,7 @@ const SIZINGS: [&str; 7] = [
     "{ name = 'average_limit', average = 'requests' }",
 ];
 
-/// Holds every run to its service time: stretched by folding, and by nothing else.
+/// Checks the service time of every run: it may be stretched only by folding.
 #[derive(Default)]
 struct Services {
     folds: bool,
@@ -357,7 +357,7 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
     for (machine, topology) in machines() {
         let jobs = random_jobs(&topology, 60, 4.0, 31);
         for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)) {
-            // Those that resize what runs have another service time: see tests/malleable.rs.
+            // Malleable schedulers have another service time: see tests/malleable.rs.
             let rigid = SCHEDULERS.iter().filter(|s| !s.malleable);
             for scheduler in rigid.filter(|s| s.serves.contains(&topology.wiring())) {
                 // Exact with every pair, and two of the others in turn.
@@ -388,7 +388,7 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
                     if sizing == "'exact'" {
                         assert!(value("utilization_asked") <= value("utilization") + 1e-12);
                     }
-                    // Some serve only the sizes that are on their list: the others are refused, and are no more.
+                    // Some serve only listed sizes, and refuse the others.
                     let served = services.order.len();
                     assert!(served > 0 && served + services.refused > 10, "{text}\n{served} jobs");
                     if scheduler.about.name == "fcfs" {
@@ -421,7 +421,7 @@ fn folding_never_and_folding_always_are_known_sizings() {
             assert_eq!(exact, with(&format!("{{ name = 'limit', dimension = {largest} }}")));
             let greedy = with("'greedy_limit'");
             assert_ne!(exact, greedy, "{scheduler} on a {topology}");
-            // Every dimension is halved as often as it takes.
+            // Every dimension is halved as often as needed.
             assert_eq!(
                 greedy,
                 with("{ name = 'rsr', max_folds = 12 }"),
@@ -431,7 +431,7 @@ fn folding_never_and_folding_always_are_known_sizings() {
     }
 }
 
-/// With exact estimates no promise is broken, though jobs are folded: what is promised is a size.
+/// With exact estimates no reservation is broken although jobs are folded: it fixes a size.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     struct Promises(BTreeMap<JobId, Time>, usize);
@@ -469,7 +469,7 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
     assert!(made > 1000, "only {made} promises");
 }
 
-/// When each job ends, in order of arrival.
+/// End of each job, in order of arrival.
 fn ends(text: &str, jobs: Vec<Job>) -> Vec<Time> {
     struct Ends(BTreeMap<JobId, Time>);
     impl Observer for Ends {
@@ -512,15 +512,16 @@ fn the_worked_examples_of_limit_allocation() {
     // A 3-cube job on a 1-cube takes four times as long.
     let limit = with("{ name = 'limit', dimension = 1 }");
     assert_eq!(ends(&limit, vec![cube(3, 0.0, 5.0)]), [Time::new(20.0)]);
-    // Seven single nodes are held, and the only one left serves a 2-cube job in four times its time.
+    // Seven single nodes are held, and the only free one serves a 2-cube job in four times its
+    // time.
     let mut jobs: Vec<Job> = (0..7).map(|_| cube(0, 0.0, 100.0)).collect();
     jobs.push(cube(2, 1.0, 5.0));
     assert_eq!(ends(&with("'greedy_limit'"), jobs)[7], Time::new(21.0));
-    // Two jobs run; the third makes it three, and an equal share is less than 4 of 8.
+    // Two jobs run; with the third, an equal share is less than 4 of 8.
     let jobs = || vec![cube(0, 0.0, 100.0), cube(0, 0.0, 100.0), cube(3, 1.0, 5.0)];
     assert_eq!(ends(&with("'average_limit'"), jobs())[2], Time::new(21.0));
-    // Of the two that run alone half the machine is a share, and asked for dimensions 0, 0 and 3
-    // the last 100 jobs have on average 1.
+    // For the two that run alone half the machine is a share. For requests of dimensions 0, 0 and
+    // 3, the average of the last 100 jobs is 1.
     let of = |average: &str| with(&format!("{{ name = 'average_limit', average = '{average}' }}"));
     assert_eq!(ends(&of("running_jobs"), jobs())[2], Time::new(11.0));
     assert_eq!(ends(&of("requests"), jobs())[2], Time::new(21.0));
@@ -532,7 +533,7 @@ fn the_worked_examples_of_limit_allocation() {
 
 #[test]
 fn a_block_is_folded_along_its_longer_side() {
-    // Six columns of eight are held: 5 × 3 fits as 3 × 3 nowhere, as 2 × 3 in what is left.
+    // Six columns of eight are held: 5 × 3 fits nowhere as 3 × 3, but in the rest as 2 × 3.
     let text = |sizing: &str| {
         format!("machine = {{ topology = 'mesh', dims = [8, 8] }}\nsizing = {sizing}")
     };
@@ -559,9 +560,9 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     seen.0
 }
 
-/// Two jobs end at instant 5; the head that has waited too long is placed when the first of them has
-/// given its subcube back and the second has not: the free lists are then {7}, {4, 5} and {0 to 3}, and
-/// the smallest block that is large enough is {4, 5}.
+/// Two jobs end at instant 5. The overdue head is placed when the first of them has released its
+/// subcube and the second has not. The free lists are then {7}, {4, 5} and {0 to 3}, and the
+/// smallest sufficient block is {4, 5}.
 #[test]
 fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     let jobs = vec![cube(2, 0.0, 1.0), cube(1, 0.0, 5.0), cube(0, 0.0, 5.0), cube(1, 2.0, 1.0)];
@@ -571,9 +572,9 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
 }
 
-/// The head of the queue is promised nodes 2 to 5, of which 4 and 5 are free, when 2 and 3 are given
-/// back; a small job that would run beyond that is placed as if all of them were held: best fit takes
-/// node 6, which has a neighbour on either side then, and not node 0, which has one.
+/// The head of the queue is promised nodes 2 to 5 from the release of 2 and 3 on; 4 and 5 are free.
+/// A small job that would run beyond that is placed as if all four were held. Best fit then takes
+/// node 6, which has held neighbours on both sides, and not node 0, which has one.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);
@@ -592,8 +593,8 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// Of two jobs that end at one instant the second still holds its processors when a pass follows
-/// each of them: the job of both finds room one pass later, and one that fits sooner is before it.
+/// With a pass for each of two ends at one instant, the second job still holds its nodes in the
+/// first. A job that needs both starts one pass later, and a smaller one starts before it.
 #[test]
 fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     let jobs = || {
@@ -621,7 +622,7 @@ fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
             cube(2, 10.0, 1.0), // the whole machine, to 11
             cube(2, 10.0, 1.5), // waits for 1, to 12.5
             cube(2, 10.0, 1.0), // waits for 2.5, to 13.5
-            cube(0, 12.6, 9.0), // one of the other class, from 13.5 on if it is the oldest and overdue
+            cube(0, 12.6, 9.0), // of the other class, from 13.5 on if it is oldest and overdue
             cube(2, 12.7, 1.0),
         ]
     };
@@ -633,8 +634,9 @@ fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     };
     let first = ends(&text(""), jobs());
     assert_eq!(first, ends(&text(", rate_from = 'first_arrival'"), jobs()));
-    // The mean delay is 3.5 / 3 at 13.5. Since the first arrival the rate is 5 / 3.5, and the job of one
-    // may wait for 1.94 units; since 0 it is 5 / 13.5, and it may wait for 0.50, less than it has.
+    // The mean delay is 3.5 / 3 at 13.5. Since the first arrival the rate is 5 / 3.5, and the job
+    // of one may wait for 1.94 units; since 0 it is 5 / 13.5, and it may wait for 0.50, less than
+    // it has.
     assert_eq!(first[4], Time::new(14.5));
     let zero = ends(&text(", rate_from = 'zero'"), jobs());
     assert_eq!(zero[3], Time::new(22.5));

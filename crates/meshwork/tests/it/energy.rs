@@ -1,4 +1,4 @@
-//! What machines take: closed forms by hand, books against an account of each processor, caps, and theory.
+//! Energy: closed forms by hand, accounts of each processor, caps, and theory.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn assert_close(one: f64, other: f64, what: &str) {
     assert!((one - other).abs() <= slack, "{what}: {one} and {other}");
 }
 
-/// What a processor is doing, since when.
+/// State of a processor and when it began.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Doing {
     Held,
@@ -32,23 +32,23 @@ enum Doing {
     Down,
 }
 
-/// The naive twin: an account of each processor by itself, from the starts and ends of jobs and from outages alone. It
-/// works out who slept when an idle time is over.
+/// The naive twin: accounts for each processor, from starts and ends of jobs and outages alone. It
+/// works out sleeping times when an idle time is over.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
     sleep_after: f64,
     wake_energy: f64,
-    /// What each does, and up to when that is in the sums.
+    /// State of each processor, and the time up to which it is in the sums.
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
-    /// How many jobs hold each: two for a moment, where jobs change places.
+    /// Number of jobs on each processor: two for a moment, if jobs change places.
     holders: BTreeMap<(usize, Node), i32>,
-    /// The first arrival, from which everything is measured; jobs that were refused may have come before.
+    /// The first arrival, at which measuring begins; refused jobs may have come before.
     begun: Option<Time>,
     joules: f64,
     asleep: f64,
     woken: u64,
-    /// The same, from what the cluster tells.
+    /// Sleeping time and wake-ups as reported by the cluster.
     told_asleep: f64,
     told_woken: u64,
     most: f64,
@@ -81,7 +81,7 @@ impl Accounts {
         }
     }
 
-    /// A job has come: from the first on processors are idle.
+    /// Handles an arrival: with the first, all processors become idle.
     fn comes(&mut self, now: Time) {
         if self.doing.is_empty() {
             for (site, topology) in self.topologies.iter().enumerate() {
@@ -92,7 +92,7 @@ impl Accounts {
         }
     }
 
-    /// Nothing before now counts.
+    /// Discards everything before now.
     fn begin(&mut self, now: Time) {
         self.bring_up_to(now);
         self.begun = Some(now);
@@ -124,7 +124,7 @@ impl Accounts {
         }
     }
 
-    /// A job takes these processors, or leaves them.
+    /// Adds or removes jobs on these processors.
     fn take(&mut self, site: usize, placement: &Placement, now: Time, jobs: i32) {
         for node in placement.nodes(self.topologies[site].grid()) {
             let at = (site, node);
@@ -139,7 +139,7 @@ impl Accounts {
         }
     }
 
-    /// Ends the account of everyone, and holds the outcome to it.
+    /// Closes all accounts, and compares the outcome with them.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;
@@ -209,7 +209,8 @@ const KINDS: [&str; 5] = [
      failures = { mtbf = 150, repair = 3, checkpoint = { every = 1.5, cost = 0.25 }, drain = [{ from = 10, until = 60, nodes = '3-6' }] }",
 ];
 
-/// Every scheduler, with a few allocators on every wiring: all energy is that of each processor, in each of its states.
+/// Total energy is the sum over processors and states. Every scheduler, with a few allocators on
+/// every wiring.
 #[test]
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);
@@ -251,7 +252,8 @@ fn sites_sleep_too() {
     }
 }
 
-/// Two processors. One job of both from 0 to 10; idle up to 15, asleep up to 18; woken for 2, and held up to 30 with them.
+/// Two processors: a job of both from 0 to 10, idle up to 15, asleep up to 18. Then they are woken
+/// for 2, and held up to 30 with that.
 #[test]
 fn a_run_by_hand() {
     let study = |more: &str| {
@@ -286,18 +288,18 @@ fn a_run_by_hand() {
         "energy-delay product",
     );
     assert_close(metric(&outcome, "turnaround"), turnaround, "turnaround");
-    // From 16 on: asleep for 2, and the rest; a window counts what is in it.
+    // From 16 on: asleep for 2, and the rest; only the window counts.
     let (outcome, _) = run(&study("measure = { warmup_time = 16 }"), jobs());
     let joules = joules - 2000.0 - 100.0 - 2.0;
     assert_close(metric(&outcome, "energy"), joules / 3.6e6, "energy after a warm-up");
     assert_close(metric(&outcome, "mean_power"), joules / 17.0, "mean power after a warm-up");
-    // After the instant at which they are woken, waking is no part of it.
+    // After the instant of waking, the waking energy no longer counts.
     let (outcome, _) = run(&study("measure = { warmup_time = 18.5, time = 20 }"), jobs());
     assert_close(metric(&outcome, "energy"), 300.0 / 3.6e6, "energy of a span of work");
     assert_close(metric(&outcome, "wake_ups"), 0.0, "wake-ups of a span of work");
 }
 
-/// Whoever is taken at the instant at which it would fall asleep is awake.
+/// A processor taken at the instant at which it would fall asleep stays awake.
 #[test]
 fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let study = scenario(
@@ -307,12 +309,12 @@ fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let jobs = [(0.0, 4.0), (1.0, 4.0), (8.0, 4.0), (13.0, 1.0)];
     let jobs = jobs.iter().map(|&(at, runtime)| job(at, Request::Nodes(2), runtime)).collect();
     let (outcome, transcript) = run(&study, jobs);
-    // One takes over from another at 4 and at 8; between 12 and 13 it sleeps.
+    // Another job takes over at 4 and at 8; between 12 and 13 it sleeps.
     assert_eq!(transcript.matches(" asleep ").count(), 1, "{transcript}");
     assert_close(metric(&outcome, "asleep"), 1.0 / 16.0, "asleep");
 }
 
-/// What is free of charge changes no schedule, and neither does sleep from which one wakes at once.
+/// Free power states change no schedule, and neither does sleep with instant waking.
 #[test]
 fn watts_change_no_schedule() {
     for (machine, topology) in machines() {
@@ -346,8 +348,8 @@ fn watts_change_no_schedule() {
     }
 }
 
-/// What jobs hold never takes the machine above its cap; every job is served in the end, or refused at once because it
-/// would by itself; and what is promised is kept if estimates are exact.
+/// Held nodes never exceed the cap. Every job is served, or refused at once if it alone would
+/// exceed the cap, and with exact estimates reservations are kept.
 #[test]
 fn the_cap_holds() {
     let (mut refused, mut finished) = (0, 0);
@@ -411,12 +413,12 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// A large machine under a cap that lets six processors be busy is one of six, start for start.
+/// A large machine under a cap of six busy processors behaves like one of six, start for start.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
     for scheduler in schedulers_for_all_wirings() {
-        // These keep processors, of which a larger machine has others.
+        // These keep nodes, of which a larger machine has others.
         if ["reservation", "lazy"].contains(&scheduler.about.name) {
             continue;
         }
@@ -444,7 +446,7 @@ fn a_cap_is_a_smaller_machine() {
     }
 }
 
-/// All sites share a cap: what one takes another may not.
+/// All sites share one cap.
 #[test]
 fn sites_share_a_cap() {
     for scheduler in schedulers_for_all_wirings() {
@@ -462,8 +464,8 @@ fn sites_share_a_cap() {
     }
 }
 
-/// EASY under a cap of four busy processors of eight, by hand: the job of four is promised 10, and of those behind it one
-/// starts that ends in time, and none that would take power from it.
+/// EASY under a cap of four busy processors of eight, by hand. The job of four is promised 10; of
+/// those behind it one that ends in time starts, and none that would take power from it.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(
@@ -496,7 +498,7 @@ fn assert_mean(study: &Scenario, name: &str, theory: f64) {
     assert!(half_width < 0.05 * theory, "{name}: ± {half_width} around {mean} says nothing");
 }
 
-/// Jobs of one processor that take 1 on average.
+/// Jobs of one processor with mean run time 1.
 fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = {processors} }}
@@ -517,8 +519,8 @@ fn mean_power_is_that_of_a_queue() {
     }
 }
 
-/// M/M/1 that sleeps after an idle time *a*, which is exponential with mean 1/λ: it sleeps a share (1 − ρ) exp(−λa) of the
-/// time, and is woken λ times that often.
+/// M/M/1 that sleeps after an idle time *a*, with exponential idle times of mean 1/λ. It sleeps a
+/// share (1 − ρ) exp(−λa) of the time, and is woken λ times as often.
 #[test]
 fn a_server_that_sleeps_is_that_of_theory() {
     let (load, after) = (0.4, 1.5);
@@ -530,8 +532,8 @@ fn a_server_that_sleeps_is_that_of_theory() {
     assert_mean(&study, "mean_power", power);
 }
 
-/// The same with a time to wake, which the first job of a busy time waits for if the server slept: Welch's queue with an
-/// exceptional first service (Operations Research 12, 1964).
+/// M/M/1 with sleep and a time to wake, for which the first job of a busy period waits. It is
+/// Welch's queue with an exceptional first service (Operations Research 12, 1964).
 #[test]
 fn waking_delays_as_theory_says() {
     let (load, after, wake): (f64, f64, f64) = (0.4, 1.0, 2.0);
@@ -543,7 +545,7 @@ fn waking_delays_as_theory_says() {
     assert_mean(&study, "turnaround", theory);
 }
 
-/// The metrics are in the table where energy is asked for, and nowhere else.
+/// Energy metrics are in the table only if energy is modelled.
 #[test]
 fn energy_is_told_where_it_is_asked_for() {
     let names = |text: &str| {

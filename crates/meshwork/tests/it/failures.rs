@@ -1,4 +1,4 @@
-//! Machines that fail: books, invariants, and theory.
+//! Machines that fail: accounts, invariants, and theory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// What must be true of every run, whatever fails: nobody holds a node that is out of service, whoever is interrupted
-/// waits again, and all time on processors is work that lasts, work that was lost, or checkpoints.
+/// Invariants of every run with failures. No job holds a node out of service, interrupted jobs wait
+/// again, and all node time is lasting work, lost work or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
-    /// Of each job: its work so far that lasts, how often it was interrupted, and its time on processors.
+    /// For each job: lasting work so far, number of interruptions, and time on processors.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
@@ -129,7 +129,7 @@ const KINDS: [&str; 4] = [
     "failures = { mtbf = 200, repair = 2.5, checkpoint = { every = 'daly', cost = 0.3 }, drain = [{ from = 40, nodes = '1', until = 90 }] }",
 ];
 
-/// Every scheduler that can, with a few allocators on every wiring, with failures of every kind.
+/// Every scheduler with failures of every kind, and a few allocators on every wiring.
 #[test]
 fn nobody_runs_on_what_is_down_and_the_books_balance() {
     let (mut interrupted, mut finished, mut downs) = (0, 0, 0);
@@ -220,7 +220,7 @@ fn whole_blocks_switches_and_links_fail() {
     }
 }
 
-/// Jobs that send messages begin anew, in every network.
+/// Jobs that send messages restart, in every network.
 #[test]
 fn jobs_with_messages_are_interrupted_too() {
     for network in ["hops", "link_load", "wormhole"] {
@@ -243,7 +243,7 @@ fn jobs_with_messages_are_interrupted_too() {
     }
 }
 
-/// With an mtbf of infinity the bytes are those of a run without failures.
+/// With an infinite mtbf the output is byte for byte that of a run without failures.
 #[test]
 fn what_never_fails_changes_nothing() {
     let never = [
@@ -265,7 +265,7 @@ fn what_never_fails_changes_nothing() {
     }
 }
 
-/// Outages do not depend on what runs, nor jobs on what fails.
+/// Outages do not depend on what runs, nor jobs on failures.
 #[test]
 fn all_strategies_meet_the_same_outages() {
     struct Downs(Vec<(Time, Node)>, Vec<(Time, Request)>);
@@ -328,7 +328,7 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// Cases by hand: a trace, and what becomes of the job that it hits.
+/// By hand: a trace, and the job that it interrupts.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
@@ -365,7 +365,7 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
             "18 end 1"
         ]
     );
-    // Checkpoints at 1.5 and 3.5 of the clock: 3 are saved, 7 are left, with two more checkpoints in 7.
+    // Checkpoints at 1.5 and 3.5 of the clock save 3; the remaining 7 take two more checkpoints.
     assert_eq!(
         diary(&text("checkpoint = { every = 1.5, cost = 0.5 }"), trace, &list[..1]),
         ["0 start 1", "4 stop 1", "4 down 0", "6 up 0", "6 start 1", "15 end 1"]
@@ -386,7 +386,7 @@ fn windows_are_seen_coming() {
         )
     };
     let window = "maintenance = [{ from = 10, until = 20, nodes = '0-1' }]";
-    // Two run on 2 nodes each up to 6; then the third, of 2 nodes, must take those that stay.
+    // Two run on 2 nodes each up to 6; the third, of 2 nodes, must take those that stay in service.
     let list = [(0.0, 2, 6.0, 6.0), (0.0, 2, 8.0, 8.0), (1.0, 2, 9.0, 9.0), (1.0, 1, 3.0, 3.0)];
     assert_eq!(
         diary(&text("fcfs", window), "", &list),
@@ -431,7 +431,7 @@ fn windows_are_seen_coming() {
     let seen = diary(&text("conservative", window), "", &list);
     let promised: Vec<&String> = seen.iter().filter(|line| line.contains("promise")).collect();
     assert_eq!(promised, ["0 promise 1 0", "0 promise 2 0", "1 promise 3 8", "1 promise 4 6"]);
-    // A drain lets the job that runs come to its end, and takes no other.
+    // A drain lets the running job end, and admits no other.
     let drain = "drain = [{ from = 5, until = 12, nodes = '0-1' }]";
     assert_eq!(
         diary(&text("fcfs", drain), "", &list[..3]),
@@ -450,7 +450,7 @@ fn windows_are_seen_coming() {
     );
 }
 
-/// With exact estimates nobody who looks ahead is ever caught by a window, and no promise is broken.
+/// With exact estimates no window interrupts a look-ahead schedule, and no promise is broken.
 #[test]
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },
@@ -460,7 +460,7 @@ fn who_looks_ahead_is_never_caught() {
         fn observe(&mut self, now: Time, event: &Event<'_>) {
             match event {
                 Event::Interrupted(run) => panic!("job {} is caught at {now}", run.id.0),
-                // What was promised last, for promises are made anew as windows begin and end.
+                // Only the last promise counts, since windows renew promises as they begin and end.
                 Event::Promised(id, by) => drop(self.0.insert(*id, *by)),
                 Event::Started(run) => {
                     if let Some(by) = self.0.get(&run.id) {
@@ -499,7 +499,7 @@ fn who_looks_ahead_is_never_caught() {
     }
 }
 
-/// In the long run the share of nodes in service is mtbf / (mtbf + repair), whatever the distributions.
+/// In the long run the share of nodes in service is mtbf / (mtbf + repair), for all distributions.
 #[test]
 fn availability_is_that_of_renewal_theory() {
     for (fails, theory) in [
@@ -542,10 +542,11 @@ fn interval(study: &Scenario, name: &str) -> (f64, f64) {
     (mean, 3.883 * (variance / 20.0).sqrt())
 }
 
-/// The mean number in a queue of *c* servers that break down and are repaired, each by itself, where no work is lost: by
-/// the balance equations of its Markov chain, over jobs in the system and servers in service. For *c* = 1 it is the
-/// closed form of White & Christie's model (Queuing with preemptive priorities or with breakdown, Operations Research
-/// 6(1), 1958), for breakdowns at any time.
+/// The mean number of jobs at *c* servers that fail and are repaired independently, without lost
+/// work. It is computed from the balance equations of the Markov chain over jobs in the system and
+/// servers in service. For *c* = 1 it is the closed form of White & Christie's model (Queuing with
+/// preemptive priorities or with breakdown, Operations Research 6(1), 1958), for breakdowns at any
+/// time.
 fn jobs_in_system(c: usize, arrival: f64, service: f64, fails: f64, repair: f64) -> f64 {
     const MOST: usize = 150;
     let mut p = vec![vec![1.0 / (MOST * (c + 1)) as f64; c + 1]; MOST];
@@ -587,7 +588,7 @@ fn jobs_in_system(c: usize, arrival: f64, service: f64, fails: f64, repair: f64)
 
 #[test]
 fn queues_with_breakdowns_are_those_of_theory() {
-    // Breakdowns are rare or frequent beside jobs, which take 1.
+    // Breakdowns are rare or frequent compared with jobs, which take 1.
     for (c, arrival, fails, repair) in
         [(1, 0.5, 0.05, 0.2), (1, 0.3, 1.0, 2.0), (2, 1.0, 0.1, 0.4), (4, 2.4, 0.05, 0.25)]
     {
@@ -616,13 +617,13 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// The time that a stretch of work takes which has to be done without a failure, repairs included.
+/// Mean time for work that must be done without a failure, repairs included.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }
 
-/// Jobs that begin anew take (M + R)(exp(S / M) − 1), with checkpoints that for each stretch between two; and Daly's
-/// choice wastes least.
+/// Jobs that restart take (M + R)(exp(S / M) − 1), with checkpoints that for each segment between
+/// two. Daly's interval wastes least.
 #[test]
 fn checkpoints_waste_what_daly_says() {
     let (mtbf, repair, cost, work) = (40.0, 3.0, 0.5, 100.0);
@@ -656,14 +657,14 @@ fn checkpoints_waste_what_daly_says() {
             half_width / 60.0
         );
     }
-    // A block of nodes fails as one: to its jobs the optimum is that of one unit.
+    // A block of nodes fails as one: for its jobs the optimum is that of one unit.
     let daly = "checkpoint = { every = 'daly', cost = 0.5 }";
     let one = study(1, daly).run(0, &NoInputs, &mut ()).unwrap();
     let six = study(6, daly).run(0, &NoInputs, &mut ()).unwrap();
     assert_eq!(metric(&one, "makespan").to_bits(), metric(&six, "makespan").to_bits());
 }
 
-/// A run that would never end stops with a sentence.
+/// A run that would never end stops with an error message.
 #[test]
 fn what_never_ends_is_said() {
     let endless = |text: &str, list: &[(f64, u32, f64, f64)]| {
@@ -684,7 +685,7 @@ fn what_never_ends_is_said() {
         &[(0.0, 40, 1.0, 1.0)],
     );
     assert!(sentence.starts_with("1 jobs wait while nothing runs"), "{sentence}");
-    // Jobs that wait for what never comes back end the run, as without failures.
+    // Jobs that wait for nodes that never return end the run, as without failures.
     let text = "machine = { topology = 'flat', processors = 4 }\nfailures = { drain = [{ from = 0, nodes = '2' }] }";
     let study = scenario(text);
     let list = submissions(jobs(&[(0.0, 4, 1.0, 1.0), (1.0, 3, 1.0, 1.0)]));

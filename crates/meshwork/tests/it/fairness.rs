@@ -1,4 +1,4 @@
-//! Deadlines, and whether users and jobs are served alike: by hand, and by runs made one for each job.
+//! Deadlines and fairness: cases by hand, and one separate run for each job.
 
 use std::io::BufRead;
 
@@ -53,8 +53,8 @@ const UNFAIR: &str = "['unfair_jobs', 'unfairness']";
 
 #[test]
 fn a_backfilled_job_that_was_expected_to_be_out_of_the_way() {
-    // The first ends at 3 and not at 10; the third, started beside it because it would be gone by 10, keeps the second
-    // from starting then, and until 10.
+    // The first ends at 3, not at 10. The third, backfilled because it would end by 10, keeps the
+    // second from starting then, until 10.
     let rows = [row(0.0, 3.0, 10.0, 6.0), row(1.0, 2.0, 2.0, 8.0), row(2.0, 8.0, 8.0, 4.0)];
     let flat = "{ topology = 'flat', processors = 10 }";
     assert_eq!(values(&scenario(flat, "easy", UNFAIR), &rows), [Some(1.0 / 3.0), Some(7.0 / 3.0)]);
@@ -63,16 +63,16 @@ fn a_backfilled_job_that_was_expected_to_be_out_of_the_way() {
 
 #[test]
 fn a_small_job_that_comes_later_is_smallest_first() {
-    // At 10 the third starts and the second cannot until 15; without it, it would have started at 10.
+    // At 10 the third starts and blocks the second until 15; without it, the second starts at 10.
     let rows = [row(0.0, 10.0, 10.0, 4.0), row(1.0, 1.0, 1.0, 4.0), row(2.0, 5.0, 5.0, 1.0)];
     let flat = "{ topology = 'flat', processors = 4 }";
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(1.0 / 3.0), Some(5.0 / 3.0)]);
-    // Those that come at one instant come no later than each other.
+    // Jobs of one instant do not arrive after each other.
     let rows = [row(0.0, 10.0, 10.0, 4.0), row(1.0, 1.0, 1.0, 4.0), row(1.0, 5.0, 5.0, 1.0)];
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(0.0), Some(0.0)]);
 }
 
-/// Random jobs, with tenths of units for times, so that instants tie often.
+/// Random jobs with times in tenths, so that instants often tie.
 fn random(count: usize, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "fairness");
     let mut submit = 0.0;
@@ -146,7 +146,7 @@ fn a_mean_over_the_measured_jobs_has_batches() {
 #[test]
 fn users_are_compared_by_their_means() {
     let of = |row: Row, user: Option<&str>| Row { user: user.map(str::to_owned), ..row };
-    // One processor: waits of 0 and 2 of a, of 4 of b, of 6 of nobody known.
+    // One processor: waits of 0 and 2 for user a, of 4 for b, of 6 without a user.
     let rows = [
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
@@ -165,7 +165,7 @@ fn users_are_compared_by_their_means() {
 #[test]
 fn deadlines_that_are_missed_and_by_how_much() {
     let by = |row: Row, deadline: f64| Row { deadline: Some(deadline), ..row };
-    // One processor: ends at 2, 5 and 9; 1 too late, in time to the instant, and without a deadline.
+    // One processor: ends at 2, 5 and 9; 1 late, just in time, and without a deadline.
     let rows = [
         by(row(0.0, 2.0, 2.0, 1.0), 1.0),
         by(row(0.0, 3.0, 3.0, 1.0), 5.0),
@@ -178,7 +178,7 @@ fn deadlines_that_are_missed_and_by_how_much() {
     let text = "machine = { topology = 'flat', processors = 1 }\n\
                 workload = { name = 'table', path = 'x', deadlines = { factor = 2 } }\n\
                 measure = { metrics = ['missed_deadlines', 'tardiness'] }";
-    // The third has one at 8 then.
+    // Now the third has a deadline at 8.
     let [Some(missed), Some(late)] = values(&read(text), &rows)[..] else { panic!() };
     assert!((missed - 2.0 / 3.0).abs() < 1e-12 && (late - 2.0 / 3.0).abs() < 1e-12);
 }
@@ -207,14 +207,15 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
         ]),
         [30.0, 10.0, 40.0, 0.0, 20.0]
     );
-    // What cannot start keeps all others waiting.
+    // A job that cannot start blocks all others.
     assert_eq!(
         start(vec![with(Some(1.0), 3), with(Some(2.0), 2), with(Some(3.0), 1)]),
         [0.0, 10.0, 10.0]
     );
 }
 
-/// With equal arrivals and one processor no order has a smaller greatest lateness than by deadline (Jackson's rule).
+/// With equal arrivals and one processor, deadline order minimises the maximum lateness. This is
+/// Jackson's rule.
 #[test]
 fn no_order_of_jobs_is_less_late_than_by_deadline() {
     let mut stream = Stream::new(5, 0, "deadlines");

@@ -1,9 +1,7 @@
-//! The transcript of a small scenario for every pairing, as a hash: values are part of what a
-//! version promises.
-//!
-//! A change that alters one needs a new `MODEL_VERSION` and a line under "Value-changing" in
-//! CHANGELOG.md. The test prints the lines that are new, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test golden`
-//! writes them into `golden.txt`.
+//! Hashed transcripts of a small scenario for every pairing: values are part of a version's
+//! contract. A change that alters one needs a new `MODEL_VERSION` and a line under "Value-changing"
+//! in CHANGELOG.md. The test prints new lines, and
+//! `UPDATE_EXPECTED=1 cargo test -p meshwork --test it golden::` writes them into `golden.txt`.
 
 use std::fmt::Write as _;
 
@@ -64,7 +62,7 @@ fn transcripts_are_those_of_this_model_version() {
     }
 }
 
-/// The lines that are new, and those that are gone.
+/// New and missing lines.
 fn differences(golden: &str, table: &str) -> String {
     let missing = |from: &str, sign: &str, other: &str| -> String {
         let other: std::collections::BTreeSet<&str> = other.lines().collect();

@@ -1,7 +1,6 @@
-//! Blocks, rings, trees and runs: long sequences of random jobs on machines of our own, held to what they were when every
-//! decision of a real scheduler was found to be the same. A changed rule changes some of them.
-//!
-//! `UPDATE_EXPECTED=1` writes the file anew.
+//! Recorded decisions of blocks, rings, trees and runs for long sequences of random jobs. The
+//! machines are our own. The records date from when every decision of a real scheduler was
+//! reproduced, so a changed rule changes some of them. `UPDATE_EXPECTED=1` rewrites the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,10 +13,10 @@ use meshwork::alloc::listed::{Decision, Nodes, Rule, Wanted, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// The decisions of a machine that are written out; of the others there is a digest for each hundred.
+/// Number of decisions written in full for each machine; the others are digested by the hundred.
 const WRITTEN: usize = 40;
 
-/// How many decisions are made on each machine.
+/// Number of decisions on each machine.
 const DECISIONS: usize = 1600;
 
 fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
@@ -26,7 +25,7 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Consecutive sets with so many nodes.
+/// Consecutive sets with these counts of nodes.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {
@@ -45,14 +44,14 @@ fn blocks(base: u32, levels: &[u32], counts: &[u32]) -> (u32, Box<dyn Rule>) {
 
 fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     let (count, mut parts) = cut(counts);
-    // The nodes of each ring in an order that is not theirs.
+    // The nodes of each ring in an order unlike that of their numbers.
     for part in &mut parts {
         part.sort_unstable_by_key(|&node| (node * step % 7, node));
     }
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// Leaves with so many nodes, then switches that join so many of those before them.
+/// Leaves with these counts of nodes, then switches that join some of the preceding ones.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =
@@ -95,7 +94,7 @@ fn machines() -> Vec<(&'static str, u32, Box<dyn Rule>)> {
     ]
 }
 
-/// A job, in words too.
+/// A random job and its description.
 fn random_job(count: u32, rng: &mut Stream) -> (Wanted, String) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let nodes = match pick(8) {
@@ -147,7 +146,7 @@ fn random_job(count: u32, rng: &mut Stream) -> (Wanted, String) {
     (wanted, text)
 }
 
-/// Ranges of numbers, short.
+/// Node ranges in short form.
 fn shown(set: &NodeSet) -> String {
     let mut text = String::new();
     let mut start = set.first();

@@ -1,14 +1,14 @@
-//! Blocks, rings, trees and runs against their definitions, written plainly over sets of nodes; and against each way in
-//! which a definition could be misread, all of which must be told apart. The misreadings are those by which the recorded
-//! decisions of a real scheduler were found to pin its rules, so that the rules are pinned here without them.
+//! Blocks, rings, trees and runs against plain definitions over sets of nodes. Every plausible
+//! misreading must be told apart. With these misreadings the recorded decisions of a real scheduler
+//! were found to determine its rules, so the rules are fixed here without the records.
 //!
-//! | misread | told by |
+//! | misreadings of `topology/…` | test |
 //! |---|---|
-//! | ties, levels, limits, weights, `-w`, spread, consolidate and retries of `topology/block` | `blocks_agree…` |
-//! | windows, wrap, ties, weights, segments and the heap of `topology/ring` | `rings_agree…` |
-//! | leaves, climbing, distances, weights, switches, ranges and the running total of `topology/tree` | `trees_agree…` |
-//! | runs, weights and contiguous jobs of `topology/flat`, long lists | `runs_agree…` |
-//! | anchors of `topology/torus3d` | `anchors.rs` |
+//! | block: ties, levels, limits, weights, `-w`, spread, consolidate, retries | `blocks_agree…` |
+//! | ring: windows, wrap, ties, weights, segments, heap | `rings_agree…` |
+//! | tree: leaves, climbing, distances, weights, switches, ranges, running total | `trees_agree…` |
+//! | flat: runs, weights, contiguous jobs, long lists | `runs_agree…` |
+//! | torus3d: anchors | `anchors.rs` |
 
 use crate::list_twins;
 use crate::list_twins::{Job, Misread, Set, Tried, choose};
@@ -29,10 +29,11 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// What the definition says: weights, the job, what is required and free, and how it is misread.
+/// A definition: weights, job, required and free nodes, and the misreading.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
-/// Random jobs on random states of one machine. Those misreadings that are told apart are taken off the list.
+/// Compares random jobs on random states of one machine. Removes detected misreadings from the
+/// list.
 fn agree(
     name: &str,
     count: u32,
@@ -46,7 +47,7 @@ fn agree(
         (0..count).map(|_| if alike { 1 } else { [1, 1, 3, 7][rng.below(4) as usize] }).collect();
     let nodes = Nodes::new(weights.clone(), vec![2; count as usize]);
     for share in [10, 9, 8, 6, 4] {
-        // What is held lies in stretches, as jobs leave it.
+        // Held nodes form intervals, as jobs leave them.
         let mut free = Set::new();
         let mut is_free = true;
         for node in 0..count {
@@ -121,7 +122,7 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive nodes in parts, each of these sizes or one more or less.
+/// Consecutive nodes in parts of these sizes, or one more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();
@@ -208,7 +209,7 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
         let uneven = rng.below(2) == 0;
         let (nodes, mut rings) = parts(&vec![size; count], uneven, &mut rng);
         for ring in &mut rings {
-            // In an order that is not that of their numbers.
+            // In an order unlike that of their numbers.
             for i in (1..ring.len()).rev() {
                 ring.swap(i, rng.below(i as u64 + 1) as usize);
             }
@@ -223,7 +224,7 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A tree whose leaves, and then the switches of each level, are joined by random threes at most.
+/// A random tree: leaves, then switches of each level, are joined in groups of up to three.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
     let count = 3 + rng.below(10) as usize;
     let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);
@@ -314,8 +315,8 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// Whoever wants base blocks without other jobs gets what the rule gives where all others are out of the way, and with
-/// it the rest of those blocks, so that nobody comes later; everyone else gets what the rule gives.
+/// A job that wants exclusive base blocks holds the rest of its blocks too. The rule chooses its
+/// nodes with all blocks used by others removed. Any other job gets what the rule gives.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

@@ -1,4 +1,4 @@
-//! Strategies of locality against their definitions, done the slow way.
+//! Locality strategies against slow definitions.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +26,15 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// Nodes by the part in which they are.
+/// Nodes grouped by part.
 fn by_part(nodes: &[Node], size: u32) -> BTreeMap<u32, Vec<Node>> {
     let mut parts = BTreeMap::<u32, Vec<Node>>::new();
     nodes.iter().for_each(|&node| parts.entry(node / size).or_default().push(node));
     parts
 }
 
-/// One after the other: the part with the fewest free nodes of those with room for all that is left, else the one
-/// with the most.
+/// Takes parts one by one. The next is the one with the fewest free nodes that holds all that is
+/// left, otherwise the one with the most.
 fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     let mut parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -53,7 +53,7 @@ fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     shares
 }
 
-/// To the group that has been given the fewest so far and has a node left, the first of equals, one by one.
+/// Assigns nodes one by one to the group with the fewest so far and a node left; ties to the first.
 fn even(free: &[Node], size: u32, wanted: usize) -> BTreeMap<u32, usize> {
     let parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -94,7 +94,7 @@ fn by_definition(name: &str, free: &[Node], topology: &Topology, wanted: usize) 
     }
 }
 
-/// The fewest parts whose free nodes are enough: of all sets of parts.
+/// The minimum number of parts with enough free nodes, over all sets of parts.
 fn fewest(free: &[Node], size: u32, wanted: usize) -> usize {
     let counts: Vec<usize> = by_part(free, size).into_values().map(|nodes| nodes.len()).collect();
     (0_u32..1 << counts.len())
@@ -162,7 +162,7 @@ fn every_choice_is_that_of_the_definition() {
     assert!(asked > 1000, "{asked}");
 }
 
-/// A strategy that wants a grid says so on a machine that is none, and which ones would do.
+/// A strategy that needs a grid is refused on other machines, with the suitable ones named.
 #[test]
 fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     let refused = |text: &str| {
@@ -180,7 +180,7 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// One job on an empty machine: a locality strategy keeps it where packets are short, and a network says so.
+/// One job on an empty machine: locality strategies give packets shorter paths, in every network.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {

@@ -1,5 +1,4 @@
-//! Real logs of the Parallel Workloads Archive, where a copy of them is at hand: what the archive's
-//! listing says of each must come out of the reader.
+//! Logs of the Parallel Workloads Archive, if local copies exist, against the archive's listing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +12,7 @@ use meshwork::workload::distribution::Moments;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError, swf};
 
-/// The log, or `None` with a line that says so.
+/// The log, or `None` with a printed note.
 fn open(name: &str) -> Option<Box<dyn BufRead + Send>> {
     let logs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     match File::open(logs.join(format!("{name}.swf.gz"))) {
@@ -144,7 +143,7 @@ fn a_log_that_is_written_reads_as_the_same_records() {
     }
 }
 
-/// The logs, by their names.
+/// Opens the logs by name.
 struct Logs;
 
 impl Inputs for Logs {
@@ -157,9 +156,9 @@ impl Inputs for Logs {
     }
 }
 
-/// Table IV of Shih, Huang & Chung counts 54,041, 54,305, 54,534 and 58,890 jobs: 264 jobs ask for more
-/// than 96 processors and 493 for more than 64. So they do in this reconstruction of the log, which has
-/// 482 jobs more; of those above 32 it has 4,252 and not 4,092.
+/// Table IV of Shih, Huang & Chung counts 54,041, 54,305, 54,534 and 58,890 jobs. So 264 jobs ask
+/// for more than 96 processors and 493 for more than 64. This reconstruction of the log agrees,
+/// with 482 jobs more; above 32 it has 4,252 and not 4,092.
 #[test]
 fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
     let name = "SDSC-SP2-1998-4.2-recon-cln";
@@ -213,8 +212,8 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// The classes of `jann` are those of the log until the end of September 12, 1996, which began at 17:06 on June 26: a study that
-/// says what is measured here draws the jobs that it draws without saying anything.
+/// The classes of `jann` are measured on the log from 17:06 on June 26 to September 12, 1996. A
+/// study that states the measured classes draws the same jobs as one with the defaults.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
@@ -257,7 +256,7 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     let (mut same, mut all) = (0, 0);
     for class in 0..10 {
         for (a, b) in of_class(&measured, class).iter().zip(of_class(&declared, class)) {
-            // Few digits are declared: a job in a thousand falls on the other side of a share.
+            // The declared digits are few: a job in a thousand falls on the other side of a share.
             same += usize::from(a.0 == b.0 && (a.1 / b.1 - 1.0).abs() < 0.01);
             all += 1;
         }
@@ -265,8 +264,8 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
 }
 
-/// Of the requested times of the log 20 have 89 of 100 jobs, and the longest has more than any other, as the model says that is
-/// made of this log and three others.
+/// 20 requested times of the log cover 89 of 100 jobs, and the longest is the most frequent. The
+/// model, made from this log and three others, says the same.
 #[test]
 fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
     if open(CTC).is_none() {

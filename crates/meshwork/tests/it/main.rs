@@ -1,4 +1,4 @@
-//! Integration tests of the model: one program, which is linked once.
+//! Integration tests of the model, in one program that is linked once.
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;
@@ -51,8 +51,8 @@ mod waits;
 mod wormhole;
 mod wormhole_twin;
 
-// The strategies of the manual are written as they would be in the crate, where `crate` is the model and `super` the
-// folder of their kind.
+// The strategies of the manual are written as in the crate, where `crate` is the model and `super`
+// the folder of their kind.
 use meshwork::{cluster, form, geometry, job, machine, registry, topology};
 
 #[expect(unreachable_pub, reason = "what is public in the crate is not in a test")]

@@ -1,4 +1,4 @@
-//! The policies that divide a machine among all jobs: by hand, and held to what they conserve.
+//! Malleable policies: cases by hand, and conserved quantities.
 
 use crate::common;
 use crate::common::{job, random_jobs, run, scenario, submissions};
@@ -15,7 +15,7 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// Who holds how many, after each instant; starts and ends; and the processor-time that was delivered.
+/// Nodes held by each job after each instant, starts and ends, and delivered processor time.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,
@@ -91,10 +91,10 @@ fn two_jobs_by_hand_without_and_with_a_cost_of_migration() {
             let study = on_sixteen(&format!("{{ name = '{policy}', migration_cost = {cost:?} }}"));
             watched(&study, vec![whole(0.0, 10.0), whole(4.0, 10.0)]).1.ends
         };
-        // Six of ten units are left at 4, and take twelve on half the machine. By then the other has
-        // done six of its ten, and the rest goes on at full speed.
+        // At 4, six of ten units are left, which take twelve on half the machine. By then the other
+        // has done six of its ten, and continues at full speed.
         assert_eq!(ends(0.0), [(0, 16.0), (1, 20.0)], "{policy}");
-        // The first loses a unit when it is halved, the second one when it is doubled.
+        // The first loses a unit when it is halved, the second when it is doubled.
         assert_eq!(ends(1.0), [(0, 17.0), (1, 21.5)], "{policy}");
     }
 }
@@ -153,7 +153,7 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// Whether the allocator of the machine could ever hold it: others are refused by the engine.
+/// Whether the machine's allocator could ever hold it; the engine refuses other jobs.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes
@@ -188,7 +188,7 @@ fn a_machine_of_several_sites_is_refused_in_a_sentence() {
     }
 }
 
-/// Two jobs on a row of eight, which change places when a third arrives.
+/// Two jobs on a row of eight that change places when a third arrives.
 struct Swap;
 
 impl Scheduler for Swap {
@@ -249,6 +249,6 @@ fn metrics_of_jobs_that_are_resized() {
         |name: &str| outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap();
     assert_eq!((value("wait"), value("turnaround"), value("service")), (0.0, 16.0, 16.0));
     assert_eq!((value("utilization"), value("makespan")), (1.0, 20.0));
-    // Two jobs that ask for all of it, from 4 to 16.
+    // Two jobs that ask for the whole machine, from 4 to 16.
     assert!((value("utilization_asked") - (20.0 + 12.0) / 20.0).abs() < 1e-12);
 }

@@ -1,8 +1,6 @@
-//! The strategies of the manual's chapters on adding one, compiled as they stand there, run, and held to
-//! their definitions.
-//!
-//! The files of `tests/it/` are written as they would be in the crate, where `crate` is the model and `super`
-//! the folder of its kind: the names below make it so.
+//! The strategies of the manual's chapters, compiled as printed, run, and checked. The files of
+//! `tests/it/` are written as in the crate, where `crate` is the model and `super` the folder of
+//! its kind; the names below make that work.
 
 use std::fs;
 use std::path::Path;
@@ -110,7 +108,7 @@ fn wait(allocator: impl Into<Component>, scheduler: &str) -> f64 {
 fn both_run_as_part_of_a_catalogue() {
     let first_fit = wait("first_fit", "fcfs");
     let two_ends = |large: f64| wait(Component::new("two_ends").with("large", large), "fcfs");
-    // No job has more than all processors: nearly all are small, and it is first fit.
+    // No job exceeds the whole machine: nearly all are small, and it is first fit.
     assert!((two_ends(1.0) - first_fit).abs() < 1e-9 * first_fit.max(1.0));
     assert!((two_ends(0.1) - first_fit).abs() > 1e-3, "and else it is not");
     let shortest = wait("first_fit", "shortest_first");

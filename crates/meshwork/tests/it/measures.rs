@@ -1,4 +1,4 @@
-//! Every metric of small runs, worked out by hand.
+//! Every metric of small runs, computed by hand.
 
 use std::sync::Arc;
 
@@ -105,8 +105,8 @@ fn quantiles_have_batches_where_enough_jobs_lie_beyond_them() {
     let (outcome, _) = run(&study, jobs);
     assert_values(&outcome, &[("median_wait", 799.5), ("p90_wait", 1439.1)]);
     let batches = |at: usize| outcome.metrics[at].batches.clone();
-    // 24 batches of 64 jobs, since nothing arrives after the last ones: half of one is 32 jobs, a tenth of one
-    // too few.
+    // 24 batches of 64 jobs, since nothing arrives after the last ones. Half of a batch is 32 jobs;
+    // a tenth is too few.
     let medians: Vec<f64> = (0..24).map(|n| 64.0 * f64::from(n) + 31.5).collect();
     assert_eq!(batches(0), medians);
     assert_eq!(batches(1), [0.0; 0]);
@@ -121,7 +121,7 @@ fn arrivals_see_the_queue_before_them() {
     let mut jobs = three_jobs();
     jobs.extend([job(2.0, Request::Nodes(1), 1.0), job(10.0, Request::Nodes(1), 1.0)]);
     let (outcome, _) = run(&study(""), jobs.clone());
-    // At 10 the first job leaves, and three still wait when the last one comes.
+    // At 10 the first job leaves, and three still wait when the last one arrives.
     assert_values(&outcome, &[("queue_seen", (0.0 + 0.0 + 1.0 + 2.0 + 3.0) / 5.0)]);
     let (outcome, _) = run(&study(", warmup_time = 2"), jobs);
     assert_values(&outcome, &[("queue_seen", (1.0 + 2.0 + 3.0) / 3.0)]);
@@ -134,7 +134,7 @@ fn padding_is_what_rounding_up_takes_from_the_machine() {
          allocator = 'buddy'
          measure = { metrics = ['utilization', 'utilization_asked', 'padding'] }",
     );
-    // 3 of 8 processors become 4 for 10 units; then 2 are 2.
+    // 3 of 8 processors become 4 for 10 units; then 2 stay 2.
     let jobs = vec![job(0.0, Request::Nodes(3), 10.0), job(10.0, Request::Nodes(2), 10.0)];
     let (outcome, _) = run(&study, jobs);
     assert_values(
@@ -199,7 +199,7 @@ fn quantiles_that_are_asked_for_are_taken_of_each_class_too() {
             .collect();
         waits.sort_by(f64::total_cmp);
         assert_eq!(waits.len() as u64, class.jobs);
-        // The definition: on the straight line between the two values around share · (n − 1).
+        // The definition: linear interpolation between the two values around share · (n − 1).
         let quantile = |share: f64| {
             let at = share * (waits.len() - 1) as f64;
             let (low, high) = (waits[at.floor() as usize], waits[at.ceil() as usize]);
@@ -303,7 +303,7 @@ fn free_processors_in_the_wrong_places_are_external_fragmentation() {
         job(0.0, Request::block(&[1, 1]), 10.0),
         job(5.0, Request::block(&[2, 1]), 1.0),
     ];
-    // From 5 to 10 the first and the last processor are free, and two next to each other are wanted.
+    // From 5 to 10 the first and the last processor are free, and two adjacent ones are requested.
     let (outcome, _) = run(&row, jobs);
     assert_values(&outcome, &[("external_fragmentation", 10.0 / 33.0), ("makespan", 11.0)]);
 }
@@ -359,7 +359,7 @@ fn batches_are_parts_of_the_whole() {
     assert!(wait.batches.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-3));
 }
 
-/// The wait of each job, by its place in the order of arrival, and how many waited as it arrived.
+/// The wait of each job by arrival order, and the queue length at each arrival.
 #[derive(Default)]
 struct Waits {
     waits: std::collections::BTreeMap<u64, f64>,
@@ -396,7 +396,7 @@ fn batches_hold_the_same_jobs_under_every_scheduler() {
         let outcome = study.run(0, &meshwork::workload::NoInputs, &mut seen).unwrap();
         let meshwork::observe::recorder::Cut { jobs, first, queue } = outcome.cut;
         let wait = &outcome.metrics[0];
-        // A thousand jobs in batches of 32: 31 full ones, of which those of the warm-up are left out.
+        // A thousand jobs in batches of 32 make 31 full ones; those of the warm-up are left out.
         assert_eq!((jobs, queue.len()), (32, 31));
         assert!((3..=5).contains(&first), "{first}");
         for (index, batch) in (first..).zip(&wait.batches) {

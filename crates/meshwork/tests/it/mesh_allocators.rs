@@ -1,5 +1,5 @@
-//! Allocators of meshes and tori against their definitions, written the obvious way: every base, every
-//! node, every neighbour, in states that long random histories lead to.
+//! Allocators of meshes and tori against plain definitions, in states of long random histories. The
+//! definitions look at every base, every node and every neighbour.
 
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::Asks;
@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Node, Topology};
 use toml::Table;
 
-/// An allocator, from its name and parameters as in "first_fit rotation='best'".
+/// An allocator by name and parameters, as in "first_fit rotation='best'".
 fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn Allocator>) {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -35,12 +35,12 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
     all
 }
 
-/// A state of a machine, as the definitions see it.
+/// The state of a machine, for the definitions.
 struct State {
     site: Site,
-    /// When each node was claimed, if it is held.
+    /// Claim time of each held node.
     since: Vec<Option<f64>>,
-    /// How many blocks were claimed before the one that each held node belongs to.
+    /// Number of blocks claimed before the block of each held node.
     number: Vec<u32>,
     now: f64,
 }
@@ -70,7 +70,7 @@ impl State {
         grid.holds(base, sides) && Placement::from(block).is_within(self.site.free(), grid)
     }
 
-    /// Every free place, in the order in which ties are broken.
+    /// Every free place, in tie-breaking order.
     fn places(&self, sides: &[u32], rotation: Rotation) -> Vec<(Node, Dims)> {
         let mut places = Vec::new();
         for sides in orientations(sides, rotation) {
@@ -83,7 +83,8 @@ impl State {
         places
     }
 
-    /// The sum over all nodes of a block and all sides of a node of what lies on that side.
+    /// The sum of `weight` over held neighbours of a block's nodes, with `wall` for each side off
+    /// the mesh.
     fn boundary(&self, base: Node, sides: &[u32], wall: u64, weight: impl Fn(Node) -> u64) -> u64 {
         let nodes =
             Placement::from(Block { base, sides: Dims::from_slice(sides) }).nodes(self.grid());
@@ -102,7 +103,7 @@ impl State {
         sum
     }
 
-    /// The sum over all corners of a block of the held nodes next to it, off the mesh counted in.
+    /// The number of held nodes around a block's corners; those off the mesh count as held.
     fn corners(&self, base: Node, sides: &[u32]) -> u64 {
         let grid = self.grid();
         let d = sides.len();
@@ -171,8 +172,8 @@ fn random_block(grid: &Grid, rng: &mut Stream, most: f64) -> Placement {
     block.into()
 }
 
-/// Calls `check(state, sides, answer)` in each state of long random histories: claims of what the
-/// allocator chose and of whatever else is free, releases of all and of parts of what was claimed.
+/// Calls `check(state, sides, answer)` in each state of long random histories. These claim chosen
+/// placements and arbitrary free nodes, and release them whole or in part.
 fn in_random_histories(
     named: &str,
     topologies: &[Topology],
@@ -187,7 +188,7 @@ fn in_random_histories(
         let mut number = 0;
         let mut held: Vec<Placement> = Vec::new();
         if entry.asks == Asks::Block {
-            // Every block on the empty machine, of which some know the answer without a search.
+            // Every block on the empty machine, for some of which the answer needs no search.
             for largest in 0..topology.grid().nodes() {
                 let sides: Dims =
                     topology.grid().coordinates(largest).iter().map(|at| at + 1).collect();
@@ -213,7 +214,7 @@ fn in_random_histories(
             let claim = match rng.below(8) {
                 0..3 => answer,
                 3 => {
-                    // Whatever is free of two blocks that may overlap, in rows.
+                    // The free part of two blocks that may overlap, in rows.
                     let mut wanted = NodeSet::empty(grid.nodes());
                     random_block(&grid, &mut rng, 0.6).add_to(&mut wanted, &grid);
                     random_block(&grid, &mut rng, 0.4).add_to(&mut wanted, &grid);
@@ -264,7 +265,7 @@ fn in_random_histories(
     }
 }
 
-/// Holds an allocator to a definition, and to having met enough free places and enough of none.
+/// Compares an allocator with a definition. Both successes and failures must occur often enough.
 fn answers(
     named: &str,
     topologies: &[Topology],
@@ -280,7 +281,7 @@ fn answers(
     assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
-/// Holds an allocator to a definition that is a score.
+/// Compares an allocator with a definition given as a score.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -353,7 +354,7 @@ fn corner_boundary_search_breaks_ties_by_corners() {
     }
 }
 
-/// What a neighbour counts, in multiples of 2⁻³²: the definition in floating point, rounded.
+/// The weight of a neighbour in multiples of 2⁻³²: the floating-point definition, rounded.
 fn weight(weighting: &str, alpha: f64, age: f64) -> u64 {
     let share = match weighting {
         "linear" => f64::max(0.0, 1.0 - age / alpha),
@@ -445,12 +446,12 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
     }
 }
 
-/// The base on the first plane that has one: the plane at the wall, then those behind held blocks by
-/// their coordinate, then by the order of claims; on a plane the lowest.
+/// The base on the first plane that has one. Planes are ordered: at the wall, then behind held
+/// blocks by coordinate, then by order of claims. On a plane the lowest base wins.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
-    // By the definition a base is on the plane behind a block if a node of its block touches one of
-    // that block on its low face across dimension 0.
+    // A base is on the plane behind a block if a node of its block touches that block's low face
+    // across dimension 0.
     let plane = |base: Node| {
         let x = grid.coordinate(base, 0);
         if x == 0 {
@@ -485,7 +486,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Free squares on multiples of their sides.
+/// Free squares at multiples of their sides.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);
@@ -501,7 +502,7 @@ fn buddies_in_two_dimensions_are_aligned_squares() {
     answers("buddy_2d", &meshes, |state, sides| {
         aligned_squares(state, sides[0]).first().map(|&base| square(base, sides[0]))
     });
-    // The lists hold the free squares that lie in no larger one: the first of the least that will do.
+    // Lists hold maximal free squares; the first of the smallest sufficient size is taken.
     answers("buddy_2d form='lists'", &meshes, |state, sides| {
         let powers = (0..5).map(|power| 1 << power).filter(|power| *power >= sides[0]);
         powers.into_iter().find_map(|side| {
@@ -524,7 +525,7 @@ fn a_square_split_into_buddies_is_whole_again_at_the_end() {
     let mut site = Site::new(topology, 1.0);
     let mut rng = Stream::new(1, 0, "lists");
     let mut held = Vec::new();
-    // 3 × 3, 2 × 1 and 1 × 1 as squares; then 5 × 2, for which 43 free nodes are not enough.
+    // 3 × 3, 2 × 1 and 1 × 1 as squares; then 5 × 2, for which 43 free nodes do not suffice.
     for (side, corner) in [(4, [0, 0]), (2, [4, 0]), (1, [6, 0])] {
         let request = Request::block(&[side, side]);
         let placed = lists.choose(Ask::new(&request, &site, Time::ZERO, &mut rng)).unwrap();

@@ -1,4 +1,4 @@
-//! Jobs that send messages: the three networks by what is known of them.
+//! Jobs that send messages: known properties of the three networks.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value
 }
 
-/// The service time of one job on so many processors, which an allocator places.
+/// The outcome of one job with this many processors, placed by an allocator.
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
         "seed = {seed}\nmachine = {{ {machine} }}\nnetwork = {{ {network} }}\nallocator = '{allocator}'"
@@ -28,7 +28,7 @@ fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u
     run(&scenario(&text), vec![job(0.0, Request::Nodes(processors), 1.0)]).0
 }
 
-/// The service time, which is a whole number of cycles where nobody is slowed by a share.
+/// The service time, which is a whole number of cycles if no job is slowed by sharing.
 fn service(outcome: &Outcome) -> u64 {
     let cycles = value(outcome, "service").unwrap();
     assert!(cycles.fract().abs() < 1e-9, "{cycles}");
@@ -37,8 +37,8 @@ fn service(outcome: &Outcome) -> u64 {
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
-/// One job on all of the machine. The numbers are those of another program with the same model: 18,419 is
-/// the sum of 511 packets by the closed form, and a cycle between each and the next.
+/// One job on the whole machine, compared with another program for the same model. 18,419 is the
+/// closed-form sum over 511 packets, with a cycle between consecutive ones.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -47,9 +47,9 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
         );
         assert_eq!(service(&alone(CUBE, &network, "naive", 1, 512)), 18_419);
     }
-    // Messages that follow one another as they leave: all but the last one as long as they take to leave, which
-    // is 11 cycles where whole packets have room, and the last one until it arrives. 10,133 and 5,633 are for
-    // a root 3 links from its last destination, as that of this seed is. Another one differs by its last way.
+    // Consecutive messages: all but the last take as long as they take to leave, 11 cycles if whole
+    // packets fit into buffers; the last counts until it arrives. 10,133 and 5,633 are for a root 3
+    // links from its last destination, as with this seed. Another root differs by its last path.
     for (buffer, cycles) in [(2, 10_133), (8, 5_633)] {
         let network = format!("name = 'wormhole', pattern = 'one_to_all', buffer = {buffer}");
         assert_eq!(service(&alone(CUBE, &network, "naive", 20, 512)), cycles);
@@ -62,8 +62,8 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     }
 }
 
-/// Within 3 % of the other program: which of two packets that come in the same cycle goes first, and which
-/// way a packet takes half way around a ring, is decided there by other numbers.
+/// Within 3 % of the other program. It uses other numbers to order packets that arrive in one
+/// cycle, and to choose the direction half way around a ring.
 #[test]
 fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     for (send, cycles) in [("injected", 35_691.0), ("delivered", 40_572.0)] {
@@ -73,9 +73,9 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     }
 }
 
-/// With one job in the machine, one-to-all takes the same time in all three, wherever an allocator puts it, and so
-/// they order placements alike: packets of one sender follow each other and, with room for two flits, never
-/// meet.
+/// With one job, one-to-all takes the same time in all three networks, wherever it is placed. So
+/// they order placements alike: packets of one sender follow each other and, with buffers for two
+/// flits, never meet.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     let mut distinct = BTreeSet::new();
@@ -119,7 +119,7 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     assert!(distinct.len() > 100, "placements differ: {}", distinct.len());
 }
 
-/// Two jobs whose messages share links: in two columns of a mesh each, side by side and interleaved.
+/// Two jobs in two columns of a mesh each, side by side and interleaved, so that they share links.
 #[test]
 fn jobs_slow_each_other_where_their_messages_share_links() {
     let service = |name: &str, columns: [&[u32]; 2]| {
@@ -151,8 +151,8 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
     }
 }
 
-/// What `link_load` is: a link that two jobs share carries a flit in every cycle, and no more. Both send over it
-/// all the time, so that each takes as long as the flits of both.
+/// A link shared by two jobs in `link_load` carries exactly one flit in every cycle. Both send over
+/// it all the time, so each takes as long as the flits of both.
 #[test]
 fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let (messages, flits) = (100, 64);
@@ -183,13 +183,14 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let alone = ends("link_load", &[0]);
     assert_eq!(alone, ends("hops", &[0]), "alone nobody is slowed");
     assert_eq!(ends("hops", &[0, 1]), [alone[0], alone[0]]);
-    // Flit by flit the link is held from the grant of a lane until the tail has passed, and cannot do better.
+    // The flit-level network holds the link from the grant of a lane until the tail has passed, and
+    // cannot be faster.
     let wormhole = ends("wormhole", &[0, 1]);
     assert!(wormhole[1] >= both && wormhole[1] < 1.1 * both, "{wormhole:?}");
 }
 
-/// Every network serves every job on every machine that it serves, in time that balances (the ledger sees
-/// to it), with a number of messages that does not depend on where jobs are.
+/// Every network serves every job on every machine that it serves. The ledger checks that time
+/// balances, and the number of messages must not depend on placement.
 #[test]
 fn every_network_runs_every_pattern() {
     let mut runs = 0;
@@ -212,7 +213,8 @@ fn every_network_runs_every_pattern() {
                              network = {{ name = '{network}', pattern = '{name}'{more} }}"
                         );
                         let mut jobs = random_jobs(&topology, 12, 3.0, 1);
-                        // Powers of two are for all patterns, and a block of 1 × … × 4 is one everywhere.
+                        // Powers of two suit all patterns, and a block of 1 × … × 4 exists
+                        // everywhere.
                         for (i, job) in jobs.iter_mut().enumerate() {
                             job.request = Request::Nodes(if i % 3 == 0 { 1 } else { 4 });
                         }
@@ -267,8 +269,8 @@ fn a_job_without_messages_ends_as_it_starts() {
     }
 }
 
-/// Jobs that start between two cycles send from the next one on, and nothing in the network runs ahead
-/// of what arrives.
+/// Jobs that start between two cycles send from the next one on. Nothing in the network runs ahead
+/// of arrivals.
 #[test]
 fn a_start_between_two_cycles_waits_for_the_next_one() {
     let text = "machine = { topology = 'mesh', dims = [8, 1] }\nallocator = 'naive'
@@ -281,7 +283,7 @@ fn a_start_between_two_cycles_waits_for_the_next_one() {
     assert_eq!(ends, ["16", "18", "26", "26"]);
 }
 
-/// Quotas, rounds and thinking, by hand: one sender, one packet at a time, 4 D + 11 cycles each.
+/// Quotas, rounds and think times, by hand: one sender, one packet at a time, 4 D + 11 cycles each.
 #[test]
 fn messages_are_counted_and_timed_by_hand() {
     let took = |more: &str, pattern: &str| {
@@ -310,12 +312,12 @@ fn exponential_quotas_have_their_mean() {
         .collect();
     let (_, count) = counted(&scenario(text), jobs);
     let mean = count.packets as f64 / 2_000.0;
-    // Rounded up it is half more; the standard error is 0.45.
+    // Rounding up adds a half; the standard error is 0.45.
     assert!((mean - 20.5).abs() < 1.5, "{mean}");
 }
 
-/// A job that is resized and moved while its messages are on their way sends the others from its new
-/// processors, and every message arrives.
+/// A job moved and resized with messages in flight sends the others from its new nodes. Every
+/// message arrives.
 #[test]
 fn jobs_that_are_moved_lose_no_message() {
     for network in SENDING {
@@ -383,8 +385,8 @@ fn what_a_network_cannot_run_is_refused_in_a_sentence() {
     }
 }
 
-/// A butterfly is for powers of two. Sizes that a study draws are known when it is read, as the allocator shapes
-/// them; those of logs when their jobs start.
+/// A butterfly needs powers of two. Sizes drawn by a study are known when it is read, as shaped by
+/// the allocator; those of logs when their jobs start.
 #[test]
 fn a_butterfly_of_other_counts_is_refused_as_soon_as_they_are_known() {
     let sentence =

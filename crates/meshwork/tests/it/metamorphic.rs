@@ -1,4 +1,4 @@
-//! Known changes of the input, known changes of the output.
+//! Known changes of the input lead to known changes of the output.
 
 use crate::common;
 use crate::common::{job, machines, random_jobs, run, scenario, starts};
@@ -9,8 +9,9 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Each scheduler with a third of the allocators, and each of these with a third of the schedulers, on every machine that
-/// both serve: all pairs are in the conformance suite, and what changes with the input hangs on both, and not on the pair.
+/// Each scheduler with a third of the allocators, and vice versa, on every machine that both serve.
+/// All pairs are in the conformance suite; these changes depend on each of the two, not on the
+/// pair.
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -47,7 +48,7 @@ fn doubling_all_durations_doubles_every_instant_bit_for_bit() {
         let once = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let twice = starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| 2.0 * t, 2.0));
         let started = once.iter().flatten().count();
-        // Lazy as published leaves those waiting of whose size none runs when arrivals end.
+        // As published, lazy leaves jobs waiting at the end of arrivals if none of their size runs.
         assert!(started > if text.contains("'lazy'") { 15 } else { 30 }, "{started}: {text}");
         for (a, b) in once.iter().zip(&twice) {
             assert_eq!(a.map(|a| (2.0 * a).to_bits()), b.map(f64::to_bits), "{text}");
@@ -71,7 +72,7 @@ fn a_later_beginning_changes_no_wait() {
         let now = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let later =
             starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| t + 4096.0, 1.0));
-        // A job that is resized goes on at a rate of a third or so: its end is no whole number.
+        // A resized job continues at a rate of a third or so: its end is no whole number.
         let resizes = SCHEDULERS.iter().any(|s| s.malleable && text.contains(s.about.name));
         let slack = if resizes { 1e-6 } else { 0.0 };
         for (a, b) in now.iter().zip(&later) {
@@ -122,7 +123,7 @@ fn departures_come_before_arrivals_and_both_before_one_pass() {
     let flat = scenario("machine = { topology = 'flat', processors = 4 }");
     let jobs = vec![job(0.0, Request::Nodes(4), 5.0), job(5.0, Request::Nodes(4), 1.0)];
     assert_eq!(starts(flat.setup(0).unwrap(), jobs), [Some(0.0), Some(5.0)]);
-    // Two that arrive together are both seen by the pass: the smaller goes first.
+    // The pass sees both simultaneous arrivals: the smaller goes first.
     let sjf = scenario("machine = { topology = 'flat', processors = 4 }\nscheduler = 'sjf'");
     let jobs = vec![job(1.0, Request::Nodes(3), 5.0), job(1.0, Request::Nodes(2), 1.0)];
     assert_eq!(starts(sjf.setup(0).unwrap(), jobs), [Some(2.0), Some(1.0)]);
@@ -149,8 +150,8 @@ fn the_textbook_example_of_backfilling() {
 
 #[test]
 fn a_job_past_its_estimate_is_expected_to_end_now() {
-    // The first runs to 20 but says 5. At 6 the head (4) is promised "now"; a job of 3 on the two
-    // free processors would not end by then and would take what is left over: it waits.
+    // The first runs to 20 but says 5. At 6 the head (4) is promised "now". A job of 3 on the two
+    // free processors would not end by then and would take extra nodes: it waits.
     let mut jobs = vec![
         job(0.0, Request::Nodes(2), 20.0),
         job(1.0, Request::Nodes(4), 5.0),
@@ -185,7 +186,7 @@ impl Scheduler for Halving {
                 let folded = Block { base: block.base, sides: Dims::from_slice(&[half]) };
                 let rate = f64::from(half) / f64::from(run.held) * run.rate;
                 cluster.reshape(key, folded.into(), rate, 0.0).unwrap();
-                // With exact estimates the end that is expected moves with the end.
+                // With exact estimates the expected end moves with the end.
                 let ends: Vec<f64> =
                     cluster.running().map(|(_, run)| run.expected_end.units()).collect();
                 assert_eq!(ends, [16.0]);
@@ -201,7 +202,7 @@ fn a_running_job_can_be_resized() {
     let jobs = vec![job(0.0, Request::Nodes(8), 10.0), job(4.0, Request::Nodes(4), 3.0)];
     let mut transcript = common::Transcript::default();
     let outcome = flat.run_on(setup, common::submissions(jobs), &mut transcript).unwrap();
-    // Six units are left at 4 and take twelve on half the processors; the books balance.
+    // At 4, six units are left, which take twelve on half the processors; the account balances.
     assert_eq!(outcome.end, Time::new(16.0), "{}", transcript.text);
     assert!(transcript.text.contains("4 moved 0"));
 }
@@ -214,7 +215,7 @@ impl Scheduler for Wanderer {
         let away = |at: u32| Placement::from(Block { base: at, sides: Dims::from_slice(&[3]) });
         let moved = cluster.running().next().map(|(key, run)| (key, run.placement.blocks[0].base));
         if let Some((key, base)) = moved {
-            // Processors that are not there are refused, and the job stays where it is.
+            // Missing processors are refused, and the job stays where it is.
             assert!(cluster.reshape(key, away(6), 1.0, 0.0).is_err());
             assert!(cluster.reshape(key, away(0), f64::NAN, 0.0).is_err());
             cluster.reshape(key, away(4 - base), 1.0, 0.5).unwrap();

@@ -1,4 +1,4 @@
-//! Partitions of a list against their definition, and the lists that are built in.
+//! Listed partitions against their definition, and the built-in lists.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -105,7 +105,7 @@ fn partitions_conflict_through_switches_and_a_job_is_rounded_up() {
 
 #[test]
 fn with_reservations_the_promised_partition_drains() {
-    // Two halves and the whole: a small job that ends too late is not let in before the large one.
+    // Two halves and the whole: a small job that ends too late is not started before the large one.
     let text = "machine = { topology = 'flat', processors = 8 }\nscheduler = 'easy'\n\
                 allocator = { name = 'partitions', list = \"cards 4 a[0-1]\\nl: a0\\nr: a1\\nall: a[0-1]\" }";
     let jobs = vec![
@@ -147,8 +147,8 @@ fn lists_that_do_not_suit_the_machine_are_one_sentence() {
     assert!(refused(5000, "'halves'").contains("works up to 4096 nodes"));
 }
 
-/// The partitions of Intrepid as its operators listed them, where that list is at hand: name by name, card by card and
-/// switch by switch.
+/// The partitions of Intrepid against its operators' list, where available, by name, card and
+/// switch.
 #[test]
 fn the_partitions_of_intrepid_are_those_of_its_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

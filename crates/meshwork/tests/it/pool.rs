@@ -1,4 +1,4 @@
-//! A pool after long random histories, against a naive model of who owns what.
+//! A pool after long random histories, against a naive model of node owners.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// A placement that was released before, or a part of one that is held.
+    /// A placement released before, or a part of a held one.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -43,7 +43,7 @@ fn pools() -> Vec<(String, Pool)> {
     all
 }
 
-/// The naive model: the owner of every node, as a number that is counted up.
+/// The naive model: the owner of every node, as a running number.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<Node, usize>,
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Allocators with parameters under which they remember something else.
+/// Allocators with parameters that change their memory.
 const OTHERS: [&str; 6] = [
     "{ name = 'buddy', order = 'recent' }",
     "{ name = 'free_list', strict_lists = true }",
@@ -164,7 +164,7 @@ fn pairs() -> Vec<(String, Pool, Pool)> {
     texts.into_iter().filter_map(pair).collect()
 }
 
-/// The answer to an operation, where what is released is told by its place among what is held.
+/// The answer to an operation; a release is named by its index among the held placements.
 fn answer(pool: &mut Pool, op: &Op) -> String {
     let held: Vec<Placement> = pool.held().cloned().collect();
     match op {
@@ -180,7 +180,7 @@ fn answer(pool: &mut Pool, op: &Op) -> String {
             format!("{placement:?}")
         }
         Op::ReleaseWrongly(which) => {
-            // Adopts one node instead: the first that is free from there on.
+            // Adopts one node instead: the first free one from there on.
             let nodes = pool.site().nodes();
             let from = which.index(nodes as usize) as u32;
             let Some(base) = pool.site().free().first_from(from) else { return String::new() };
@@ -209,7 +209,7 @@ proptest! {
             for op in &before {
                 answer(&mut original, op);
             }
-            // What the other one has done before does not matter.
+            // The history of the restored pool does not matter.
             answer(&mut other, &after[0]);
             let snapshot = original.snapshot();
             other.restore(&snapshot).unwrap_or_else(|sentence| panic!("{text}: {sentence}"));
@@ -221,7 +221,7 @@ proptest! {
         }
     }
 
-    /// A damaged snapshot is refused or gives a pool that works; nothing panics.
+    /// A damaged snapshot is refused or gives a working pool, and never causes a panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),
@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-/// A scheduler's author and a simulation ask an allocator in the same way.
+/// A pool and a simulation make the same requests to an allocator.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

@@ -1,4 +1,4 @@
-//! Jobs by priority and by fair share, and jobs that are preempted: cases by hand, twins and theory.
+//! Priority, fair share and preemption: cases by hand, twins and theory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::rng::Stream;
 
-/// A job on some processors, of a user in a queue.
+/// A job of a user in a queue.
 fn of(user: &str, queue: &str, job: Job) -> Job {
     let [user, queue] = [user, queue].map(|name| Some(name.to_owned()));
     Job { owner: Some(Arc::new(Owner { user, queue, ..Owner::default() })), ..job }
@@ -27,7 +27,7 @@ fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     diary.0
 }
 
-/// The numbers of the jobs in the order in which they start, on one processor that is busy up to 10.
+/// Job numbers in the order of their starts, on a machine that is busy up to 10.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"
@@ -51,7 +51,7 @@ fn each_factor_orders_the_queue_by_itself() {
     assert_eq!(order(&only("age", ""), sizes()), [1, 2, 3]);
     assert_eq!(order(&only("size", ""), sizes()), [1, 3, 2]);
     assert_eq!(order(&only("size", ", favor_small = true"), sizes()), [2, 3, 1]);
-    // From the greatest age on all are equally old, and those that arrived first stay in front.
+    // Beyond the maximum age all are equally old, and earlier arrivals stay in front.
     assert_eq!(order(&only("age", ", max_age = 2"), sizes()), [1, 2, 3]);
     let queued = || {
         ["batch", "express", "none"]
@@ -68,7 +68,7 @@ fn each_factor_orders_the_queue_by_itself() {
         ..job(number, 1.0, 8, 1.0)
     });
     assert_eq!(order(&only("job", ""), urgent), [2, 3, 1]);
-    // The user who held the machine first comes last, though that job waits longest.
+    // The user who held the machine first comes last, though that user's job waits longest.
     let users = || {
         [("first", 1, 1.0), ("other", 2, 2.0)]
             .map(|(user, n, at)| of(user, "q", job(n, at, 8, 1.0)))
@@ -77,8 +77,9 @@ fn each_factor_orders_the_queue_by_itself() {
     assert_eq!(order("name = 'fair_share'", users()), [2, 1]);
 }
 
-/// 2^(−(U/S)/d) by hand: the first user has had all, with half of the shares, so 2^−2 = 0.25 or damped 2^−1 = 0.5; the
-/// other 1. A wait of 9 of 20 units, 0.45, against one of 1, 0.05: the difference of 0.4 decides.
+/// 2^(−(U/S)/d) by hand. The first user has used everything, with half of the shares, so 2^−2 =
+/// 0.25 or damped 2^−1 = 0.5; the other 1. A wait of 9 of 20 units, 0.45, against one of 1, 0.05:
+/// the difference of 0.4 decides.
 #[test]
 fn weights_are_weighed_against_each_other() {
     let jobs = || {
@@ -102,7 +103,7 @@ fn weights_are_weighed_against_each_other() {
     assert_eq!(order(&unequal(0.401 / factor), jobs()), [2, 1]);
 }
 
-/// By age alone jobs are served in order of arrival: with backfilling as EASY serves them, place for place.
+/// By age alone jobs are served in order of arrival; with backfilling as EASY does, node for node.
 #[test]
 fn by_age_alone_it_is_easy_or_first_come_first_served() {
     let mut compared = 0;
@@ -142,7 +143,7 @@ fn by_age_alone_it_is_easy_or_first_come_first_served() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Each of two users always has jobs that wait. However different their jobs are, both get the machine for their shares.
+/// Two users who always have waiting jobs get the machine by their shares, whatever their jobs.
 #[test]
 fn what_users_get_converges_to_their_shares() {
     for (scheduler, half_life) in
@@ -158,7 +159,7 @@ fn what_users_get_converges_to_their_shares() {
             );
             let mut rng = Stream::new(1, 0, "fair");
             let mut jobs = Vec::new();
-            // Each asks for more than its share, and little more, so that the queue stays short.
+            // Each asks for slightly more than its share, so that the queue stays short.
             for number in 1..=7_200 {
                 let large = number % 16 == 0;
                 let (user, most, longest) =
@@ -178,7 +179,7 @@ fn what_users_get_converges_to_their_shares() {
     }
 }
 
-/// Processor time of the jobs that ended, by user.
+/// Processor time of the finished jobs, by user.
 struct Used(BTreeMap<String, f64>);
 
 impl Observer for Used {
@@ -211,7 +212,7 @@ fn low_queues_make_room_for_high_ones() {
         diary(&text("none"), jobs()),
         ["0 start 1", "1 start 2", "10 end 1", "10 start 3", "11 end 2", "13 end 3"]
     );
-    // The job of no queue goes, which is the lowest; it loses 3 and begins anew at 7.
+    // The job without a queue ranks lowest and is preempted; it loses 3 and restarts at 7.
     assert_eq!(
         diary(&text("requeue"), jobs()),
         [
@@ -225,7 +226,7 @@ fn low_queues_make_room_for_high_ones() {
             "17 end 2"
         ]
     );
-    // Suspended it loses nothing.
+    // When suspended it loses nothing.
     assert_eq!(
         diary(&text("suspend"), jobs()),
         [
@@ -239,7 +240,7 @@ fn low_queues_make_room_for_high_ones() {
             "14 end 2"
         ]
     );
-    // Of one queue the youngest goes, and nobody for those of the same queue or a lower one.
+    // The youngest of a queue is preempted, and none for jobs of the same queue or a lower one.
     let alike = vec![
         of("a", "low", job(1, 0.0, 2, 10.0)),
         of("a", "low", job(2, 1.0, 2, 10.0)),
@@ -266,8 +267,8 @@ fn low_queues_make_room_for_high_ones() {
     );
 }
 
-/// Preemptive resume at one server: with equal mean service 1/μ, the high class responds in 1/(μ(1 − ρ₁)), the low one
-/// in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
+/// Preemptive resume at one server. With equal mean service 1/μ, the high class responds in 1/(μ(1
+/// − ρ₁)), the low one in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
 #[test]
 fn suspended_jobs_at_one_server_are_preemptive_resume() {
     let text = format!(
@@ -312,7 +313,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
     }
 }
 
-/// Turnarounds by queue: their sum and number.
+/// Sum and number of turnarounds, by queue.
 struct Responses(BTreeMap<String, (f64, f64)>);
 
 impl Observer for Responses {
@@ -326,15 +327,15 @@ impl Observer for Responses {
     }
 }
 
-/// What must be true of any run with preemption.
+/// Invariants of any run with preemption.
 struct Rules {
     suspends: bool,
     queues: BTreeMap<JobId, u32>,
     running: BTreeMap<JobId, (Time, Placement)>,
-    /// Time that each job has run, and where it was stopped last.
+    /// Run time so far of each job, and where it was last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// The queues of those who were stopped at this instant, and those who started since.
+    /// The present instant and the queues of jobs stopped at it.
     now: (Time, Vec<u32>),
 }
 
@@ -357,7 +358,7 @@ impl Observer for Rules {
         match event {
             Event::Started(run) => {
                 self.queues.insert(run.id, Rules::queue(&run.job));
-                // Whoever was stopped just before made room for this one.
+                // Jobs stopped just before were preempted for this one.
                 for stopped in self.now.1.drain(..) {
                     assert!(stopped < Rules::queue(&run.job));
                 }

@@ -17,7 +17,7 @@ fn text(pool: &Pool, placed: Option<&Placement>) -> String {
     placed.map_or_else(|| "none".to_owned(), |placed| placed.text(pool.site().grid()))
 }
 
-/// The parts of a cube and where they lie, by cutting boxes: `(sides in ascending order, corner, sides)`.
+/// The parts of a cube and their positions, by cutting boxes: `(sorted sides, corner, sides)`.
 fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     let mut levels = vec![vec![(vec![0; dimensions], vec![side; dimensions])]];
     loop {
@@ -41,7 +41,7 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     }
 }
 
-/// What the definition says, box by box.
+/// The definition, box by box.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

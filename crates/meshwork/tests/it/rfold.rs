@@ -1,6 +1,6 @@
-//! RFold's five ways against runs of its own program, job by job, and against cases of our own.
-//!
-//! The recorded runs are not part of the project; without them the tests that need them say so and pass.
+//! RFold's five ways against recorded runs of its own program, job by job, and our own cases. The
+//! recorded runs are not part of the project; without them the tests that need them say so and
+//! pass.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Topology};
 use serde_json::Value as Json;
 
-/// The recorded runs, or `None` with a line that says so.
+/// The recorded runs, or `None` with a printed note.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn recorded() -> Option<Json> {
     let path =
@@ -57,8 +57,8 @@ fn way(run: &Json) -> Way {
     }
 }
 
-/// Every job of every run starts when it did, on the nodes on which it did, after as long a wait for either
-/// reason: with ties broken as in the program, and its searches cut where the clock cut them.
+/// Every job of every run has the recorded start, nodes and waits for either reason. Ties are
+/// broken as in the program, and searches end where its clock ended them.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };
@@ -112,8 +112,7 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
     assert!(runs.len() >= 10 && jobs > 3000, "{} runs, {jobs} jobs", runs.len());
 }
 
-/// With ties broken as the definition lists them, and searches that end after so many steps, schedules are others, and what
-/// comes of them is much the same.
+/// With defined tie-breaking and step budgets, schedules differ but results are similar.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     let Some(record) = recorded() else { return };
@@ -149,15 +148,16 @@ fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     assert!(compared >= 7, "{compared}");
 }
 
-/// `x1-y2-z3`.
+/// Parses `x1-y2-z3`.
 fn node(name: &Json) -> [u32; 3] {
     let name = name.as_str().unwrap();
     let parts: Vec<u32> = name.split('-').map(|part| part[1..].parse().unwrap()).collect();
     parts.try_into().unwrap()
 }
 
-/// In the model itself every job starts when it does in the program, whose every recorded run is replayed above, as long as no two
-/// things happen at one instant: of two jobs that end together the program may see only the first.
+/// In the model itself every job starts when it does in the program, if no events coincide. All
+/// recorded runs of the program are replayed above; of two jobs that end together it may see only
+/// the first.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -169,7 +169,8 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
                 let shape = random_shape(12, &mut rng);
                 Submitted { id, arrival: now, duration: 1 + rng.below(40_000_000_000), shape }
             })
-            // As the program's generator sees to it; it has no answer to a job that no machine of cubes could hold.
+            // As in the program's generator; it has no answer for a job that no machine of cubes
+            // could hold.
             .filter(|job| {
                 job.shape.iter().product::<u32>() <= 512 && cubes_needed(&job.shape, 4) <= 8
             })
@@ -200,7 +201,7 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
     }
 }
 
-/// A random set of free nodes, by blocks that are held.
+/// A random set of free nodes, made by claiming blocks.
 fn random_site(topology: &Topology, held: u32, rng: &mut Stream) -> Site {
     let mut site = Site::new(topology.clone(), 1.0);
     for _ in 0..held {
@@ -222,7 +223,7 @@ fn random_shape(most: u64, rng: &mut Stream) -> [u32; 3] {
     [0, 1, 2].map(|d| if d < flat { 1 } else { 1 + rng.below(most) as u32 })
 }
 
-/// A pool with these nodes free, asked once.
+/// The placement chosen by a pool with these nodes free.
 fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> {
     let table = format!(
         "machine = {{ topology = 'torus', dims = {:?} }}\nallocator = {allocator}",
@@ -241,7 +242,7 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
 /// All orders of three sides, by index.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// The pieces of a shape by their definition: coordinates and nothing else.
+/// The pieces of a shape by their definition, with coordinates only.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
     let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
@@ -347,7 +348,7 @@ fn pieces_are_their_definition() {
     assert!((50..290).contains(&placed), "{placed}");
 }
 
-/// The end of a line by its definition: every simple path, by recursion, in the order of neighbours.
+/// The path of a line by its definition: every simple path, by recursion, in neighbour order.
 fn path_by_definition(
     free: &dyn Fn([u32; 3]) -> bool,
     side: u32,
@@ -424,7 +425,7 @@ fn a_line_is_wound_through_cubes_as_defined() {
         let (sides, side) = [([4, 4, 4], 2), ([6, 3, 6], 3)][round as usize % 2];
         let topology = Topology::torus(&sides).unwrap();
         let mut site = random_site(&topology, round % 5, &mut rng);
-        // Single nodes here and there make cubes of which few are free.
+        // Scattered single nodes leave cubes with few free nodes.
         for _ in 0..rng.below(30) {
             let base = rng.below(u64::from(site.nodes())) as u32;
             drop(site.claim(&Block { base, sides: [1, 1, 1].as_slice().into() }.into()));
@@ -489,7 +490,7 @@ fn a_line_is_wound_through_cubes_as_defined() {
                 assert_eq!(found, pieces.map(|pieces| pieces.concat()));
             }
         }
-        // Without a step there is no path, and the line comes in pieces.
+        // With no steps there is no path, and the line comes in pieces.
         let cut = rfold.place([1, nodes, 1], &site, &mut |_| 0);
         let pieces = pieces_by_definition(&site, [1, nodes, 1], side);
         assert_eq!(cut.map(|placed| placed.nodes(&grid)), pieces.map(|pieces| pieces.concat()));
@@ -522,7 +523,7 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// The box of lowest index where the last dimension runs fastest, in the first orientation that has one.
+/// The box of lowest index, with the last dimension fastest, in the first possible orientation.
 #[test]
 fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     let mut rng = Stream::new(6, 0, "boxes");
@@ -554,8 +555,8 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     assert!((30..148).contains(&found), "{found}");
 }
 
-/// A trace of our own: the ways give what they are for. A line of 16 has no place on a torus of 8, but a fold of it has, and
-/// cubes that are joined hold it as it is.
+/// A trace of our own that shows the purpose of each way. A line of 16 has no place on a torus of
+/// 8, but a fold of it has, and joined cubes hold it as it is.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };
@@ -573,15 +574,15 @@ fn each_way_starts_what_the_one_before_could_not() {
     };
     // Lines and sheets that are too long for the torus are dropped.
     assert_eq!(run(Way::FirstFit), [Some(0), None, None, Some(100), None]);
-    // The last one would have room once it is folded, or scattered, but when it is tried first the machine is full.
+    // The last would fit once folded or scattered, but on its first try the machine is full.
     assert_eq!(run(Way::Folding), [Some(0), Some(1), Some(2), Some(102), None]);
     assert_eq!(run(Way::Hilbert), [Some(0), Some(1), Some(2), Some(102), None]);
-    // Cubes that can be joined drop nobody.
+    // Ways that join cubes drop no job.
     assert_eq!(run(Way::Reconfigurable), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
     assert_eq!(run(Way::Rfold), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
 }
 
-/// The scheduler that gives long jobs up does so at their first try, for want of processors alone.
+/// The scheduler turns long jobs away at their first try, only for lack of processors.
 #[test]
 fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     let text = "machine = { topology = 'torus', dims = [4, 4, 4] }\nscheduler = 'giving_up'\n\
@@ -600,12 +601,12 @@ fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
         .collect();
     assert_eq!(told[..3], ["0 started 0 ", "1 turned awa", "10 finished "], "{transcript}");
     assert_eq!((outcome.finished, outcome.refused), (3, 1));
-    // First come, first served: nobody is given up.
+    // First come, first served turns no job away.
     let (outcome, _) = run(&scenario(&text.replace("giving_up", "fcfs")), jobs);
     assert_eq!((outcome.finished, outcome.refused), (4, 0));
 }
 
-/// Utilization at starts and ends is a mean over them, and not over time.
+/// Utilization at starts and ends is a mean over events, not over time.
 #[test]
 fn utilization_at_events_is_that_of_instants() {
     let text = "machine = { topology = 'flat', processors = 10 }\n\

@@ -1,5 +1,4 @@
-//! Allocators that hand out nodes in several pieces, against their definitions, written the obvious
-//! way, in states that long random histories lead to.
+//! Non-contiguous allocators against plain definitions, in states of long random histories.
 
 use crate::common::{random_jobs, run, scenario};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
@@ -16,7 +15,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 use toml::Table;
 
-/// An allocator, from its name and parameters as in "paging page=1 order='snake'".
+/// An allocator by name and parameters, as in "paging page=1 order='snake'".
 fn try_build(named: &str, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -29,7 +28,7 @@ fn build(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     try_build(named, topology).unwrap()
 }
 
-/// Small machines of one to four dimensions, with sides of 1, of powers of two and of neither.
+/// Small machines of one to four dimensions, with sides of 1, powers of two and others.
 fn machines() -> Vec<Topology> {
     let sides: [&[u32]; 9] = [
         &[11],
@@ -51,12 +50,12 @@ fn machines() -> Vec<Topology> {
     all
 }
 
-/// What an allocator was asked in some state, and what it said.
+/// A request to an allocator in some state, and its answer.
 struct Question<'a> {
     site: &'a Site,
     request: &'a Request,
     answer: Option<Placement>,
-    /// The random numbers it had.
+    /// The random numbers used.
     draws: Stream,
 }
 
@@ -81,8 +80,8 @@ fn singles(nodes: &[Node], grid: &Grid) -> Placement {
     Placement { blocks: nodes.iter().map(one).collect() }
 }
 
-/// Calls `check` in each state of a long random history: claims of what the allocator chose and of
-/// other free nodes, releases of all and of parts of what was claimed.
+/// Calls `check` in each state of a long random history. It claims chosen placements and other free
+/// nodes, and releases them whole or in part.
 fn in_random_histories(
     named: &str,
     topology: &Topology,
@@ -137,7 +136,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Holds an allocator of counts to a definition that gives its nodes in rank order.
+/// Compares an allocator of counts with a definition that gives its nodes in rank order.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -146,7 +145,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// The same for an allocator of other requests.
+/// [`is_its_definition`] for an allocator of other requests.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],
@@ -204,7 +203,7 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
 }
 
-/// Every node of a grid, walked back and forth: each dimension turns each time that it is entered.
+/// Every node of a grid in boustrophedon order: each dimension reverses every time it is entered.
 fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     let Some((&last, others)) = sides.split_last() else { return vec![vec![]] };
     let mut walk = walked_back_and_forth(others);
@@ -235,7 +234,7 @@ fn pages_in_order(order: &str, counts: &[u32]) -> Vec<Vec<u32>> {
         "shuffled_row_major" => pages.sort_by_key(|page| interleaved(page)),
         "shuffled_snake" => pages.sort_by_key(|page| {
             let place = snake.iter().position(|other| other == page).unwrap() as u32;
-            // Its place on the way is the index of the reflected coordinates.
+            // Its position on the curve is the index of the reflected coordinates.
             interleaved(&grid.coordinates(place))
         }),
         _ => pages = Order::Hilbert.nodes(&grid).into_iter().map(coordinates).collect(),
@@ -335,7 +334,7 @@ fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
     }
 }
 
-/// What two strategies that are one do with the same jobs, under every scheduler.
+/// Compares two equivalent strategies on the same jobs, under every scheduler.
 fn are_one(one: &str, other: &str) {
     for machine in ["topology = 'mesh', dims = [6, 5]", "topology = 'torus', dims = [4, 3, 3]"] {
         let topology = Topology::mesh(&[6, 6]).unwrap();
@@ -371,7 +370,7 @@ fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     }
 }
 
-/// The first free place of a block in the order of its orientations, every base looked at.
+/// The first free place of a block in orientation order, over all bases.
 fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) -> Option<Block> {
     orientations(sides, rotation).find_map(|sides| {
         let at = |base| Block { base, sides: sides.clone() };
@@ -394,7 +393,7 @@ fn nodes_of(sides: &Dims) -> u32 {
     sides.iter().product()
 }
 
-/// The block that a count stands for.
+/// The block for a count.
 fn squarest(count: u32, topology: &Topology) -> Dims {
     match shaped(&Request::Nodes(count), Asks::Block, topology, ShapeRule::Squarest) {
         Some(Request::Block(sides)) => sides,
@@ -402,7 +401,7 @@ fn squarest(count: u32, topology: &Topology) -> Dims {
     }
 }
 
-/// The blocks that a count is made of.
+/// The blocks for a count.
 fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     let mut parts = Vec::new();
     while count > 0 {
@@ -415,7 +414,7 @@ fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     parts
 }
 
-/// Halves of what finds no place, until all has one or the levels are used up.
+/// Halves the parts that find no place, until all have one or the levels are used up.
 fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
     let grid = question.grid();
     if question.count() > question.free().len() {
@@ -478,7 +477,7 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// The block, or the largest free blocks inside the last one, every base and every shape looked at.
+/// The block, or the largest free blocks within the last one, over all bases and shapes.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let mut rest = question.count() as u32;
@@ -521,7 +520,7 @@ fn greedy_available_takes_the_largest_blocks_inside_the_last() {
     }
 }
 
-/// The multiple buddy strategy on a set of free nodes: cells are found by looking at all of them.
+/// The multiple buddy strategy on a set of free nodes; cells are found by exhaustive search.
 fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
     let mut rest = question.count() as u32;
     if rest > question.site.free_nodes() {
@@ -554,7 +553,7 @@ fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
     for level in (0..=highest).rev() {
         while wanted[level as usize] > 0 {
             wanted[level as usize] -= 1;
-            // The smallest free block that is large enough: part of no larger free one.
+            // The smallest sufficient free block, which is part of no larger free one.
             let corner = (level..=highest).find_map(|larger| {
                 (0..grid.nodes()).find(|&corner| {
                     let inside = |above: u32| {
@@ -588,7 +587,7 @@ fn multiple_buddy_by_hand() {
     let mesh = Topology::mesh(&[8, 8]).unwrap();
     let thirteen = placed("multiple_buddy", &mesh, &[], 13);
     assert_eq!(thirteen, "0,0:2x2;2,0:2x2;0,2:2x2;2,2:1x1");
-    // One node of each quarter is held: no square of side 4 is free, and four of side 2 take its place.
+    // One node of each quarter is held: no square of side 4 is free, so four of side 2 are used.
     let sixteen = placed("multiple_buddy", &mesh, &[0, 4, 32, 36], 16);
     assert_eq!(sixteen, "2,0:2x2;6,0:2x2;0,2:2x2;2,2:2x2");
     // On a hypercube, a subcube for each binary digit.
@@ -608,7 +607,7 @@ fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
         return None;
     }
     let length = |m: usize| -> u32 { sides[..m].iter().product() };
-    // How many subcubes of each dimension.
+    // Number of subcubes of each dimension.
     let mut wanted = vec![0; n + 1];
     for m in (0..=n).rev() {
         wanted[m] = rest / length(m);
@@ -650,7 +649,7 @@ fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
     is_its_definition("multiple_partner", &machines(), by_partners);
 }
 
-/// Curve allocation: every run, and every part of the line, looked at one by one.
+/// Curve allocation: every run, and every part of the curve, one by one.
 fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<Vec<Node>> {
     let line = order.nodes(question.grid());
     let count = question.count();
@@ -659,7 +658,7 @@ fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<V
     if count > free.len() {
         return None;
     }
-    // Which of the free places is the first one taken.
+    // The free place to be taken first.
     let windows: Vec<&[usize]> = free.windows(count).collect();
     let run_from = |place: usize| (place..line.len()).take_while(is_free).count();
     let begins = |place: &usize| *place == 0 || !is_free(&(place - 1));
@@ -698,7 +697,7 @@ fn a_free_list_along_the_rows_is_naive() {
     are_one("'naive'", "{ name = 'curve', curve = 'row_major', fit = 'free_list' }");
 }
 
-/// The free nodes nearest to the best of some centres: everything looked at one by one.
+/// The free nodes nearest to the best of some centres, by exhaustive search.
 fn nearest_to_a_centre(
     question: &Question<'_>,
     may_be: impl Fn(Node) -> bool,
@@ -781,8 +780,8 @@ fn gen_alg_tries_every_free_node() {
     });
 }
 
-/// The proven bound: the average distance over pairs is at most 2 − 1/(2d) times the least there is. The
-/// least is found by trying all sets.
+/// The proven bound: the average pairwise distance is at most 2 − 1/(2d) times the minimum. The
+/// minimum is found by trying all sets.
 #[test]
 fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     for (sides, bound) in [(&[4, 3][..], 7.0 / 4.0), (&[2, 3, 2][..], 11.0 / 6.0)] {
@@ -818,7 +817,7 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     }
 }
 
-/// What an allocator places on a torus on which these nodes are held.
+/// The placement by an allocator on a torus with these nodes held.
 fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String {
     let mut site = Site::new(topology.clone(), 1.0);
     let mut allocator = build(named, topology);
@@ -846,14 +845,14 @@ fn multiple_partner_by_hand() {
     // Neither plane through the held node is free; the partners of the next row are.
     let torus = Topology::torus(&[3, 3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &torus, &[0], 9), "0,1,0:3x1x3");
-    // No plane at all is free, and three lines take its place.
+    // No plane at all is free, so three lines are used.
     let planes = placed("multiple_partner", &torus, &[0, 4, 17, 19], 9);
     assert_eq!(planes, "2,0,0:1x3x1;0,1,0:1x1x3;0,2,0:1x1x3");
 }
 
 #[test]
 fn a_set_that_is_free_of_what_was_drawn_stays_whole() {
-    // Forks do not share what they draw from.
+    // Forks do not share their random stream.
     let topology = Topology::mesh(&[4, 4]).unwrap();
     let site = Site::new(topology.clone(), 1.0);
     let mut allocator = build("random", &topology);

@@ -1,4 +1,4 @@
-//! What every selector has to do, and what each is by its definition.
+//! Rules for every selector, and the definition of each.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ fn nodes(count: u32) -> Job {
     job(0.0, Request::Nodes(count), 1.0)
 }
 
-/// Flat sites with so many free processors; speeds are in quarters.
+/// Flat sites with these counts of free processors; speeds are in quarters.
 fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     let sites: Vec<String> = sites
         .iter()
@@ -46,7 +46,7 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// The definitions, on counts of free processors and speeds in quarters, with nothing shared.
+/// The definitions, on counts of free processors and speeds in quarters, with no shared code.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,
@@ -67,7 +67,7 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// The other jobs that start if the head is on this site: how many, and their capacity.
+    /// Number and capacity of the other jobs that start if the head is on this site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
         let mut free = free.to_vec();
         free[on] -= wanted;
@@ -101,7 +101,7 @@ impl Definition<'_> {
         Some(match selector {
             "first_fit" => self.fits(free, wanted)[0],
             "best_fit" => best,
-            // Whole sites are free here, so all are equally loaded.
+            // All sites are free here, so all are equally loaded.
             "fastest_first" | "least_loaded" => fastest,
             "adaptive" => {
                 if others(best).0 > others(fastest).0 {
@@ -230,8 +230,8 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// What a facility would say to many questions, without a selector: the free nodes of each site and
-/// the place of each of these jobs on it.
+/// The visible state of a facility: the free nodes of each site, and the placement of each job
+/// there.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());
@@ -295,10 +295,10 @@ fn situation_a_is_a_submission_to_a_queue_that_was_empty() {
         started.map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
     };
     let at = |arrival: f64, count: u32, runtime: f64| job(arrival, Request::Nodes(count), runtime);
-    // Fresh, and alone or not: the fastest.
+    // Fresh jobs, alone or not, go to the fastest site.
     assert_eq!(sites(vec![at(0.0, 5, 10.0), at(0.0, 16, 10.0)]), ["0", "0"]);
-    // The same two after a wait for both sites, which are free at 5: the other one can start at once
-    // if the head takes the best fit, and 2 / 1.5 × 10 / (7.5 + 32) is below 1.
+    // The same two after a wait for both sites, which are free at 5. The other one can start at
+    // once if the head takes the best fit, and 2 / 1.5 × 10 / (7.5 + 32) is below 1.
     let blocked = || vec![at(0.0, 16, 10.0), at(0.0, 6, 7.5)];
     let waited = [blocked(), vec![at(1.0, 5, 10.0), at(1.0, 16, 10.0)]].concat();
     assert_eq!(sites(waited), ["0", "1", "1", "0"]);

@@ -1,5 +1,4 @@
-//! What passes through an interface, written and read by serde: the words in which it is written are a promise,
-//! and what is read again is what was written.
+//! Serde forms of interface types: the written words are stable, and round trips preserve values.
 
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -45,7 +44,7 @@ fn an_instant_that_is_no_number_is_refused() {
     assert_eq!(read(f64::NAN).unwrap_err().to_string(), "NaN is given, but an instant is a number");
 }
 
-/// Writes down what it is told.
+/// Records the events.
 #[derive(Default)]
 struct Written {
     events: Vec<Value>,

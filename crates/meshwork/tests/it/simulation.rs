@@ -1,4 +1,4 @@
-//! A run step by step is the run at once, whatever is asked of it in between.
+//! A stepwise run equals a run at once, whatever is queried in between.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 use meshwork::workload::{NoInputs, Submissions};
 
-/// What is told of a run: its events, and between which instants time passed in which state.
+/// Reports of a run: its events, and the state between instants.
 #[derive(Default)]
 struct Told(Transcript);
 
@@ -29,10 +29,10 @@ impl Observer for Told {
     }
 }
 
-/// How a run goes on.
+/// A way to drive a simulation.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// What is told of a run that goes on like this, and how it ended.
+/// The reports of a run driven like this, and its end.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -44,7 +44,7 @@ fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<
     (told.0.text, end)
 }
 
-/// One instant at a time, and each when it was foreseen, whoever asks and how often.
+/// One instant at a time; each must come when foreseen, however often it is queried.
 fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     loop {
         let (before, at) = (simulation.cluster().now(), simulation.peek());
@@ -59,7 +59,7 @@ fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Up to random instants, some of which have gone by.
+/// Up to random instants, some of them in the past.
 fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> {
     let mut rng = Stream::new(seed, 0, "instants");
     let mut at = 0.0;
@@ -73,7 +73,7 @@ fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> 
     }
 }
 
-/// Holds all ways through a run to each other; gives how many lines are told of it.
+/// Compares all ways through a run; returns the number of reported lines.
 fn agree(text: &str, runs: impl Fn() -> (Setup, Submissions)) -> usize {
     let mut told = Told::default();
     let (setup, jobs) = runs();
@@ -130,7 +130,7 @@ fn machines_with_more_to_happen_step_by_step() {
     }
 }
 
-/// A network that is simulated goes on up to what comes next, and a step back would show.
+/// A simulated network advances to the next event, so a step back would show.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }
@@ -183,7 +183,7 @@ fn machine_and_queue_are_there_between_steps() {
     assert_eq!(simulation.run().unwrap(), Time::new(30.0));
 }
 
-/// A run that owns all it needs can be kept, and sent to another thread.
+/// A run that owns all its parts can be kept, and sent to another thread.
 #[test]
 fn a_run_may_own_its_observer_and_be_sent_away() {
     fn away<T: Send + 'static>(it: T) -> T {
@@ -197,7 +197,7 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// A simulation that a scenario lends ends where its run ends, and may be left before.
+/// A simulation lent by a scenario ends where its run ends, and may be dropped earlier.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }
@@ -220,7 +220,7 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// First come, first served, but only at multiples of a span, and only from an instant on.
+/// First come, first served, but only at multiples of a span from an instant on.
 struct OnTimer {
     every: f64,
     from: f64,
@@ -252,7 +252,7 @@ impl Scheduler for OnTimer {
     }
 }
 
-/// A setup of four processors with this scheduler, which says that it serves all.
+/// A setup of four processors with this scheduler, which declares that it serves all jobs.
 fn timed(text: &str, scheduler: Box<dyn Scheduler>) -> Setup {
     let text = format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}");
     let setup = scenario(&text).setup(0).unwrap();
@@ -284,7 +284,7 @@ fn jobs_start_on_a_timer_alone() {
     assert_eq!(simulate(limited, submissions(jobs()), &mut ()).unwrap(), Time::new(16.0));
 }
 
-/// All schedules in which a timer brings about a pass that would start nothing stay as they are.
+/// Schedules stay the same if a timer adds a pass that would start nothing.
 #[test]
 fn a_pass_in_between_changes_nothing_for_who_needs_none() {
     struct Restless(Box<dyn Scheduler>);
@@ -326,7 +326,7 @@ fn a_timer_is_hope_for_long_but_not_for_ever() {
     let error = simulate(timed("", never), jobs(), &mut ()).unwrap_err();
     assert!(error.to_string().contains(idle), "{error}");
     assert_eq!(woken.load(Ordering::Relaxed), MAX_IDLE_STEPS);
-    // Nor where arrivals never end.
+    // Also if arrivals never end.
     let endless = "machine = { topology = 'flat', processors = 4 }
         measure = { jobs = 1 }
         [workload]
@@ -362,7 +362,7 @@ fn a_timer_that_does_not_let_time_pass_breaks_the_contract() {
     }
 }
 
-/// Whoever decides between two steps starts jobs as a scheduler does, and breaks the same contract.
+/// A caller that starts jobs between two steps acts as a scheduler, under the same contract.
 #[test]
 fn a_pass_between_two_steps() {
     struct Idle;

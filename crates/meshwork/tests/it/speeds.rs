@@ -1,11 +1,11 @@
-//! Speeds that are drawn: what they change, and what they must not.
+//! Random speeds: their effects, and what they must not change.
 
 use crate::common::{Transcript, scenario};
 use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Five sites and a synthetic workload with a load, so that arrivals depend on the machine's capacity.
+/// Five sites and a synthetic workload with a load, so that arrivals depend on capacity.
 fn with(variance: &str) -> Scenario {
     scenario(&format!(
         "[machine]
@@ -51,7 +51,7 @@ fn speeds_differ_between_replications_and_multiply_those_of_the_study() {
     let outcome = drawn.run(1, &NoInputs, &mut ()).unwrap();
     assert_eq!(Some(outcome.speeds), drawn.speeds(1));
     assert!(fixed.run(1, &NoInputs, &mut ()).unwrap().speeds.is_empty());
-    // A site is as fast in the run as it says: every job ends after its run time over the speed.
+    // A site is as fast as declared: every job ends after its run time over the speed.
     let in_the_run = drawn.setup(1).unwrap();
     let sites = in_the_run.facility.sites().iter().map(|managed| managed.site().speed());
     assert_eq!(Some(sites.collect()), drawn.speeds(1));

@@ -1,7 +1,6 @@
-//! The engine is held to queueing theory: formulas, within intervals over independent replications.
-//!
-//! Seeds are fixed, so the tests are deterministic; the level (99.9 %) and the number of
-//! replications were chosen before looking.
+//! The engine against queueing theory: formulas, within intervals over replications. Replications
+//! are independent. Seeds are fixed, so the tests are deterministic; the level (99.9 %) and the
+//! number of replications were chosen before looking.
 
 use crate::common::scenario;
 use meshwork::cluster::{Cluster, StartOptions};
@@ -20,7 +19,7 @@ fn erlang_b(c: u32, a: f64) -> f64 {
     (1..=c).fold(1.0, |blocked, k| a * blocked / (f64::from(k) + a * blocked))
 }
 
-/// The mean wait at *c* servers with a queue, exponential times of mean 1.
+/// The mean wait at *c* servers with a queue, for exponential times of mean 1.
 fn erlang_c_wait(c: u32, a: f64) -> f64 {
     let rho = a / f64::from(c);
     let blocked = erlang_b(c, a);
@@ -47,7 +46,7 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// One-processor jobs on a machine, offered `load` of its capacity.
+/// One-processor jobs that offer `load` of a machine's capacity.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}
@@ -124,8 +123,8 @@ fn jobs_that_need_the_whole_machine_are_a_queue_at_one_server() {
 
 #[test]
 fn static_partitions_are_queues_at_one_server_each() {
-    // All jobs ask for one dimension of a 4-cube, which has one partition for it: the machine carries
-    // `load` of that partition, and waits are those of one server. Of dimension 0 there are two.
+    // All jobs ask for one dimension of a 4-cube, which has one partition for it (two for dimension
+    // 0). The machine carries `load` of that partition, and waits are those of one server.
     let study = |dimension: u32, load: f64, runtimes: &str| {
         let share = load * f64::from(1 << dimension) / 16.0;
         scenario(&format!(
@@ -150,7 +149,7 @@ fn static_partitions_are_queues_at_one_server_each() {
     assert_mean("two servers", &replicate(&two, "wait"), erlang_c_wait(2, 1.4));
 }
 
-/// Starts what arrives, or turns it away.
+/// Starts each arrival, or turns it away.
 struct Loss;
 
 impl Scheduler for Loss {
@@ -182,7 +181,7 @@ fn a_machine_without_a_queue_loses_erlang_b_whatever_the_run_times() {
                 let setup = Setup { scheduler: Box::new(Loss), ..study.setup(r).unwrap() };
                 let jobs = study.jobs(r, &NoInputs).unwrap();
                 let outcome = study.run_on(setup, jobs, &mut ()).unwrap();
-                // The jobs of the warm-up are lost as often as any others.
+                // Jobs of the warm-up are lost as often as any others.
                 let (lost, served) = (outcome.refused as f64, 40_000.0);
                 lost / (lost + served)
             })
@@ -208,13 +207,13 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Jobs that share a machine equally are customers of a processor that is shared: their mean time in
-/// the system depends on the mean of their work alone, and on nothing else of its distribution.
+/// Equipartition is processor sharing. The mean time in the system depends on the mean of the work
+/// alone, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;
     for runtimes in ["name = 'exponential', mean = 1.0", "name = 'uniform', min = 0.0, max = 2.0"] {
-        // With 10,080 processors a part is as large as any other, but for a few in a thousand.
+        // With 10,080 processors all parts are equal within a few in a thousand.
         let study = scenario(&format!(
             "machine = {{ topology = 'flat', processors = 10080 }}
              scheduler = 'equipartition'

@@ -8,8 +8,8 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Links from a router to every other, by breadth-first search over (router, global links used so far), of
-/// which no more than `most_global` are used.
+/// Links from a router to every other, with at most `most_global` global links. Found by
+/// breadth-first search over (router, global links used so far).
 fn links_from(wires: &dyn Wires, from: u32, most_global: usize) -> Vec<u32> {
     let routers = wires.routers() as usize;
     let mut found = vec![vec![u32::MAX; most_global + 1]; routers];
@@ -49,7 +49,7 @@ fn distance_is_the_length_of_a_shortest_path() {
         let Some(wires) = topology.wires() else { continue };
         let each = wires.nodes_each();
         for from in (0..topology.nodes()).step_by(each as usize) {
-            // A packet that goes by no other group crosses one global link at most.
+            // A packet that avoids other groups crosses at most one global link.
             let links = links_from(wires.as_ref(), from / each, 1);
             for to in 0..topology.nodes() {
                 let expected = links[(to / each) as usize];
@@ -77,9 +77,9 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
     (*all.iter().max().unwrap(), f64::from(sum) / f64::from(topology.nodes()))
 }
 
-/// Twisting shortens the torus of the same sides, and lets all nodes see the same machine. In two
-/// dimensions the diameter is k instead of 3k/2, in three 3k/2 instead of 2k for k × k × 2k and instead of
-/// 5k/2 for k × 2k × 2k (k even): the diameters of the lattices that these are.
+/// Twisting shortens a torus and makes all nodes equivalent. In two dimensions the diameter is k
+/// instead of 3k/2, in three 3k/2 instead of 2k for k × k × 2k and instead of 5k/2 for k × 2k × 2k
+/// (k even): the diameters of the corresponding lattices.
 #[test]
 fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     for (k, sides, diameter) in [
@@ -103,7 +103,8 @@ fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     }
 }
 
-/// The most that can flow between two sets of routers, one unit over each link either way: by augmenting paths.
+/// The maximum flow between two sets of routers, by augmenting paths. Each link carries one unit in
+/// either direction.
 fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     let mut used = BTreeMap::<(u32, usize), bool>::new();
     let mut sum = 0;
@@ -130,7 +131,7 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
         while !from.contains(&at) {
             let (router, port) = before[&at];
             let back = wires.link(router, port).unwrap();
-            // What flows back over a used link takes it away again.
+            // A flow back over a used link cancels it.
             if used.remove(&(back.router, back.port)).is_none() {
                 used.insert((router, port), true);
             }
@@ -190,8 +191,8 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// Ways that are drawn use all ports upwards alike; ways that the destination fixes load every link alike when
-/// all send to all.
+/// Random paths use all upward ports equally. Paths fixed by the destination load every link
+/// equally when all nodes send to all.
 #[test]
 fn ways_up_a_tree_spread_over_all_links() {
     for arity in [&[4, 4, 4][..], &[4, 4], &[2, 2, 2, 2]] {
@@ -216,14 +217,15 @@ fn ways_up_a_tree_spread_over_all_links() {
                 .flat_map(|router| (0..wires.ports()).map(move |port| (router, port)))
                 .filter(|&(router, port)| wires.link(router, port).is_some());
             assert_eq!(loads.len(), links.count(), "{tree}: every link carries something");
-            // By level: all that crosses it, evenly over as many links as there are nodes, up and down.
+            // By level: all crossing traffic, evenly over a number of links equal to that of nodes,
+            // up and down.
             let levels = arity.len() - 1;
             let mut counted: Vec<u32> = loads.into_values().collect();
             counted.sort_unstable();
             let nodes = tree.nodes() as usize;
             let below = |level: usize| arity[..level].iter().product::<u32>();
             for (i, chunk) in counted.chunks(2 * nodes).enumerate() {
-                // The fewest cross the highest links.
+                // The highest links carry the least.
                 let expected = tree.nodes() - below(levels - i);
                 let near = |load: &u32| {
                     let off = f64::from(load.abs_diff(expected));
@@ -255,7 +257,7 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// Where all packets cross the top, a taper bounds what each node gets across; the bound is nearly reached.
+/// A taper bounds the throughput of traffic that all crosses the top, and is nearly reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();
@@ -269,8 +271,8 @@ fn a_taper_bounds_what_crosses_the_top() {
     }
 }
 
-/// All nodes of a group send to the next one. On minimal ways they share one link, so each gets 1/(a p) of it
-/// through; by other groups there is up to a half for everyone (Kim et al. 2008, section 4).
+/// All nodes of a group send to the next one. On minimal paths they share one link, so each gets
+/// 1/(a p) of it; over other groups each gets up to a half (Kim et al. 2008, section 4).
 #[test]
 fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
     let dragonfly = Topology::dragonfly(2, 4, 2).unwrap();
@@ -284,13 +286,14 @@ fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
     assert!((0.25..=0.5).contains(&valiant), "{valiant}");
     let ugal = of("next_group", Routing::Ugal);
     assert!((2.0 * minimal..=0.5).contains(&ugal), "{ugal}");
-    // On uniform traffic a node has one global link to itself. Of nine packets one stays in its group, and of the
-    // others a Valiant way takes two global links in seven cases of nine: no more gets through than these let.
+    // On uniform traffic a node has one global link to itself. Of nine packets one stays in its
+    // group, and of the others seven of nine take two global links on a Valiant path, which bounds
+    // the throughput.
     let [minimal, valiant, ugal] =
         [Routing::Minimal, Routing::Valiant, Routing::Ugal].map(|r| of("uniform", r));
     let most = 1.0 / (8.0 / 9.0 * (1.0 + 7.0 / 9.0));
     assert!((0.5 * most..=most).contains(&valiant), "{valiant} of {most}");
-    // Minimal ways carry more there, and the choice between them nearly as much.
+    // Minimal paths carry more there, and UGAL nearly as much.
     assert!(minimal > 1.2 * valiant && ugal > 0.85 * minimal, "{minimal}, {valiant}, {ugal}");
 }
 

@@ -1,5 +1,5 @@
-//! What is remembered from one question to the next changes no answer: runs that ask everyone anew, each
-//! time, give the same transcripts, start for start, place for place and promise for promise.
+//! Caches change no answer. Runs that repeat every query give the same transcripts: starts,
+//! placements and promises.
 
 use crate::common;
 use crate::common::{Transcript, every_selector, machines, random_jobs, scenario, submissions};
@@ -13,7 +13,7 @@ use meshwork::observe::{Event, Observer, Running, State};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
-/// The transcript of a run, and the one in which nothing is remembered.
+/// The transcript of a run, and of one without caches.
 fn both(text: &str, jobs: &[Job]) -> [String; 2] {
     let scenario = scenario(text);
     [false, true].map(|anew| {
@@ -35,7 +35,7 @@ fn what_is_remembered_changes_no_schedule() {
     let mut lines = 0;
     for (machine, topology) in &all {
         for allocator in ALLOCATORS.iter().filter(|a| a.works_on(topology)) {
-            // Those for which most is remembered are tried harder.
+            // Allocators with the most caching get more seeds.
             let seeds = if allocator.finds == Finds::EveryBlock { 2..4 } else { 3..4 };
             for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 for seed in seeds.clone() {
@@ -70,7 +70,7 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// What is told of a run but for the nodes, by an observer that asks for them or not.
+/// Reports of a run without nodes, by an observer that asks for nodes or not.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -99,8 +99,8 @@ impl Observer for Told {
     }
 }
 
-/// Where nobody asks which nodes jobs hold, they are only counted: everything else is told, and measured, as where
-/// somebody does.
+/// If no component asks for nodes, they are only counted. All other reports and metrics stay the
+/// same.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -128,7 +128,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// Looks on, and at what blocks the oldest waiting job or not.
+/// An observer that asks what blocks the oldest waiting job, or not.
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -137,7 +137,7 @@ impl Observer for Looks {
     }
 }
 
-/// What blocks the oldest waiting job is looked for where a metric goes by it, whether or not anyone else does.
+/// The blocking cause is computed if a metric needs it, whatever observers ask for.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -165,7 +165,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Where only numbers matter plans are kept up and not made anew: long queues, ends early and late.
+/// Plans of counts, which are updated rather than rebuilt: long queues, ends early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
     let topology = Topology::flat(40).unwrap();
@@ -187,7 +187,8 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
-/// Arrays of equal jobs move up as one: rows that are cut short by others, ends early, late and of no time.
+/// Arrays of equal jobs, which move up as one row. Rows are cut short by others; jobs end early,
+/// late or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();
@@ -197,7 +198,7 @@ fn nor_does_it_for_arrays_of_jobs() {
         let size = [3, 17, 60][seed as usize % 3];
         for array in jobs.chunks_mut(size) {
             let (first, rest) = array.split_first_mut().unwrap();
-            // Everyone says the same, and most end sooner.
+            // All have the same estimate, and most end sooner.
             first.estimate = first.estimate.max(1.0) * 4.0;
             for job in rest.iter_mut().filter(|job| job.number % 11 != 3) {
                 (job.request, job.arrival) = (first.request.clone(), first.arrival);
@@ -215,8 +216,8 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
-/// Arrays of several users that come in turns make no long rows; some end late, so that more is promised than there
-/// will be.
+/// Alternating arrays of several users, which make no long rows. Some jobs end late, so that the
+/// profile becomes negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -238,8 +239,8 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
     }
 }
 
-/// Of long arrays of small jobs as many move at once as there is room for, also while more is promised than there
-/// will be: whole arrays that end together, beside others, and some of whom few or many are late.
+/// Long arrays of small jobs, of which all that fit move at once, even while the profile is
+/// negative. Whole arrays end together, beside others; few or many jobs are late.
 #[test]
 fn nor_does_it_for_arrays_that_move_together() {
     let topology = Topology::flat(24).unwrap();
@@ -290,8 +291,8 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// Many small jobs run beside few large ones: when a large one has room is seen only after many ends, some of them
-/// early and some late.
+/// Many small jobs beside few large ones. A large job fits only after many ends, some early and
+/// some late.
 #[test]
 fn nor_does_it_where_many_small_jobs_run() {
     let topology = Topology::torus(&[8, 8, 4]).unwrap();
@@ -315,8 +316,8 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// Promises on the nodes of jobs that outrun their estimates are put off, and come to hold what others are promised:
-/// few or many such jobs, by a little or by much, while most end early.
+/// Reservations on nodes of late jobs are put off and come to overlap others. Few or many jobs are
+/// late, by a little or by much, while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {
@@ -339,8 +340,8 @@ fn nor_does_it_while_jobs_are_late() {
     }
 }
 
-/// `reservation` with `bypass_limit = 0`, that goes along the queue in the same way and asks everyone, whether enough
-/// is free beside what is kept or not.
+/// `reservation` with `bypass_limit = 0`, which walks the queue in the same way but tries every
+/// job. It does so even if too few nodes are free besides the kept ones.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -384,7 +385,8 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// Where only numbers matter `reservation` counts what is free beside what is kept, and asks nobody who cannot start.
+/// If only counts matter, `reservation` skips requests that cannot succeed. It compares them with
+/// the number of free nodes that are not kept.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

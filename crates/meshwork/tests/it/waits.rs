@@ -1,4 +1,4 @@
-//! What jobs wait for: cases by hand, and every allocator and scheduler against a twin that asks a machine of its own.
+//! Causes of waiting: cases by hand, and all allocators and schedulers against an uncached twin.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// A machine that follows a run by its events, asked anew each time.
+/// A machine that follows a run by its events, without caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,
@@ -117,7 +117,7 @@ fn causes_are_right_on_several_sites() {
     }
 }
 
-/// The four metrics of a scenario on some jobs, and `wait`.
+/// The four wait metrics of a scenario on some jobs, and `wait`.
 fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     let names = WAITS.map(|name| format!("'{name}'")).join(", ");
     let scenario = scenario(&format!(
@@ -131,8 +131,8 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     (WAITS.map(metric), metric("wait"))
 }
 
-/// Two columns and one are held; four nodes in the last are no square; nine are too few for a while; and two columns lie
-/// in the way of those nine.
+/// Two columns and one are held. Four nodes in the last are no square; nine are too few for a
+/// while; and two columns block those nine.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

@@ -33,8 +33,8 @@ impl Load for Script {
     }
 }
 
-/// Sends packets, in order of creation, and gives what is told of their arrival. The network either is
-/// told when each is created, or knows ahead when its turn will come.
+/// Sends packets in order of creation, and returns their deliveries. The network either learns of
+/// each when it is created, or knows its time ahead.
 fn arrivals(engine: &mut Engine, nodes: u32, sent: &[Sent], is_told_ahead: bool) -> Vec<Delivery> {
     let mut script = Script {
         queues: vec![VecDeque::new(); nodes as usize],
@@ -86,7 +86,7 @@ fn other_machines() -> Vec<Topology> {
     ]
 }
 
-/// The closed form, as it is printed.
+/// The closed form, as printed.
 fn closed_form(setting: &WormholeConfig, links: u64) -> u64 {
     let (inject, head, transfer, credit) = match setting.preset {
         Preset::Procsimity => (0, u64::from(setting.router_delay), 1, 1),
@@ -248,8 +248,8 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Where links are of different lengths and buffers shorter than the way of a credit, every packet takes what it
-/// is said to take alone.
+/// Packets in an idle network arrive at the predicted time. Links have different lengths, and
+/// buffers are shorter than a credit's path.
 #[test]
 fn an_idle_network_of_long_links_delivers_when_it_says() {
     let mut pairs = 0;
@@ -305,8 +305,8 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The naive twin and every engine that applies deliver every packet in the same cycle, and none
-    /// sooner than in an idle network.
+    /// The twin and all applicable engines deliver every packet in the same cycle. None is
+    /// delivered sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

@@ -1,4 +1,4 @@
-//! Which processors are free, from now on.
+//! Sets of free nodes over time.
 
 mod openings;
 mod step;
@@ -14,18 +14,19 @@ use crate::machine::Placement;
 use crate::offer::implies;
 use crate::topology::Grid;
 
-/// A step function of time: the processors that will be free, if nothing else is started.
+/// Step function of time that gives the set of nodes free if no other job starts.
 ///
 /// # Complexity
-/// With *s* steps and *n* nodes, **O(s · n / 64)** at the worst for each operation, and as much space.
+/// With *s* steps and *n* nodes, **O(s · n / 64)** in the worst case for each operation, and for
+/// space.
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Room to work in.
+    /// Scratch buffer.
     throughout: Vec<NodeSet>,
 }
 
-/// What a place is looked for: in which form, of how many nodes, for how long.
+/// A placement query: request, number of nodes and duration.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) request: &'a Request,
@@ -33,39 +34,39 @@ pub(super) struct Wanted<'a> {
     pub(super) span: f64,
 }
 
-/// What somebody holds, from an instant up to another; maybe some of it not alone.
+/// Nodes held during an interval. Other reservations may hold some of them too.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) nodes: &'a NodeSet,
-    /// How many they are.
+    /// Size of `nodes`.
     pub(super) count: u32,
 }
 
 impl Held<'_> {
-    /// Whether it is held at an instant.
     fn is_held_at(&self, instant: Time) -> bool {
         self.from <= instant && instant < self.until
     }
 }
 
-/// What has become free.
+/// Result of a release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// From when up to when any of the nodes may be free without a break.
+    /// Start and end of the time in which any of the nodes may be free without a break.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Where some were held twice, and not these alone.
+    /// Counts where some of the nodes were held twice.
     pub(super) eased: Option<Eased>,
 }
 
-/// Where some nodes are held twice more are missing than are held, and now fewer are.
+/// Change of counts where nodes are held more than once. There the count of free nodes is lower
+/// than the size of the free set, and the release has raised it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
-    /// From when on.
+    /// Start of the first such step.
     pub(super) at: Time,
-    /// The least that was free anywhere there, and the most that is now.
+    /// Minimum of the counts before, and maximum of the counts now.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -75,7 +76,7 @@ impl FreeSets {
         FreeSets { steps: vec![Step::new(now, free.clone())], throughout: Vec::new() }
     }
 
-    /// The first step begins now: what lies before is forgotten.
+    /// Makes the first step begin now; earlier steps are dropped.
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from(now.next()).saturating_sub(1);
         self.steps.drain(..past);
@@ -83,7 +84,7 @@ impl FreeSets {
         self.steps[0].begin(begin);
     }
 
-    /// These are free for ever from an instant on, at which they were not.
+    /// Adds nodes that were not free before `from`, and are free for ever after it.
     pub(super) fn release(&mut self, from: Time, placement: &Placement, grid: &Grid) {
         let first = self.cut(from);
         self.steps.iter_mut().for_each(|step| step.blockers.clear());
@@ -93,16 +94,16 @@ impl FreeSets {
         }
     }
 
-    /// Takes what is held, whether it is free or not.
+    /// Takes nodes out for an interval, whether they are free or not.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         let (first, last) = self.within(held);
         self.steps[first..last].iter_mut().for_each(|step| step.hold(held));
-        // It may go on to be held, or have been.
+        // The same nodes may also be held right before or after.
         self.join(last);
         self.join(first);
     }
 
-    /// Gives back what was held: what is now free, around the time for which it was held.
+    /// Releases a holding, and returns when its nodes are free now.
     pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
@@ -117,7 +118,7 @@ impl FreeSets {
             }
         }
         let (from, until) = self.around(first, last, held.nodes);
-        // Where there is a place now it has one of these nodes, all the time, and did not before.
+        // A placement found now but not before must use one of these nodes throughout.
         let touched = self.from(from)..last;
         for step in &mut self.steps[touched] {
             for blocker in &mut step.blockers {
@@ -134,8 +135,8 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// From when up to when any of these nodes is free without a break, if all of them are from one step up
-    /// to another; if others still hold some there, from an earlier instant up to a later one, maybe.
+    /// The interval around some steps in which any of these nodes is free without a break. It is
+    /// exact if all nodes are free in those steps. If others still hold some, it may be too long.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -160,15 +161,16 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Looks for the first instant at which a step begins, within `openings` and before `limit`, from which there is a place for
-    /// `wanted` as long as it needs one: `place` is asked with the nodes that are free throughout, those
-    /// of `own` counted as free. It misses no block. `None` if there is no such instant. Who holds something
-    /// asks for no longer than that, and for no later: where others hold the same nodes right after it no
-    /// step begins.
+    /// The first step start in `openings` and before `limit` from which there is a placement. It
+    /// must last for the span of `wanted`. `place` is called with the nodes that are free
+    /// throughout, counting those of `own` as free, and must miss no block. A holder of `own` asks
+    /// for no longer a span and no later a start than its own: no step begins where others hold the
+    /// same nodes right after it.
     ///
-    /// Where there is none in all the time that is needed, the last step from which there is none up to its end is
-    /// found by halves, and kept: whatever needs all the time from there has no place either. Where the part without a place
-    /// ends is not asked for: that took more questions than it spared.
+    /// If there is no placement for the whole span, the last step from which there is none up to
+    /// its end is found by bisection and stored as a blocker: no request that needs the whole time
+    /// from there has a placement either. The end of the blocked part is not searched for: that
+    /// took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &Wanted<'_>,
@@ -186,14 +188,14 @@ impl FreeSets {
         let is_own = |at: Time| own.is_some_and(|own| own.is_held_at(at));
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
         let is_past = |at: Time| limit.is_some_and(|limit| at >= limit);
-        // From the present start on up to here, enough are free at each step.
+        // From the current start up to this step, each step has enough free nodes.
         let mut enough_up_to = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
             if first.from >= opening.end {
                 opening = openings.next()?;
                 continue;
             }
-            // One after the other: the next is near as a rule.
+            // A linear scan, since the next is usually near.
             if first.from < opening.start {
                 at += 1;
                 continue;
@@ -216,7 +218,7 @@ impl FreeSets {
                 at = blocked + 1;
                 continue;
             }
-            // What is free from each step to the last; all the way is asked about first.
+            // The nodes free from each step to the last; the whole span is tried first.
             let FreeSets { steps, throughout } = self;
             let parts = end - at;
             while throughout.len() < parts {
@@ -235,7 +237,7 @@ impl FreeSets {
             if let Some(found) = place(&throughout[0], request) {
                 return Some((from, found));
             }
-            // The last of these steps from which there is none: whoever begins before it has none either.
+            // The last of these steps without a placement: no earlier start has one either.
             let mut further = steps[at + 1..].iter().take_while(|step| !is_past(step.from));
             let next = further.position(|step| free(step) >= wanted_count);
             let mut begins = 0;
@@ -249,8 +251,8 @@ impl FreeSets {
         None
     }
 
-    /// Where there is a place now, at the first step, among nodes of a set that are free throughout, those of `own` counted
-    /// as free.
+    /// A placement at the first step, on nodes of `among` that are free throughout. The nodes of
+    /// `own` count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &Wanted<'_>,
@@ -274,7 +276,8 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant, before it holds them, from which the same nodes are free for a span that is no longer.
+    /// The first instant before `own` from which its nodes are free for a `span` no longer than its
+    /// own.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -291,8 +294,8 @@ impl FreeSets {
         None
     }
 
-    /// The last of some steps from which there is known to be no place up to the end of a time; or one from
-    /// which there was none before something became free, and still is none.
+    /// The last of some steps known to have no placement up to `until`. If there is none, a step
+    /// with a suspected blocker that a new query confirms.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -303,7 +306,7 @@ impl FreeSets {
     ) -> Option<usize> {
         let holds = |step: &Step, blocker: &Blocker| {
             blocker.until <= until
-                // On its own processors it may have a place.
+                // A job may have a placement on its own nodes.
                 && own.is_none_or(|own| blocker.until <= own.from || own.until <= step.from)
                 && implies(&blocker.request, request, true)
         };
@@ -327,7 +330,7 @@ impl FreeSets {
         None
     }
 
-    /// What is free from a step on up to an instant.
+    /// Nodes that are free from a step until an instant.
     fn free_between(&self, step: usize, until: Time) -> NodeSet {
         let mut free = self.steps[step].free.clone();
         for further in self.steps[step + 1..].iter().take_while(|further| further.from < until) {
@@ -336,7 +339,7 @@ impl FreeSets {
         free
     }
 
-    /// The steps while something is held; they are made to begin and to end with it.
+    /// The steps of a held interval; steps are split so that they begin and end with it.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
@@ -348,13 +351,13 @@ impl FreeSets {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// The step that begins at this instant, which is made if there is none; the first for an instant
-    /// before it.
+    /// The step that begins at this instant, split off if there is none; the first for an earlier
+    /// instant.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
         if at > 0 && !is_there {
-            // As much is free before it as after it, and so no more has a place.
+            // The same nodes are free before and after the split, so no placement is added.
             let end = self.steps.get(at).map(|step| step.from);
             let before = &mut self.steps[at - 1];
             let mut after = before.clone();
@@ -369,7 +372,7 @@ impl FreeSets {
         at
     }
 
-    /// Where nothing changes there is no step.
+    /// Removes a step at which nothing changes.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)
@@ -383,7 +386,7 @@ impl FreeSets {
     }
 }
 
-/// The first number below `end` of which this holds, if it holds of all from some number on; or else `end`.
+/// The first number below `end` for which `holds` is true, else `end`; `holds` must be monotonic.
 fn first_that(end: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -405,7 +408,7 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// What is held, from when up to when.
+    /// Held placements with their begin and end.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
@@ -420,7 +423,7 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// What is free in a unit of time, and how many seem to be.
+    /// The free nodes in a unit of time, and the count of free nodes.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
@@ -430,7 +433,7 @@ mod tests {
         (free, count)
     }
 
-    /// What is free throughout a time, and the least that seems to be.
+    /// The nodes that are free throughout an interval, and the minimum count.
     fn throughout(grid: &Grid, all: &Holds, time: Range<u32>) -> (NodeSet, i64) {
         let (mut free, mut least) = (NodeSet::full(NODES), i64::MAX);
         for t in time {
@@ -447,7 +450,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against one set for each unit of time, and every start; some nodes may be held more than once.
+        /// Compares with one set for each unit of time, over all starts; nodes may be held more
+        /// than once.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
@@ -492,7 +496,7 @@ mod tests {
                         most: counts.iter().map(|(_, count)| *count).max().unwrap(),
                     });
                     prop_assert_eq!(back.eased, eased);
-                    // Around it, as long as any of its nodes goes on to be free.
+                    // The interval around it while any of its nodes remains free.
                     let free = |node: u32, t: u32| at(grid, &all, t).0.contains(node);
                     let (mut begin, mut end) = (Time::new(f64::INFINITY), time(0));
                     for (node, t) in nodes.iter().flat_map(|n| (gone.0..gone.1).map(move |t| (n, t))) {
@@ -508,11 +512,11 @@ mod tests {
                     }
                     prop_assert!(back.from <= begin && end <= back.until);
                 }
-                // Asked in between, so that what is remembered has to stay true.
+                // Queries in between check that blockers stay true.
                 for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
-                    // Who holds something asks for no longer than that, and for no later.
+                    // A holder asks for no longer a span and no later a start than its own.
                     let own = (!all.is_empty()).then(|| pick.index(all.len()));
                     let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);
                     let no_later = own.map_or(99, |own| all[own].0 + 1);
@@ -540,7 +544,7 @@ mod tests {
                     if expected.is_none_or(|(at, _)| at >= time(begin)) {
                         prop_assert_eq!(found, expected);
                     }
-                    // Between other instants only steps that begin there count.
+                    // Within other intervals only steps that begin there count.
                     openings.assign(within.iter().map(|(from, length)| time(*from)..time(from + length)));
                     let found = sets.first_place(&wanted, &openings, limit.map(time), of_own, place);
                     let is_within = |start: &u32| {

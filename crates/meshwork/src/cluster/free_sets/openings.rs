@@ -1,21 +1,21 @@
-//! When a place may be found that was not there before.
+//! Intervals in which a job may newly find a placement.
 
 use std::ops::Range;
 
 use crate::job::Time;
 
-/// Times in which a start may be possible: in order, and none meets another.
+/// Intervals of possible starts, in order and disjoint.
 #[derive(Default)]
 pub(in crate::cluster) struct Openings(Vec<Range<Time>>);
 
 impl Openings {
-    /// All that begin at an instant or later.
+    /// Replaces them with one interval from `at` on, without an end.
     pub(in crate::cluster) fn begin(&mut self, at: Time) {
         self.0.clear();
         self.0.push(at..Time::new(f64::INFINITY));
     }
 
-    /// These, which may be in any order, and empty. **O(n log n)**.
+    /// Replaces them with these, which may be unordered, touching or empty. **O(n log n)**.
     pub(in crate::cluster) fn assign(&mut self, openings: impl Iterator<Item = Range<Time>>) {
         self.0.clear();
         self.0.extend(openings.filter(|opening| !opening.is_empty()));
@@ -33,7 +33,7 @@ impl Openings {
         self.0.is_empty()
     }
 
-    /// Whether the first of them has begun by then.
+    /// Whether the first interval has begun by `now`.
     pub(in crate::cluster) fn have_begun_by(&self, now: Time) -> bool {
         self.0.first().is_some_and(|first| first.start <= now)
     }

@@ -1,4 +1,4 @@
-//! One step of the future.
+//! A step of the free sets.
 
 use std::borrow::Cow;
 
@@ -7,29 +7,30 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::offer::implies;
 
-/// From this instant on these are free.
+/// Nodes that are free from an instant on.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
-    /// How many are free, if one that is held twice is missing twice: maybe less than none.
+    /// Number of free nodes, less one for each additional holder of a node; may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// The nodes that are held twice, those that are held three times, and so on.
+    /// Nodes held at least twice, nodes held at least three times, and so on.
     pub(super) again: Vec<NodeSet>,
-    /// For what there is no place from here on up to some instant.
+    /// Requests without a placement from this step until some instant.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// For this there is no place up to then, and so none for what contains it in a time that contains that.
+/// A request without a placement until an instant. Larger requests over intervals that contain this
+/// one have none either.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
     pub(super) until: Time,
-    /// Whether something has become free since: most likely there is still none.
+    /// Whether nodes became free since; the blocker most likely still holds.
     pub(super) suspected: bool,
 }
 
-/// As many are kept for each step.
+/// Maximum number of blockers for each step.
 const MAX_BLOCKERS: usize = 64;
 
 impl Step {
@@ -43,7 +44,7 @@ impl Step {
         !self.again.is_empty()
     }
 
-    /// Takes what somebody holds, whether it is free or not.
+    /// Takes held nodes out, whether they are free or not.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         self.count -= i64::from(held.count);
         if held.nodes.is_within(&self.free) {
@@ -63,7 +64,7 @@ impl Step {
         }
     }
 
-    /// Gives back what somebody held.
+    /// Releases held nodes.
     pub(super) fn give_back(&mut self, held: Held<'_>) {
         self.count += i64::from(held.count);
         if self.again.is_empty() {
@@ -80,7 +81,7 @@ impl Step {
         self.free.unite(&rest);
     }
 
-    /// Of nodes that somebody holds at this step, those that nobody else does.
+    /// The nodes of a holder at this step that no other holds.
     pub(super) fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
         let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
         let mut alone = own.clone();
@@ -88,7 +89,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether they are free but for what is held by their owner, alone, who does hold them at this step or does not.
+    /// Whether the nodes are free, or if `are_held`, held by their owner alone.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
@@ -97,7 +98,8 @@ impl Step {
         }
     }
 
-    /// It begins later than it did: what has no place in a part of it has none in any.
+    /// Moves the start to a later instant. A blocker that ends within the step holds for every part
+    /// of it.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
@@ -105,7 +107,7 @@ impl Step {
         }
     }
 
-    /// There is no place for this from here on up to then.
+    /// Adds a blocker for a request from here until an instant.
     pub(super) fn block(&mut self, request: &Request, until: Time) {
         self.blockers
             .retain(|other| other.until < until || !implies(request, &other.request, true));

@@ -1,4 +1,4 @@
-//! Which waiting jobs may start sooner, now that more is free.
+//! Waiting jobs that may start sooner after a release.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// More is free from an instant up to another.
+/// An interval in which more nodes have become free.
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
-    /// No more than so many are free then, and right before or right after it.
+    /// Maximum number of free nodes in the interval, and of those right before and right after it.
     pub(super) most: i64,
     pub(super) beside: i64,
-    /// The number of the row of which one has moved: those after it have seen it in the same pass.
+    /// Number of the row whose job moved; later rows have seen it in the same pass.
     pub(super) by: u64,
 }
 
@@ -26,9 +26,9 @@ impl Freed {
         Freed { from, until, most, beside, by }
     }
 
-    /// Whether there may be room for one of a row in it, or in it and beside it. If neither before nor after
-    /// it there are as many as one wants, all of the room would be in it, and has to do as it is or reach up
-    /// to where one of them is promised to start.
+    /// Whether a gap for a job of the row may lie in the interval, or in it and beside it. If too
+    /// few nodes are free on both sides, the gap lies within the interval: it must be long enough,
+    /// or reach a reserved start of the row.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -39,11 +39,9 @@ impl Freed {
     }
 }
 
-/// Rows by how many processors their jobs want.
-///
-/// Whoever could not start sooner when it was looked at last needs some of what has become free since, and
-/// room around that: up to its promised start, or for as long as it runs. The room for all who want as many
-/// processors is looked for once.
+/// Rows grouped by the number of nodes that their jobs need. A job that could not start sooner when
+/// last checked needs nodes released since, in a gap that lasts until its reserved start or for its
+/// run time. The gaps are searched once for all rows of a class.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -53,15 +51,15 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// The pass for which the following holds.
+    /// The pass for which the other fields hold.
     pass: u64,
-    /// With so much of what has become free are its rooms known.
+    /// Number of releases reflected in `rooms`.
     known: usize,
     rooms: Rooms,
 }
 
 impl Classes {
-    /// That of a number of processors.
+    /// The class of a number of nodes.
     pub(super) fn of(&mut self, count: u64) -> usize {
         let Classes { classes, by_count, .. } = self;
         *by_count.entry(count).or_insert_with(|| {
@@ -74,8 +72,8 @@ impl Classes {
         self.pass += 1;
     }
 
-    /// No later than the first instant at which one of a row may start sooner; `None` if none can. So much of what
-    /// has become free, `seen`, was there already when the row was looked at last.
+    /// Lower bound on the first instant at which a job of a row may start sooner; `None` if none
+    /// can. The first `seen` releases were considered when the row was last checked.
     pub(super) fn may_start(
         &mut self,
         row: &Row,
@@ -103,7 +101,7 @@ impl Classes {
             *known = freed.len();
         }
         rooms.extend(row.last, row.count, profile);
-        // What is known may have been taken since, and where nothing is new it has been.
+        // Known gaps may have been taken since, and without a new release they have been.
         let room = rooms.first_for(row)?;
         (is_new || is_of_use(seen..unknown)).then_some(room)
     }

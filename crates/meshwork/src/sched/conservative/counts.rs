@@ -1,34 +1,31 @@
-//! The plan where only the number of processors matters: kept up from pass to pass.
+//! The conservative plan where only node counts matter, updated from pass to pass.
 
 use super::classes::{Classes, Freed};
 use super::row::Row;
 use crate::cluster::{Cluster, Hold, Place, Profile, StartOptions};
 use crate::job::Time;
 
-/// Promises of counts.
-///
-/// Jobs that ask for as many processors for as long, one right after the other, make one row. When
-/// something becomes free each of a row may move up to where the one before it was: what comes out of it
-/// is that one of them moves, and so only that is done. See [`move_up`](Counts::move_up).
-///
-/// A row is searched for only if some of what has become free since it was looked at last, together with
-/// what was free beside it, has room for one of it before its promise: see [`Classes`].
+/// Reservations of counts. Consecutive jobs with equal node counts and spans form a row. After a
+/// release each job of a row could move up to the place of the one before it; the net effect is
+/// that a single job moves, and only that is done, see [`move_up`](Counts::move_up). A row is
+/// searched only if nodes released since its last check, with those free beside them, leave a gap
+/// for one of its jobs before its reservation, see [`Classes`].
 pub(super) struct Counts {
     profile: Profile,
-    /// In order of arrival. Some may be empty.
+    /// In queue order; rows may be empty.
     rows: Vec<Row>,
     classes: Classes,
-    /// More may be free at these times than when the promises were looked at.
+    /// Intervals with more free nodes than when the reservations were last checked.
     freed: Vec<Freed>,
-    /// From then on no more is promised than there will be.
+    /// First instant after which the profile is non-negative.
     overdrawn_until: Time,
-    /// Of what has become free, that where more was promised than there would have been.
+    /// Intervals among the releases in which the profile was negative.
     mended: Vec<(Time, Time)>,
-    /// No promise is due before.
+    /// Lower bound on the earliest reserved start.
     due: Time,
 }
 
-/// As many rows may be empty before they are taken out, beside a share of all.
+/// Compact the rows once more than this many, or an eighth, are empty.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -88,7 +85,7 @@ impl Counts {
         }
     }
 
-    /// So many more are free for a while.
+    /// Adds free nodes to an interval.
     fn free(&mut self, from: Time, until: Time, count: i64) {
         if self.is_overdrawn_in(from, until) {
             self.mended.push((from, until));
@@ -101,7 +98,7 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// A promise that a late job has broken is due now.
+    /// Postpones reservations broken by a late job until now.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -115,7 +112,7 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// In order of arrival, each promise is moved to the earliest start among all the others.
+    /// Moves each reservation, in queue order, to the earliest start among all the others.
     fn compress(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
@@ -125,21 +122,20 @@ impl Counts {
                 *freed = Freed::new(freed.from, freed.until, freed.by, &self.profile);
             }
         }
-        // What becomes free from here on is seen by those who come later in this pass, and by the others in
-        // the next.
+        // Later releases are seen by later rows in this pass, and by the others in the next.
         let (before, mended_before) = (self.freed.len(), self.mended.len());
         if before == 0 {
             return;
         }
         self.classes.begin_pass();
-        // Both the rows and what they have left are in order of arrival.
+        // Both the rows and the remaining releases are in queue order.
         let mut seen = 0;
         let mut index = 0;
         while let Some(row) = self.rows.get(index) {
             index += 1;
             seen += self.freed[seen..before].iter().take_while(|f| f.by < row.number).count();
             let begin = self.classes.may_start(row, now, &self.freed, seen, &self.profile);
-            // What a row holds itself may have been in its way.
+            // A row's own reservations may have overdrawn the profile.
             let is_mended =
                 |&(from, until): &(Time, Time)| row.first < until && from < row.until(row.last);
             let is_mended = self.mended.iter().any(is_mended);
@@ -151,21 +147,20 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row to the earliest starts among all others, one after the other.
-    ///
-    /// None of them comes to lie before the one that arrived before it, for where it has room that one
-    /// would have had it too. An instant is the next of their starts if there is room up to where one of the
-    /// row starts later, which can be taken away from there. The job then gives up its place to the next,
-    /// and so on to the last that has a use for it: what comes out of it is that this one alone has moved,
-    /// for they are alike. So it is wherever no more is promised than there will be. Where more is, nobody
-    /// has a use for a place that is given up, and a job that moves there has to find less than that.
+    /// Moves the jobs of a row to the earliest starts among all others, one after the other. No job
+    /// moves before an earlier one of its row, which would fit there too. An instant becomes a
+    /// start if there is a gap from there to a later start of the row, which can be moved. The
+    /// moved job's place passes to the next job, and so on to the last that can use it. Since the
+    /// jobs are alike, the net effect is that only this last one moves. This holds where the
+    /// profile is non-negative. Where it is negative, no job can use a place given up, and a job
+    /// may only move to a start before the negative interval.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];
             if begin >= row.last {
                 return;
             }
-            // What is needed for as long as it runs, or up to where the next of them has its own.
+            // The gap must last for the run time, or until the next job's own start.
             let needed =
                 |at: Time| row.start_after(at).map_or(row.until(at), |s| s.min(row.until(at)));
             let Some(at) = self.profile.first_room(begin, Some(row.last), row.count, needed) else {
@@ -182,12 +177,12 @@ impl Counts {
             if self.is_overdrawn_in(at, row.until(last_taken)) {
                 taken = row.start_after(at).unwrap_or(row.last);
                 if let Some((_, end)) = self.profile.overdrawn_in(taken, row.until(at)) {
-                    // Nor does one that starts before that is over.
+                    // A job that starts before the end of that interval cannot move either.
                     begin = row.start_before(end);
                     continue;
                 }
             }
-            // As many of those that start with it have room as well, one after the other.
+            // Further jobs with the same start move along if they fit.
             let jobs = match row.starting_at(taken) {
                 1 => 1,
                 several => {
@@ -201,7 +196,7 @@ impl Counts {
         }
     }
 
-    /// So many of a row that would have started together start sooner.
+    /// Moves jobs with a common start to an earlier one, in the profile.
     fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
         let (count, by) = (row.wanted_by(jobs), row.number);
@@ -218,7 +213,7 @@ impl Counts {
         self.due = self.due.min(sooner);
     }
 
-    /// Starts those whose promise is due, in order of arrival.
+    /// Starts the jobs whose reservations are due, in queue order.
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         let mut of_no_time = Vec::new();
@@ -229,7 +224,8 @@ impl Counts {
                 row.start_due(now, |ticket, promise| {
                     let started = cluster.start(ticket, StartOptions::at(Place::Promised(promise)));
                     if started && promise.span <= 0.0 {
-                        // It holds from now on what it was to hold; a job of no time holds nothing.
+                        // A started job keeps holding its reservation, but a job of no time holds
+                        // nothing.
                         of_no_time.push((promise.at, promise.until(), count));
                     }
                     started

@@ -1,4 +1,4 @@
-//! Conservative backfilling: every waiting job has a promise.
+//! Conservative backfilling: every waiting job has a reservation.
 
 mod classes;
 mod counts;
@@ -14,7 +14,7 @@ use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket}
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `conservative`.
+/// Registry entry of `conservative`: conservative backfilling.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "conservative",
@@ -44,23 +44,20 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |_, _| Ok(Box::new(Conservative::default())),
 };
 
-/// Conservative backfilling over any allocator.
-///
-/// Each job is promised the earliest start that delays no earlier promise when it arrives. When a
-/// job ends the plan is compressed: in order of arrival each promise is taken
-/// back and made anew among all the others, so that none ever gets later. A job past its estimate
-/// is expected to end now; promises that wait for it are late until it does.
-///
-/// Where it is known what an answer depends on, the plan is kept up, and only promises are looked at that
-/// may have become better; the schedule is the same.
+/// Conservative backfilling over any allocator. Each arriving job gets the earliest start that
+/// delays no earlier reservation. When a job ends the plan is compressed: in queue order, each
+/// reservation is removed and made again among all the others, so that none gets later. A job past
+/// its estimate is expected to end now; reservations that wait for it are late until it does. Where
+/// the dependencies of a reservation are known, the plan is kept between passes and only
+/// reservations that may have improved are checked; the schedule is the same.
 #[derive(Default)]
 struct Conservative(Option<Plan>);
 
-/// The promises, as the last pass left them.
+/// The reservations left by the last pass.
 enum Plan {
-    /// Only the number of processors matters.
+    /// Only node counts matter.
     Counts(Counts),
-    /// The allocator goes by which nodes are free.
+    /// The allocator depends only on which nodes are free.
     Shapes(Box<Shapes>),
     /// Anything else may matter.
     Anew(Anew),
@@ -73,7 +70,7 @@ impl Scheduler for Conservative {
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
-            self.0 = None; // promises are made anew, in order of arrival
+            self.0 = None; // reservations are made again, in queue order
         }
         let plan = self.0.get_or_insert_with(|| {
             if cluster.counts_alone() {
@@ -90,10 +87,10 @@ impl Scheduler for Conservative {
     }
 }
 
-/// The plan of which the future is made anew in each pass: the definition, for any machine.
+/// The reference plan, whose outlook is rebuilt in each pass; works for any machine.
 #[derive(Default)]
 struct Anew {
-    /// In order of arrival.
+    /// In queue order.
     promises: Vec<(Ticket, Reservation)>,
 }
 
@@ -102,7 +99,7 @@ impl Anew {
         let now = cluster.now();
         let mut outlook = cluster.outlook();
         for (_, promise) in &mut self.promises {
-            // A promise that a late job has broken is due now.
+            // A reservation broken by a late job is due now.
             promise.at = promise.at.max(now);
             outlook.hold(promise);
         }
@@ -122,9 +119,9 @@ impl Anew {
         });
     }
 
-    /// Takes each promise back and makes it anew among all the others: on the processors it had,
-    /// or on others if those are free sooner. One that is due may also move to processors that
-    /// are free in fact, away from those of a job that is late.
+    /// Makes each reservation again among all the others. It keeps its nodes unless others are free
+    /// sooner. A due reservation may also move to nodes that are in fact free, away from those of a
+    /// late job.
     fn compress(&mut self, cluster: &Cluster<'_>, outlook: &mut Outlook) {
         let now = cluster.now();
         for (ticket, promise) in &mut self.promises {

@@ -1,4 +1,4 @@
-//! When there is room for one job of a class.
+//! Gaps of the profile for the jobs of a class.
 
 use std::ops::Range;
 
@@ -7,30 +7,31 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// When as many processors as one class wants are free without a break; more may have been taken since.
+/// Maximal intervals with enough free nodes for a class; nodes may have been taken since.
 #[derive(Default)]
 pub(super) struct Rooms {
-    /// In order of time, each from when to when: all that begin before `end`.
+    /// Start and end of all gaps that begin before `end`, in order of time.
     rooms: Vec<(Time, Time)>,
     end: Time,
-    /// None of them that has an end is longer.
+    /// Upper bound on the length of gaps that have an end.
     longest: f64,
 }
 
-/// As large a share of them is looked at again one by one: to look for all of them anew is no more work than for more.
+/// If releases exceed 1 / `SHARE` of the gaps, all gaps are searched again, which is then no
+/// slower.
 const SHARE: usize = 4;
 
 impl Rooms {
-    /// None is known, from now on.
+    /// Drops all gaps and restarts at `now`.
     pub(super) fn forget(&mut self, now: Time) {
         self.rooms.clear();
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Those that begin before an instant are known as well.
+    /// Adds the gaps that begin before `end`.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
-            // The last of them may reach further than those that are looked for.
+            // The last gap may extend beyond `end`.
             let last = self.rooms.pop_if(|(_, until)| *until >= self.end);
             let begin = last.map_or(self.end, |(from, _)| from);
             self.look(self.rooms.len()..self.rooms.len(), begin, end, count, profile);
@@ -38,8 +39,8 @@ impl Rooms {
         }
     }
 
-    /// Looks again where more has become free. Wherever nothing has, those known reach at least as far as there is room: so no
-    /// more is looked through than what is new and those that it touches.
+    /// Updates the gaps after releases. Elsewhere the known gaps cover all real ones, so only the
+    /// released intervals and the gaps that they touch are searched.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.rooms.len() / SHARE {
@@ -58,7 +59,7 @@ impl Rooms {
         }
     }
 
-    /// Puts those that begin between two instants in the place of some.
+    /// Replaces a range of gaps with those that begin between two instants.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Rooms { rooms, longest, .. } = self;
         let known = rooms.len();
@@ -73,17 +74,17 @@ impl Rooms {
         rooms.drain(range.start + found..range.end + found);
     }
 
-    /// The first that one of a row may have a use for begins then.
+    /// Start of the first gap that a job of a row may use.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
-        // Sums and differences of instants are rounded, the latest of which is no later than both.
+        // Bound on the rounding error of sums and differences of instants up to the latest of them.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());
         let first = match self.longest + rounding < row.span {
-            // None is as long as one of them runs, so it has to reach up to where one of them starts.
+            // No gap is as long as a run, so it must reach one of the row's starts.
             true => self.rooms.partition_point(|(_, until)| *until < row.first),
             false => 0,
         };
         let (earliest, _) = self.rooms.get(first)?;
-        // Both are in order of time.
+        // Gaps and starts are both in order of time.
         let mut starts = row.starts_after(*earliest);
         let mut next = starts.next()?;
         for &(from, until) in &self.rooms[first..] {
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Where there is room a known one is, however much was taken and became free in between.
+        /// Known gaps cover all real ones, whatever was taken and released in between.
         #[test]
         fn all_room_is_known(
             taken in prop::collection::vec((0_u32..200, 1_u32..80, 1_i64..6), 0..60),

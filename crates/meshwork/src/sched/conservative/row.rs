@@ -1,32 +1,32 @@
-//! Waiting jobs that are alike, one right after the other.
+//! Rows of consecutive waiting jobs with equal needs.
 
 use std::collections::VecDeque;
 
 use crate::cluster::{Reservation, Ticket};
 use crate::job::Time;
 
-/// Jobs that ask for as much for as long, in order of arrival and of their promised starts.
+/// Jobs with equal node counts and spans, in queue order, which is that of their reserved starts.
 pub(super) struct Row {
-    /// Rows are numbered in order of arrival; parts of one have the same number.
+    /// Row number in queue order; parts of a split row share it.
     pub(super) number: u64,
-    /// Which of the classes it belongs to: that of all rows that want as many processors.
+    /// Index of the class of rows with the same node count.
     pub(super) class: usize,
-    /// How many processors each of them wants.
+    /// Number of nodes for each job.
     pub(super) count: u64,
-    /// For how long.
+    /// Run time of each job, by its estimate.
     pub(super) span: f64,
-    /// The first and the last of the promised starts; of none, never and at the beginning of all times.
+    /// First and last reserved start; infinity and minus infinity if the row is empty.
     pub(super) first: Time,
     pub(super) last: Time,
-    /// Apart, since most passes look at the above alone.
+    /// Boxed, since most passes read only the fields above.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// What one of them is promised, at some instant.
+    /// A reservation that serves as a template for all jobs of the row.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
-    /// The promised starts, each with how many of them start then; none of them twice.
+    /// Distinct reserved starts, each with its number of jobs.
     starts: VecDeque<(Time, usize)>,
 }
 
@@ -43,17 +43,17 @@ impl Row {
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
-    /// Until when one of them holds its processors if it starts then.
+    /// End of a reservation that starts at `at`.
     pub(super) fn until(&self, at: Time) -> Time {
         (at + self.span).max(at.next())
     }
 
-    /// How many processors so many of them want.
+    /// Total number of nodes for some jobs.
     pub(super) fn wanted_by(&self, jobs: usize) -> i64 {
         self.count as i64 * jobs as i64
     }
 
-    /// How many of them have room where so many processors are free.
+    /// Number of jobs that fit into some free nodes.
     pub(super) fn fit_in(&self, free: i64) -> usize {
         usize::try_from(free / self.count.max(1) as i64).unwrap_or(0)
     }
@@ -66,7 +66,7 @@ impl Row {
         self.promised.jobs.is_empty()
     }
 
-    /// Whether a promise may be made to the next of this row.
+    /// Whether a job with this reservation can continue the row.
     pub(super) fn is_continued_by(&self, promise: &Reservation) -> bool {
         let mine = &self.promised.promise;
         self.last <= promise.at
@@ -80,7 +80,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Takes over the jobs of the next row, if they may be of this one.
+    /// Appends the jobs of the next row if they continue this one.
     pub(super) fn is_joined_by(&mut self, next: &mut Row) -> bool {
         let joins = self.class == next.class
             && self.last <= next.first
@@ -100,7 +100,7 @@ impl Row {
         self.starts_after(instant).next()
     }
 
-    /// The starts after an instant, none of them twice.
+    /// The distinct starts after an instant.
     pub(super) fn starts_after(&self, instant: Time) -> impl Iterator<Item = Time> {
         let starts = &self.promised.starts;
         let first = match instant < self.first {
@@ -110,35 +110,35 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The last start before an instant, which is not the first or before it.
+    /// The last start before an instant, which must be after the first start.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The last start up to an instant, which is not before the first.
+    /// The last start up to an instant, which must not be before the first start.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0
     }
 
-    /// How many of them start then.
+    /// Number of jobs with this start.
     pub(super) fn starting_at(&self, start: Time) -> usize {
         self.promised.place_of(start).map_or(0, |place| self.promised.starts[place].1)
     }
 
-    /// So many of those with one start get another, which is sooner.
+    /// Moves some jobs with a common start to an earlier one.
     pub(super) fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
         self.promised.replace(start, sooner, jobs);
         self.note_ends();
     }
 
-    /// The starts before an instant, each with how many of them start then.
+    /// The starts before an instant, each with its number of jobs.
     pub(super) fn starts_before(&self, instant: Time) -> impl Iterator<Item = (Time, usize)> {
         self.promised.starts.iter().copied().take_while(move |(start, _)| *start < instant)
     }
 
-    /// What should have started before now is to start now.
+    /// Postpones overdue starts until now.
     pub(super) fn put_off(&mut self, now: Time) {
         let late: usize = self.starts_before(now).map(|(_, jobs)| jobs).sum();
         let starts = &mut self.promised.starts;
@@ -149,7 +149,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Takes out those that start of those that are to start by now.
+    /// Calls `start` for each due job and removes those that start.
     pub(super) fn start_due(
         &mut self,
         now: Time,
@@ -184,7 +184,7 @@ impl Promised {
         self.starts.binary_search_by_key(&start, |(start, _)| *start)
     }
 
-    /// So many start then, and none later.
+    /// Adds jobs at the last start.
     fn start_last(&mut self, at: Time, jobs: usize) {
         match self.starts.back_mut().filter(|(last, _)| *last == at) {
             Some((_, here)) => *here += jobs,
@@ -203,7 +203,7 @@ impl Promised {
         let Ok(place) = self.place_of(start) else { return };
         let is_next = place.checked_sub(1).is_none_or(|before| self.starts[before].0 < sooner);
         match &mut self.starts[place] {
-            // As a rule all of them move, and not before others.
+            // Usually all of them move, and no further than the start before.
             (at, here) if *here == jobs && is_next => *at = sooner,
             (_, here) => {
                 *here -= jobs;

@@ -1,17 +1,15 @@
-//! The plan where the allocator goes by which nodes are free: kept up from pass to pass.
+//! The conservative plan over sets of free nodes, updated from pass to pass.
 
 use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Promises of placements.
-///
-/// A promise is looked at only if something has become free, since it was last, that may be a part of what
-/// it needs; or if it is due and cannot be kept, because a job outruns its estimate.
+/// Reservations of placements. One is checked only if nodes released since its last check may be
+/// part of what it needs, or if it is due but blocked by a job that outruns its estimate.
 pub(super) struct Shapes {
     space: Space,
-    /// In order of arrival.
+    /// In queue order.
     promises: Vec<Promised>,
-    /// No promise is due before.
+    /// Lower bound on the earliest reserved start.
     due: Time,
 }
 
@@ -46,7 +44,7 @@ impl Shapes {
         }
     }
 
-    /// In order of arrival, each promise is made anew among all the others if it can be bettered.
+    /// Makes each improvable reservation again among all the others, in queue order.
     fn compress(&mut self) {
         let before = self.space.freed();
         for Promised { planned, .. } in &mut self.promises {
@@ -56,7 +54,7 @@ impl Shapes {
         self.space.forget(before);
     }
 
-    /// Starts those whose promise is due, in order of arrival.
+    /// Starts the jobs whose reservations are due, in queue order.
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         let space = &mut self.space;
@@ -66,7 +64,7 @@ impl Shapes {
             if promise.at > now || !cluster.start(*ticket, place) {
                 return true;
             }
-            // It holds from now on what it was to hold; a job of no time holds nothing.
+            // A started job keeps holding its reservation, but a job of no time holds nothing.
             if promise.span <= 0.0 {
                 space.give_back(planned);
             }

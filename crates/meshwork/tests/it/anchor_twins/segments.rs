@@ -1,17 +1,17 @@
-//! Jobs of several segments, which are placed one after the other, and tried again with fewer nodes where boxes overlap.
+//! Segmented jobs, placed one after the other and retried with fewer nodes where boxes overlap.
 
 use super::*;
 
-/// How it might be told which node is left out when segments are tried again.
+/// Variants of the node left out when segments are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all that were selected.
+    /// The lowest of all selected nodes.
     Selected,
-    /// None: it is not tried again.
+    /// No retry.
     Never,
 }
 
-/// Whether a placement has an anchor that shares a cell with another one, its own or of another of its size.
+/// Whether a placement has an anchor that shares a cell with another anchor of its size.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();
@@ -72,7 +72,8 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     let mut placed = 0;
     for _ in 0..400 {
         let (mut toruses, mut count) = random_machine(&mut rng);
-        // Beside it one whose boxes do not overlap, of a size that the first torus has, before it or behind.
+        // Adds a torus with non-overlapping boxes, of a size of the first torus, before it or
+        // behind.
         let side = toruses[0].shapes[rng.below(4) as usize].size();
         let apart = Shape::aligned([side, 1, 1]);
         let cells = (count..count + 2 * side).map(Some).collect();
@@ -90,7 +91,7 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
         let nodes = Nodes::new(weights.clone(), vec![2; count as usize]);
         for share in [10, 9, 8] {
             let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < share).collect();
-            // Where no node of any torus is free, the rule of flat machines applies instead.
+            // If no node of any torus is free, the rule of flat machines applies instead.
             let mut cells = toruses.iter().flat_map(|torus| torus.cells.iter().flatten());
             if !cells.any(|node| free.contains(node)) {
                 continue;
@@ -111,11 +112,11 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
 }
 
-/// Slurm rejects a size that no list has. It lets a job of segments wait that the whole machine could not hold, and the
-/// same nodes in one piece are no place of a list.
+/// Slurm rejects a size in no list. A segmented job waits even if the machine could never hold it.
+/// The same nodes in one piece are in no list.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
-    // A torus with two boxes of 4, and one with one more whose other cells are holes.
+    // A torus with two boxes of 4, and one with a third whose other cells are holes.
     let row = Shape::aligned([4, 1, 1]);
     let whole = Torus::new([4, 2, 1], (0..8).map(Some).collect(), &[row]).unwrap();
     let cells = (8..16).map(|node| (node < 14).then_some(node)).collect();
@@ -127,7 +128,7 @@ fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     let all = set(16, 0..14);
     let cut = |nodes, segment| Wanted { segment: Some(segment), ..Wanted::of(nodes) };
     assert_eq!(told(&cut(12, 4), &all), Decision::Start(set(16, 0..12)));
-    // The six nodes of the second torus are three boxes of 2, and all 14 nodes no four boxes of 4.
+    // The six nodes of the second torus form three boxes of 2; all 14 nodes do not form four of 4.
     assert_eq!(told(&cut(6, 2), &all), Decision::Start(set(16, 8..14)));
     let no_unit = Decision::Wait(Wait::Shape, Message::NoUnit);
     assert_eq!(told(&cut(8, 2), &all), no_unit);

@@ -1,4 +1,4 @@
-//! What the integration tests share: jobs by hand, transcripts, and machines of every wiring.
+//! Common parts of the integration tests: jobs by hand, transcripts, and machines of every wiring.
 
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
@@ -9,12 +9,12 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
 
-/// A job that arrives, asks and runs like this; its estimate is its run time.
+/// A job with this arrival, request and run time; its estimate is its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }
 
-/// A scenario from TOML, with a workload that is not used.
+/// A scenario from TOML; its workload is not used.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {
@@ -56,7 +56,7 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     seen.0
 }
 
-/// When each job started, finished and was interrupted, in lines.
+/// Starts, ends and interruptions of jobs, as lines of text.
 #[derive(Default)]
 pub(crate) struct Diary(pub(crate) Vec<String>);
 
@@ -75,7 +75,7 @@ impl Observer for Diary {
     }
 }
 
-/// Every scheduler that works on machines of every wiring.
+/// Every rigid scheduler that works on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)

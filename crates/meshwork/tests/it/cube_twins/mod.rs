@@ -1,4 +1,4 @@
-//! The definitions of the hypercube allocators, written the slow and obvious way.
+//! The definitions of the hypercube allocators, in plain and slow form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// A definition: what is proposed, and what is remembered.
+/// A definition: its proposals, and its memory.
 pub(crate) trait Twin {
-    /// One subcube.
+    /// Chooses one subcube.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
         None
     }
-    /// One subcube, or for a count several.
+    /// Chooses one subcube, or several for a count.
     fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
         match request {
             Request::Subcube(k) => self.choose(free, *k).map(|cube| vec![cube]),
@@ -27,14 +27,14 @@ fn dimension_of(free: &NodeSet) -> u32 {
     free.universe().trailing_zeros()
 }
 
-/// Whether every node is free, by looking at each.
+/// Whether every node is free, checked one by one.
 pub(crate) fn is_free(cube: Subcube, free: &NodeSet) -> bool {
     (0..free.universe())
         .filter(|node| node & !cube.mask == cube.base)
         .all(|node| free.contains(node))
 }
 
-/// All subcubes of a dimension: every mask with so many bits, every base without one of them.
+/// All subcubes of a dimension: every mask with *k* bits, with every base disjoint from it.
 pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
     let mut cubes = Vec::new();
     for base in 0..1_u32 << n {
@@ -45,7 +45,7 @@ pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
     cubes
 }
 
-/// Those that are free, ordered by base and then by mask.
+/// The free subcubes of a dimension, ordered by base and then by mask.
 pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
 }
@@ -61,7 +61,7 @@ impl Twin for BitmapBuddy {
     }
 }
 
-/// Lists of blocks as vectors, the block listed last at the end.
+/// Block lists as vectors, the last listed block at the end.
 pub(crate) struct ListBuddy {
     lists: Vec<Vec<u32>>,
     recent: bool,
@@ -162,7 +162,7 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// The codes of the construction: brackets are matched by looking at every stretch.
+    /// The codes of the construction; brackets are matched by testing every range.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -171,7 +171,8 @@ impl GrayCodes {
         sets.sort();
         let order = |set: Vec<u32>| {
             let closes = |d: &u32| set.contains(d);
-            // An opening bracket at a and a closing one at b match if what lies between is balanced.
+            // An opening bracket at a and a closing one at b match if the part in between is
+            // balanced.
             let balanced = |a: u32, b: u32| {
                 let mut depth = 0;
                 let never_below = (a..b).all(|d| {
@@ -267,7 +268,7 @@ impl FreeLists {
     }
 }
 
-/// Puts disjoint free cubes into lists anew: the largest first, then by base, then by mask.
+/// Rebuilds the lists from disjoint free cubes: the largest first, then by base, then by mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -337,12 +338,13 @@ impl Twin for FreeLists {
     }
 }
 
-/// How many cubes of each dimension there are, the largest dimension first.
+/// Number of cubes of each dimension, the largest dimension first.
 fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
 
-/// The greatest vector of disjoint cubes that cover a set of nodes: whatever holds its lowest node.
+/// The greatest vector of disjoint cubes that cover a set of nodes, over all cubes of its lowest
+/// node.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {
@@ -368,7 +370,7 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The maximal set of subcubes: the first largest cube with which the greatest vector is reached.
+/// The maximal set of subcubes: the first largest cube that reaches the greatest vector.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -406,12 +408,12 @@ impl Twin for MaximalSubcubes {
             part.nodes().for_each(|node| rest.remove(node));
             greatest(&rest, &mut known)
         };
-        // Of several greatest the first: `max_by_key` would take the last.
+        // The first of several greatest: `max_by_key` would take the last.
         subcubes(cube, dimension_of(free), k).into_iter().rev().max_by_key(left)
     }
 }
 
-/// The same with a set that is formed step by step.
+/// [`MaximalSubcubes`] with a set that is built greedily.
 pub(crate) struct GreedySubcubes;
 
 impl Twin for GreedySubcubes {
@@ -445,7 +447,7 @@ impl Twin for GreedySubcubes {
     }
 }
 
-/// The primes, by comparing all free cubes with each other.
+/// The prime cubes, by comparing all free cubes with each other.
 fn primes(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let all: Vec<Subcube> = (0..=n).flat_map(|k| free_cubes(free, n, k)).collect();
@@ -461,7 +463,7 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// The rule of the prime-cube graph, edge by edge, among some of the primes.
+/// The rule of the prime-cube graph, edge by edge, on some of the primes.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -495,7 +497,7 @@ impl Twin for SeveralCubes {
     fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
         let Request::Nodes(count) = *request else { return None };
         let n = dimension_of(free);
-        // How many free nodes can be reached from each, walking from node to node.
+        // Number of free nodes reachable from each, node by node.
         let reached = |from: u32| {
             let mut seen = BTreeSet::from([from]);
             let mut queue = vec![from];
@@ -544,8 +546,8 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// The dimension of those allowed that leaves the fewest different masks when the cube, which is not
-    /// in the vector, is halved; of several the one that leaves the lowest mask.
+    /// The allowed dimension that leaves the fewest distinct masks when the cube is halved. The
+    /// cube is not in the vector. Ties go to the lowest remaining mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

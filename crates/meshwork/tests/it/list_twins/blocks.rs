@@ -1,16 +1,16 @@
-//! Blocks.
+//! Twin of the block rule.
 
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
-/// Base blocks in their order, and the levels that are listed, 0 among them.
+/// Base blocks in order, and the listed levels, including 0.
 pub(crate) struct Machine {
     pub base: u32,
     pub levels: Vec<u32>,
     pub blocks: Vec<Set>,
 }
 
-/// The level of a segment: how many base blocks an aggregated block and a block of the next lower level join, and how
-/// many of the latter may be used.
+/// The level of a segment: base blocks in an aggregated block and in one of the next lower level,
+/// and the limit on the latter.
 struct Level {
     per: usize,
     lower: usize,
@@ -19,12 +19,12 @@ struct Level {
 }
 
 impl Machine {
-    /// The least exponent whose blocks hold so many nodes.
+    /// The lowest exponent whose blocks hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }
 
-    /// How many base blocks the least listed block joins that is at least so high.
+    /// Number of base blocks in the lowest listed block of at least level `needed`.
     fn joined(&self, needed: u32) -> usize {
         let listed = self.levels.iter().find(|&&level| level >= needed);
         listed.map_or(self.blocks.len(), |&level| 1 << level)
@@ -136,7 +136,7 @@ pub(crate) fn rule(
     };
     let mut all = Set::new();
     let mut confined: Option<Set> = None;
-    // What is left out next may be a node of any segment so far.
+    // A retry may leave out a node of any segment so far.
     let retried = |failed: Failed, confined: &Option<Set>, all: &Set| match (failed, confined) {
         (Failed::WithoutOneOf(own), None) if misread != Misread::HintOfTheLastSegment => {
             Failed::WithoutOneOf(own.union(all).copied().collect())
@@ -190,9 +190,9 @@ struct Placing<'a> {
     level: &'a Level,
     start: usize,
     size: usize,
-    /// How many more blocks of the lower level may be used.
+    /// Number of further lower-level blocks that may be used.
     left: i64,
-    /// Base blocks, by their places.
+    /// Indices of the base blocks used.
     taken: Set,
     chosen: Set,
     misread: Misread,
@@ -211,8 +211,8 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Counts lower blocks as it meets them: one that was used already counts again where the base block that used
-    /// it comes later.
+    /// Counts lower-level blocks as it meets them. One already used counts again if the base block
+    /// that used it comes later.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
@@ -298,7 +298,7 @@ impl Placing<'_> {
             }
             self.taken.insert(block as u32);
             self.take(block, &mut best);
-            // A block without anything has been picked.
+            // A block that adds no node was picked.
             if self.missing() == before {
                 return Err(hint);
             }
@@ -309,7 +309,7 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// The base block that is picked next, where so much of each is open when the first one is.
+    /// The next base block, by the number of open nodes at the time of the first pick.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;
@@ -325,7 +325,7 @@ impl Placing<'_> {
             same.map(free).sum()
         };
         let missing = self.missing();
-        // Of two that hold all that is missing the one with less is better, else the one with more.
+        // Of two that hold all missing nodes the smaller is better, otherwise the larger.
         let tighter = |own: usize, other: usize| match (own >= missing, other >= missing) {
             (true, true) => other.cmp(&own),
             (false, false) if self.misread == Misread::SmallestWhereNoneFits => other.cmp(&own),

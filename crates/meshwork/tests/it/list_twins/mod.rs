@@ -1,5 +1,5 @@
-//! The rules of production lists once more, written plainly over sets of nodes, each with the ways in which it could be
-//! misread. What happens around all of them is here, the rules are beside.
+//! Plain twins of the production list rules over sets of nodes, each with its misreadings. The
+//! common retry loop is here; each rule has a module.
 
 pub(crate) mod blocks;
 pub(crate) mod ring;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 pub(crate) type Set = BTreeSet<u32>;
 
-/// What a job wants.
+/// Constraints of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     pub nodes: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// How many parts there are, and of which size; `None` if the job is no whole number of them.
+    /// Number and size of the parts; `None` if the size is not a multiple of them.
     pub(crate) fn parts(&self) -> Option<(u32, u32)> {
         match self.segment.filter(|&size| size <= self.nodes) {
             Some(size) => self.nodes.is_multiple_of(size).then(|| (self.nodes / size, size)),
@@ -37,7 +37,7 @@ impl Job {
     }
 }
 
-/// Why a rule finds nothing, and what is left out when it is asked again.
+/// Why a rule fails, and what the retry leaves out.
 pub(crate) enum Failed {
     Never,
     Stop,
@@ -48,15 +48,15 @@ pub(crate) enum Failed {
 
 pub(crate) type Tried = Result<Set, Failed>;
 
-/// A rule that is not the definition, but might be taken for it.
+/// A plausible misreading of the definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misread {
     Nothing,
-    // Around all rules.
+    // For all rules.
     NoRetryLoop,
     SingleNodesByTheRule,
     LongListAsRequired,
-    // Of blocks.
+    // For blocks.
     TiesToTheFirstBlock,
     MostFreeBlock,
     AlwaysTheWhole,
@@ -76,7 +76,7 @@ pub(crate) enum Misread {
     CountsKeptUp,
     HintOfTheLastSegment,
     LowerCountedOnce,
-    // Of rings.
+    // For rings.
     LastWindow,
     NoWrap,
     LastRing,
@@ -87,7 +87,7 @@ pub(crate) enum Misread {
     CorrectHeap,
     SortedBest,
     ShortListTaken,
-    // Of trees.
+    // For trees.
     LastLeaf,
     FirstFit,
     MostFreeLeaf,
@@ -103,7 +103,7 @@ pub(crate) enum Misread {
     ContiguousIgnored,
     RunningTotalRepaired,
     RequiredAreEnough,
-    // Of runs.
+    // For runs.
     FirstRun,
     NoRuns,
     WeightsEndNoRun,
@@ -112,7 +112,7 @@ pub(crate) enum Misread {
     OneRunOfContiguous,
 }
 
-/// Asks a rule, and again with less, as it is done around all of them.
+/// The retry loop around all rules.
 pub(crate) fn choose(
     job: &Job,
     free: &Set,
@@ -182,7 +182,7 @@ pub(crate) fn choose(
     }
 }
 
-/// The classes of weight of some nodes, lightest first.
+/// The weight classes of some nodes, lightest first.
 pub(crate) fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
     let weight = |node: u32| if ignored { 0 } else { weights[node as usize] };
     let all: BTreeSet<u32> = nodes.iter().map(|&node| weight(node)).collect();

@@ -1,8 +1,8 @@
-//! Rings.
+//! Twin of the ring rule.
 
 use super::{Failed, Job, Misread, Set, Tried};
 
-/// Consecutive nodes of a ring, and what they are compared by.
+/// Consecutive nodes of a ring, with their sort key.
 #[derive(Clone, Debug)]
 struct Window {
     key: (u32, i64),
@@ -85,7 +85,7 @@ pub(crate) fn rule(
     Ok(kept.into_iter().flat_map(|window| window.nodes).collect())
 }
 
-/// As many as there is room for, in a heap with the worst at its root.
+/// Keeps the best windows up to a limit, in a heap with the worst at its root.
 fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
     let mut heap: Vec<Window> = Vec::new();
     for window in found {
@@ -108,7 +108,7 @@ fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
         heap[0] = window.clone();
         let mut at = 0;
         loop {
-            // What stands in the slot, though it is on its way elsewhere.
+            // The key in the slot, rather than that of the window being moved.
             let here = if misread == Misread::CorrectHeap { window.key } else { heap[at].key };
             let (left, right) = (2 * at + 1, 2 * at + 2);
             let mut worst = (here, at);

@@ -1,12 +1,12 @@
-//! Runs of consecutive nodes.
+//! Twin of the rule for runs of consecutive nodes.
 
 use super::{Failed, Job, Misread, Set, Tried};
 
 struct Run {
     nodes: Vec<u32>,
-    /// How many of them are not required.
+    /// Number of nodes that are not required.
     free: u32,
-    /// Where taking begins, if a node of it is required.
+    /// Where selection begins, if the run has a required node.
     turn: Option<u32>,
     weight: u32,
 }
@@ -60,8 +60,8 @@ pub(crate) fn rule(
         }
         let run = all.last_mut().unwrap();
         if run.free == 0 {
-            // A run begins at its first node that is not required; required ones before it are known to it only
-            // where no other run ends there.
+            // A run begins at its first node that is not required. Required nodes before it belong
+            // to it only if no other run ends there.
             run.nodes.clear();
             if after_a_change && misread != Misread::RequiredKnownToTheNextRun {
                 run.turn = None;

@@ -1,10 +1,10 @@
-//! Trees of switches.
+//! Twin of the rule for trees of switches.
 
 use std::cmp::Ordering;
 
 use super::{Failed, Job, Misread, Set, Tried, classes, runs, shared};
 
-/// Switches in their order: the nodes below each, its level and the switch above it.
+/// Switches in order: the nodes below each, its level and its parent.
 pub(crate) struct Machine {
     pub nodes: Vec<Set>,
     pub levels: Vec<u32>,
@@ -20,7 +20,7 @@ impl Machine {
         std::iter::successors(Some(i), |&i| self.parents[i]).collect()
     }
 
-    /// How many links lie between two switches; `None` between two trees.
+    /// Number of links between two switches; `None` between two trees.
     fn hops(&self, i: usize, j: usize) -> Option<u32> {
         let (own, other) = (self.above(i), self.above(j));
         let meets = |up: &usize| own.iter().position(|own| own == up).map(|down| (*up, down));
@@ -28,7 +28,8 @@ impl Machine {
         other.iter().position(|&own| own == up).map(|other| (other + down) as u32)
     }
 
-    /// Whether one switch is better than another for so many nodes, and whether what it was compared by has them all.
+    /// Compares two switches for `missing` nodes. Also returns whether the first, or its ancestor
+    /// compared instead, has them all.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),
@@ -65,7 +66,7 @@ impl Machine {
     ) -> Result<usize, Failed> {
         if !required.is_empty() {
             let meeting = (0..self.nodes.len()).filter(|&i| shared(&self.nodes[i], required) > 0);
-            // Of the highest the first.
+            // The first of the highest.
             let top = meeting.rev().max_by_key(|&i| self.levels[i]).ok_or(Failed::Never)?;
             return if required.is_subset(&self.nodes[top]) { Ok(top) } else { Err(Failed::Never) };
         }
@@ -102,7 +103,7 @@ impl Machine {
         let top = self.top(weights, required, free, job.nodes, misread)?;
         let mut chosen = required.clone();
         let mut missing = want.saturating_sub(chosen.len() as u32);
-        // Asked once more for fewer, it takes at least one node beside the required ones.
+        // When retried for fewer nodes, it takes at least one node besides the required ones.
         let is_first = want == job.most || misread == Misread::LeastOfRange;
         if missing == 0 && (is_first || misread == Misread::RequiredAreEnough) {
             return Ok(chosen);
@@ -185,7 +186,7 @@ impl Machine {
             let Some(leaf) = best else { break };
             let gone = free[leaf];
             take(leaf, &mut chosen, &mut missing);
-            // Leaves count for the distance, and the switches above them only from before.
+            // Leaves count for the distance; switches above them only as before.
             used[leaf] = true;
             self.above(leaf).into_iter().for_each(|i| free[i] = free[i].saturating_sub(gone));
         }

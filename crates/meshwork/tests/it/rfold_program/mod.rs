@@ -1,5 +1,6 @@
-//! RFold's program as its events go, with our allocators in the place of its own: who is tried when, which of the events
-//! of one instant comes first, what becomes of a shape that was folded in vain, and who is dropped.
+//! The event loop of RFold's program, with our allocators. It defines which job is tried when, the
+//! order of events within an instant, the treatment of shapes folded in vain, and which jobs are
+//! dropped.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -50,28 +51,28 @@ pub(crate) struct Submitted {
     pub shape: [u32; 3],
 }
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub id: u64,
     pub duration: u64,
     /// `None` if it was dropped.
     pub started: Option<Started>,
-    /// How long it waited for processors and for a shape, from its first try on.
+    /// Waits for processors and for a shape, from its first try on.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
-    /// When it was last rejected, and for which of the two reasons.
+    /// Time and reason of the last rejection.
     rejected: Option<(u64, usize)>,
 }
 
-/// How a job started.
+/// The start of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub start: u64,
     /// In ascending order.
     pub shape: [u32; 3],
-    /// Of its nodes, as the record sums them up.
+    /// Checksum of its nodes, as in the record.
     pub crc: u64,
 }
 
@@ -88,7 +89,7 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// Of an arrival or a completion, for whoever waited.
+    /// Signal of an arrival or a completion, for the job that waited, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
@@ -210,7 +211,7 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// Whoever waits for such an event, once.
+    /// The waiter for such an event, returned once.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {
@@ -340,7 +341,7 @@ impl Program {
         self.allocator.choose(Ask::new(&request, &self.site, Time::ZERO, &mut rng))
     }
 
-    /// The sum over its nodes in ascending order, the last dimension running fastest.
+    /// The checksum over nodes in ascending order, with the last dimension fastest.
     fn crc(&self, placement: &Placement) -> u64 {
         let grid = self.site.grid();
         let mut ids: Vec<u32> = placement

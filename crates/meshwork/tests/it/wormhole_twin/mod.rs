@@ -1,5 +1,5 @@
-//! The wormhole network, the obvious way: every flit is an object, every cycle looks at every buffer, and
-//! nothing is remembered that can be worked out again.
+//! The wormhole network in plain form: flits are objects, each cycle visits every buffer, no
+//! caches.
 
 use std::collections::VecDeque;
 
@@ -23,21 +23,21 @@ struct Flit {
     arrives: u64,
 }
 
-/// A buffer; as the lane of an output of the router before it, it may have an owner.
+/// A buffer. As the lane of an output of the router before it, it may have an owner.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
-    /// When flits that were in it have left.
+    /// Times at which flits have left it.
     left: Vec<u64>,
     entered: usize,
     last_tail_left: Option<u64>,
     owner: Option<usize>,
-    /// When a tail was sent to it last: it can be granted from the next cycle on.
+    /// When the last tail was sent to it; it can be granted from the next cycle on.
     last_tail_came: Option<u64>,
 }
 
 impl Buffer {
-    /// Places that whoever sends to it knows to be taken.
+    /// Number of occupied places, as known to its sender.
     fn taken(&self, now: u64, credit: u64) -> usize {
         self.entered - self.left.iter().filter(|&&left| left + credit <= now).count()
     }
@@ -47,7 +47,7 @@ impl Buffer {
     }
 }
 
-/// A link that a packet takes: from which router and in which class, and where it comes in.
+/// A link taken by a packet: its router, class and target port.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -60,7 +60,8 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// Where the machine is no grid, the ways of packets, from when they are first in their queue.
+    /// Paths of packets, from when they are first in their queue; only for machines that are no
+    /// grids.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
@@ -68,13 +69,13 @@ pub(crate) struct Twin<'a> {
     buffers: Vec<Buffer>,
     /// Processors as sinks, by node and channel.
     sinks: Vec<Buffer>,
-    /// What each buffer's first packet was granted: a buffer, or beyond them a sink.
+    /// The buffer granted to each buffer's first packet; higher indices are sinks.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// Flits of the first packet of each queue that have been sent, and the channel it uses.
+    /// Number of flits sent of each queue's first packet, and its channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
-    // Pointers of the round robins.
+    // Round-robin pointers.
     lane_of_output: Vec<usize>,
     output_of_lane: Vec<usize>,
     input_of_port: Vec<usize>,
@@ -138,7 +139,7 @@ impl<'a> Twin<'a> {
         self.wires.routers() as usize
     }
 
-    /// Processors of a router that has any, and its first port to one of them.
+    /// Number of processors of a router that has any.
     fn each(&self) -> usize {
         self.wires.nodes_each() as usize
     }
@@ -152,7 +153,7 @@ impl<'a> Twin<'a> {
         (node / self.each(), self.local() + node % self.each())
     }
 
-    /// How many cycles longer than the shortest the link to a buffer is.
+    /// Additional cycles of the link to a buffer over the shortest link.
     fn length(&self, target: usize) -> u64 {
         if target >= self.buffers.len() {
             return 0;
@@ -170,7 +171,7 @@ impl<'a> Twin<'a> {
         u64::from(cycles) - 1
     }
 
-    /// Routing, transfer and credit.
+    /// Delays of routing, transfer and credit.
     fn delays(&self) -> (u64, u64, u64) {
         if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
     }
@@ -196,7 +197,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The link that a packet at this router takes next; none if it is there.
+    /// The next link of a packet at this router; `None` at its destination.
     fn hop(&self, packet: usize, at: u32) -> Option<Hop> {
         match self.grid() {
             Some(grid) => self.hop_on_a_grid(grid, packet, at),
@@ -204,7 +205,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Decides on the way of a packet that is first in its queue, where it is not worked out step by step.
+    /// Chooses the path of the first packet of a queue, on machines that are no grids.
     fn set_out(&mut self, packet: usize) {
         if self.grid().is_some() || self.ways[packet].is_some() {
             return;
@@ -224,7 +225,7 @@ impl<'a> Twin<'a> {
             assert_eq!(at as usize, self.home(to as usize).0);
             hops
         };
-        // Flits that the router does not know to have left the buffers behind a link.
+        // Flits not known to have left the buffers behind a link.
         let held = |hop: &Hop| -> usize {
             let first = (hop.next as usize * self.ports() + hop.there) * self.channels();
             let lanes = first..first + self.channels();
@@ -283,7 +284,7 @@ impl<'a> Twin<'a> {
         let channels = self.channels();
         match self.hop(packet, at) {
             None => {
-                // A processor takes in one flit in a cycle, whoever shares what.
+                // A processor takes one flit per cycle, however lanes are shared.
                 let lanes = if self.setting.lanes == Lanes::Shared { channels } else { 1 };
                 let node = self.sent[packet].to as usize;
                 let keeps = self.wires.class_at_home(&self.manner).filter(|_| lanes == channels);
@@ -318,7 +319,7 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// As a lane of an output of this router, its number there; for the round robins.
+    /// Index of a buffer among the lanes of a router's outputs, for round robins.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -357,7 +358,7 @@ impl<'a> Twin<'a> {
         (asks <= self.now).then_some((first.packet, asks))
     }
 
-    /// Runs until everything has arrived.
+    /// Runs until all packets have arrived.
     pub(crate) fn run(&mut self) {
         let mut created = 0;
         while self.arrived.contains(&0) {
@@ -385,7 +386,7 @@ impl<'a> Twin<'a> {
             let (router, port) = self.home(node);
             let base = (router * self.ports() + port) * self.channels();
             if !self.is_booksim() {
-                // The packet stands in the router as a whole, when the one before it has gone.
+                // The packet enters the router as a whole, once the one before it has gone.
                 if self.buffers[base].flits.is_empty() {
                     let free = self.buffers[base].last_tail_left.is_none_or(|left| left < now);
                     if free {
@@ -418,7 +419,7 @@ impl<'a> Twin<'a> {
 
     fn first_come(&mut self) {
         loop {
-            // The head that has asked for longest, of those for which there is a lane.
+            // The head that has asked longest, among those with an available lane.
             let lanes = (0..self.buffers.len()).filter_map(|lane| {
                 let (packet, asks) = self.waiting(lane)?;
                 let router = lane / (self.ports() * self.channels());
