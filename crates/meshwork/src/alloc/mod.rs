@@ -315,10 +315,9 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether the allocator may take any nodes of the site, because they are all equivalent.
-///
-/// True for the default allocator of flat wiring. Other allocators may consider more than the
-/// number of free nodes.
+/// Whether the allocator may take any nodes of the site, because they are all equivalent. True for
+/// the default allocator of flat wiring. Other allocators may consider more than the number of free
+/// nodes.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));

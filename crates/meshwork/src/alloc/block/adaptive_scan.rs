@@ -62,9 +62,8 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// The result of `search` in the first orientation that has one.
-///
-/// With [`Rotation::Best`], the lowest result of all orientations.
+/// The result of `search` in the first orientation that has one. With [`Rotation::Best`], the
+/// lowest result of all orientations.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,

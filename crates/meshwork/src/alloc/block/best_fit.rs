@@ -61,10 +61,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The variant of best fit that examines only the base.
-///
-/// It counts the neighbours of the base at which the block would overlap held nodes or, if walls
-/// count, cross an edge of the mesh.
+/// The variant of best fit that examines only the base. It counts the neighbours of the base at
+/// which the block would overlap held nodes or, if walls count, cross an edge of the mesh.
 ///
 /// # Complexity
 /// The complexity of [`FreeBases`], and **O(d)** for each free base.

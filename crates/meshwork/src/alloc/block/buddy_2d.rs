@@ -53,10 +53,9 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", Form::Lists)]);
 
-/// The bitmap form of the two-dimensional buddy system, on a mesh of any sides.
-///
-/// It tries the aligned squares of the requested side in row-major order and takes the first free
-/// one. It misses unaligned free squares, and a job holds its whole square.
+/// The bitmap form of the two-dimensional buddy system, on a mesh of any sides. It tries the
+/// aligned squares of the requested side in row-major order and takes the first free one. It misses
+/// unaligned free squares, and a job holds its whole square.
 #[derive(Clone)]
 struct Bitmap;
 

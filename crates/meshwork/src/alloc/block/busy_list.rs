@@ -33,10 +33,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
 };
 
-/// The busy list strategy, on a mesh of any number of dimensions.
-///
-/// From each plane it removes the bases at which the block would overlap held nodes or cross an
-/// edge; the remaining ones are free bases.
+/// The busy list strategy, on a mesh of any number of dimensions. From each plane it removes the
+/// bases at which the block would overlap held nodes or cross an edge; the remaining ones are free
+/// bases.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,

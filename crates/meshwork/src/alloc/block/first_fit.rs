@@ -150,10 +150,8 @@ impl Allocator for FirstFit {
     }
 }
 
-/// The first fit among the orientations of a subcube.
-///
-/// Candidates are ordered by base if `best`, then with the requested orientation first, then in the
-/// order of [`orientations`].
+/// The first fit among the orientations of a subcube. Candidates are ordered by base if `best`,
+/// then with the requested orientation first, then in the order of [`orientations`].
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

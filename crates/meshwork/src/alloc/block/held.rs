@@ -96,10 +96,8 @@ pub(super) struct Held {
     pub(super) number: u64,
 }
 
-/// All held blocks, in the order of their claims.
-///
-/// A block that wraps has several pieces. If part of a block is released, its remaining pieces take
-/// its position.
+/// All held blocks, in the order of their claims. A block that wraps has several pieces. If part of
+/// a block is released, its remaining pieces take its position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
@@ -121,9 +119,8 @@ impl HeldBlocks {
         }
     }
 
-    /// Removes released blocks, in **O(n)** for *n* held blocks.
-    ///
-    /// A partly released piece is split into at most two for each dimension.
+    /// Removes released blocks, in **O(n)** for *n* held blocks. A partly released piece is split
+    /// into at most two for each dimension.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {

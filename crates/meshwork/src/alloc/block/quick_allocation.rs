@@ -66,10 +66,9 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// The first free base: in each row, the first position outside all covered segments.
-///
-/// From a row without a free position it continues at the first row at which a block that covers it
-/// ends. `looked_at` is called with every row.
+/// The first free base: in each row, the first position outside all covered segments. From a row
+/// without a free position it continues at the first row at which a block that covers it ends.
+/// `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

@@ -96,7 +96,6 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
     Ok((base, sizes.iter().map(level).collect::<Result<_, _>>()?))
 }
 
-/// The highest level that may be listed.
 const HIGHEST_LEVEL: u32 = 15;
 
 /// A list of base blocks, and the levels at which neighbouring ones are joined.
@@ -388,10 +387,8 @@ impl Placing<'_> {
         block / self.level.per_lower
     }
 
-    /// Opens the base blocks that contain these nodes.
-    ///
-    /// A lower block in use is counted again if a newly opened base block of it precedes its open
-    /// ones.
+    /// Opens the base blocks that contain these nodes. A lower block in use is counted again if a
+    /// newly opened base block of it precedes its open ones.
     fn open_blocks_of(&mut self, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {

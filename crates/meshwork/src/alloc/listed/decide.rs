@@ -106,9 +106,8 @@ pub enum Action {
 
 /// A rule that selects the nodes of a job.
 pub trait Rule: fmt::Debug + Send + Sync {
-    /// Selects `available` nodes for a job, including all `required` ones.
-    ///
-    /// `wanted.listed` has already been applied to these two sets.
+    /// Selects `available` nodes for a job, including all `required` ones. `wanted.listed` has
+    /// already been applied to these two sets.
     fn attempt(
         &self,
         nodes: &Nodes,
@@ -117,9 +116,8 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> Attempt;
 
-    /// The nodes named by the lists; if none of them is available, [`Runs`] is used instead.
-    ///
-    /// `None` if the rule applies whatever is available.
+    /// The nodes named by the lists; if none of them is available, [`Runs`] is used instead. `None`
+    /// if the rule applies whatever is available.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }

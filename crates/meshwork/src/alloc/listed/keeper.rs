@@ -24,7 +24,6 @@ pub(super) const SEGMENT: Param = Param {
     help: "the size of the pieces that may lie apart; a job that is no whole number of them never starts",
 };
 
-/// The parameter `weights`, of all rules.
 pub(super) const WEIGHTS: Param = Param {
     name: "weights",
     kind: Kind::Integers(0, HEAVIEST),
@@ -32,7 +31,6 @@ pub(super) const WEIGHTS: Param = Param {
     help: "the weight of each node: lighter ones are taken first",
 };
 
-/// The parameter `hosts`, of all rules.
 pub(super) const HOSTS: Param = Param {
     name: "hosts",
     kind: Kind::Text,
@@ -41,7 +39,6 @@ pub(super) const HOSTS: Param = Param {
            exclude nodes",
 };
 
-/// The parameter `partitions`, of all rules.
 pub(super) const PARTITIONS: Param = Param {
     name: "partitions",
     kind: Kind::Tables(&[

@@ -63,7 +63,6 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// The keys of a switch.
 const SWITCH: &[Param] = &[
     Param {
         name: "nodes",
@@ -131,7 +130,6 @@ struct Switch {
     parent: Option<usize>,
     /// The number of switches above it.
     depth: u32,
-    /// The nodes below it.
     nodes: NodeSet,
     /// The range of set words that contain these nodes.
     words: Range<usize>,
@@ -317,10 +315,8 @@ impl Tree {
         top.ok_or(Failure::of(Message::UnitTooFull))
     }
 
-    /// Compares two switches as places for `missing` nodes.
-    ///
-    /// Also returns whether the first one, or its ancestor at which they were compared, has enough
-    /// nodes.
+    /// Compares two switches as places for `missing` nodes. Also returns whether the first one, or
+    /// its ancestor at which they were compared, has enough nodes.
     fn compare(
         &self,
         i: usize,
@@ -353,10 +349,9 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to get `want` nodes, or at least `wanted.nodes` if there are too few.
-    ///
-    /// If `want` is less than `wanted.most`, this is not the first attempt: one node more than the
-    /// required ones is taken, if available, even if those suffice.
+    /// Attempts to get `want` nodes, or at least `wanted.nodes` if there are too few. If `want` is
+    /// less than `wanted.most`, this is not the first attempt: one node more than the required ones
+    /// is taken, if available, even if those suffice.
     fn gather(
         &self,
         nodes: &Nodes,

@@ -104,9 +104,8 @@ pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts as evenly as their free nodes allow.
-///
-/// If the division has a remainder, the first parts get one more.
+/// Distributes `wanted` nodes over all parts as evenly as their free nodes allow. If the division
+/// has a remainder, the first parts get one more.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.

@@ -40,17 +40,14 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
 /// A set of nodes of one cube, by their place in it.
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
-/// A machine divided into cubes.
-///
-/// Cubes, and by default nodes within a cube, are in lexicographic order of their coordinates: the
-/// last dimension runs fastest.
+/// A machine divided into cubes. Cubes, and by default nodes within a cube, are in lexicographic
+/// order of their coordinates: the last dimension runs fastest.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
     side: u32,
     dimensions: usize,
     /// The nodes of all cubes, cube by cube.
     nodes: Vec<Node>,
-    /// The free nodes of each cube.
     free: Vec<Bits>,
     /// The number of free nodes of each cube.
     idle: Vec<u32>,
@@ -109,7 +106,6 @@ impl Cubes {
         self.free.len()
     }
 
-    /// The number of nodes of a cube.
     pub(super) fn volume(&self) -> u32 {
         self.side.pow(self.dimensions as u32)
     }

@@ -24,9 +24,8 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes of three sides with the same number of nodes, sorted ascending.
-///
-/// The shape itself comes first, then shapes by their smallest side and the next one.
+/// All shapes of three sides with the same number of nodes, sorted ascending. The shape itself
+/// comes first, then shapes by their smallest side and the next one.
 ///
 /// # Complexity
 /// **O(n⅔)** for *n* nodes.
@@ -47,9 +46,8 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     ties.sort(all)
 }
 
-/// Whether one shape can be folded into another.
-///
-/// A ring of even length is folded into two layers, or into four if `side` is 4.
+/// Whether one shape can be folded into another. A ring of even length is folded into two layers,
+/// or into four if `side` is 4.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {

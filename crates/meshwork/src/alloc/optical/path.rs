@@ -16,9 +16,8 @@ pub struct PathSearch {
     pub axis: usize,
 }
 
-/// The neighbours of each node of a cube that is a small torus, by their places.
-///
-/// Lower places come first, in lexicographic order, then higher ones, dimension by dimension.
+/// The neighbours of each node of a cube that is a small torus, by their places. Lower places come
+/// first, in lexicographic order, then higher ones, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -44,10 +43,9 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path, depth first, of free nodes between two nodes on the faces across `axis`.
-///
-/// `None` if there is none, or if it is not found within `budget` steps. A step is one look for the
-/// next node.
+/// The first path, depth first, of free nodes between two nodes on the faces across `axis`. `None`
+/// if there is none, or if it is not found within `budget` steps. A step is one look for the next
+/// node.
 ///
 /// # Complexity
 /// **O(steps)**; without a budget exponential in the nodes of a cube.

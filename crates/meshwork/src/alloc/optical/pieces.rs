@@ -19,9 +19,8 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The kinds of pieces of a shape with their numbers.
-///
-/// First the pieces that fill a cube along all dimensions, then along all but one, and so on.
+/// The kinds of pieces of a shape with their numbers. First the pieces that fill a cube along all
+/// dimensions, then along all but one, and so on.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
@@ -36,9 +35,8 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// The candidate corners in a cube for the pieces of one kind, which all lie alike.
-///
-/// All positions, or only the corners of the cube if the shape has whole cubes.
+/// The candidate corners in a cube for the pieces of one kind, which all lie alike. All positions,
+/// or only the corners of the cube if the shape has whole cubes.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let room: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();

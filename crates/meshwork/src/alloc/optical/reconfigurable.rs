@@ -86,9 +86,8 @@ static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)
 struct Reconfigurable {
     /// The cubes, with their nodes ordered so that every part is a run of nodes.
     cubes: Cubes,
-    /// The parts of a cube from the whole down, each half of the one before.
-    ///
-    /// Each has its sides as in the cube, and in ascending order.
+    /// The parts of a cube from the whole down, each half of the one before. Each has its sides as
+    /// in the cube, and in ascending order.
     parts: Vec<(Dims, Dims)>,
     /// Whether each part may be allocated.
     handed_out: Vec<bool>,

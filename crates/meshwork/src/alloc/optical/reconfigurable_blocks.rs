@@ -41,7 +41,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Pieces in cubes, on a grid of any number of dimensions.
 #[derive(Clone)]
 struct Blocks {
     cubes: Cubes,

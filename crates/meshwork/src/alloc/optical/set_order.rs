@@ -49,9 +49,8 @@ const PRIME_1: u64 = 11_400_714_785_074_694_791;
 const PRIME_2: u64 = 14_029_467_366_897_019_727;
 const PRIME_5: u64 = 2_870_177_450_012_600_261;
 
-/// The hash of a tuple of three small numbers in CPython since 3.8.
-///
-/// It is xxHash over the numbers, which are their own hashes.
+/// The hash of a tuple of three small numbers in CPython since 3.8. It is xxHash over the numbers,
+/// which are their own hashes.
 fn hash(triple: [u32; 3]) -> u64 {
     let over = triple.iter().fold(PRIME_5, |hash, &number| {
         let hash = hash.wrapping_add(u64::from(number).wrapping_mul(PRIME_2));

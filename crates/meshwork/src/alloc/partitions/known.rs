@@ -110,9 +110,8 @@ pub(super) fn intrepid() -> String {
     format!("cards 32 R[0-4][0-7]-M[0-1]-N[00-15]\n{}\n", lines.join("\n"))
 }
 
-/// Mira: 96 midplanes of 512 nodes, with each production size at multiples of itself.
-///
-/// The actual positions and wires of the partitions are not known here.
+/// Mira: 96 midplanes of 512 nodes, with each production size at multiples of itself. The actual
+/// positions and wires of the partitions are not known here.
 pub(super) fn mira() -> String {
     let mut text = "cards 512 M[00-95]\n".to_owned();
     for midplanes in [1, 2, 4, 8, 16, 24, 32, 48, 64, 96] {

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::known;
 use crate::geometry::NodeSet;
 
-/// The maximum number of names that brackets may expand to in one list.
-///
-/// More than the number of parts of any machine.
+/// The maximum number of names that brackets may expand to in one list. More than the number of
+/// parts of any machine.
 const MAX_NAMES: usize = 1 << 22;
 
 /// A list of partitions.

@@ -52,9 +52,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| Ok(Box::new(Partitions::new(params, topology)?)),
 };
 
-/// Maximum nodes of a machine with the list `halves`, and partitions of any list.
-///
-/// Limited because all partitions are compared with all.
+/// Maximum nodes of a machine with the list `halves`, and partitions of any list. Limited because
+/// all partitions are compared with all.
 const MAX_HALVED: u32 = 4096;
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 

@@ -58,7 +58,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Adaptive non-contiguous allocation, on a grid of any number of dimensions.
 struct AdaptiveNoncontiguous {
     search: Box<dyn Allocator>,
     levels: Option<u64>,

@@ -65,7 +65,6 @@ static CURVES: Words<Order, 3> = Words::new([
 static FITS: Words<Fit, 3> =
     Words::new([("best_fit", Fit::Best), ("first_fit", Fit::First), ("free_list", Fit::FreeList)]);
 
-/// Curve allocation, on a grid of any number of dimensions.
 #[derive(Clone)]
 struct Curve {
     line: Line,

@@ -50,7 +50,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Greedy available blocks, on a grid of any number of dimensions.
 #[derive(Clone)]
 struct GreedyAvailable {
     whole: FirstFit,

@@ -104,10 +104,9 @@ impl Shells {
     }
 }
 
-/// Computes window sums along the lines of a part of a grid.
-///
-/// `to` at each position is the sum of `from` up to `radius` positions away, wrapping on rings.
-/// Consecutive positions of a line are `stride` entries apart.
+/// Computes window sums along the lines of a part of a grid. `to` at each position is the sum of
+/// `from` up to `radius` positions away, wrapping on rings. Consecutive positions of a line are
+/// `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],

@@ -113,9 +113,8 @@ impl MultiplePartner {
         found
     }
 
-    /// Whether a block can form a subcube with its partners along dimension `d`.
-    ///
-    /// The block of dimension `m - 1` must be the first of them, and all must be free.
+    /// Whether a block can form a subcube with its partners along dimension `d`. The block of
+    /// dimension `m - 1` must be the first of them, and all must be free.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

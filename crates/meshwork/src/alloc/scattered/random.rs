@@ -31,9 +31,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |_, _| Ok(Box::new(Random::default())),
 };
 
-/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes.
-///
-/// Only the drawn positions are looked up. Ranks follow the order in which nodes are drawn.
+/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Only the drawn
+/// positions are looked up. Ranks follow the order in which nodes are drawn.
 #[derive(Default)]
 struct Random {
     /// Positions in the ascending list of free nodes; the identity between two requests.

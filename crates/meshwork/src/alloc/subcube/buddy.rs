@@ -77,9 +77,8 @@ enum Order {
 static ORDERS: Words<Order, 2> =
     Words::new([("address", Order::Address), ("recent", Order::Recent)]);
 
-/// The buddy system as a bitmap.
-///
-/// It takes the lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ − 1 are all free.
+/// The buddy system as a bitmap. It takes the lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ
+/// − 1 are all free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -217,10 +216,8 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// Visits the aligned blocks of a placement.
-///
-/// A subcube has one aligned block for each combination of its dimensions above the lowest one that
-/// it lacks.
+/// Visits the aligned blocks of a placement. A subcube has one aligned block for each combination
+/// of its dimensions above the lowest one that it lacks.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);

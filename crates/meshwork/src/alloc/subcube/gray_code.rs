@@ -34,7 +34,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The Gray code strategy, as defined in `ENTRY`.
 #[derive(Clone)]
 struct SingleGrayCode {
     code: GrayCode,

@@ -8,10 +8,8 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 
-/// Selects the dimension along which a cube is halved.
-///
-/// Its arguments are the cube, the allowed dimensions as a mask, and the number of listed cubes for
-/// each mask.
+/// Selects the dimension along which a cube is halved. Its arguments are the cube, the allowed
+/// dimensions as a mask, and the number of listed cubes for each mask.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
 /// The free nodes of a hypercube as disjoint subcubes, in a list for each dimension ordered by
@@ -90,9 +88,8 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted cube along a dimension in `among` and lists one half.
-    ///
-    /// The lower half is listed if `keep_upper`. Returns the kept half and the listed half.
+    /// Halves an unlisted cube along a dimension in `among` and lists one half. The lower half is
+    /// listed if `keep_upper`. Returns the kept half and the listed half.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -106,10 +103,8 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a freed cube after merging it with its neighbours.
-    ///
-    /// While a listed cube has the same mask and a base that differs in one bit, lowest bit first,
-    /// the two become one.
+    /// Lists a freed cube after merging it with its neighbours. While a listed cube has the same
+    /// mask and a base that differs in one bit, lowest bit first, the two become one.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -123,10 +118,8 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Removes claimed nodes.
-    ///
-    /// A block within one listed cube is carved out of it; if a block is not within one, the lists
-    /// are rebuilt.
+    /// Removes claimed nodes. A block within one listed cube is carved out of it; if a block is not
+    /// within one, the lists are rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -137,10 +130,8 @@ impl CubeLists {
         }
     }
 
-    /// Lists released nodes.
-    ///
-    /// An empty machine is reset to its initial lists: otherwise cubes that cannot be merged in
-    /// pairs would stay separate forever.
+    /// Lists released nodes. An empty machine is reset to its initial lists: otherwise cubes that
+    /// cannot be merged in pairs would stay separate forever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);

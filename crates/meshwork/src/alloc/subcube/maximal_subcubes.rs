@@ -149,10 +149,8 @@ impl Allocator for Greedy {
     }
 }
 
-/// Selects disjoint cubes greedily.
-///
-/// Repeatedly takes the cube that meets the fewest others, the first of equals, and drops those
-/// that it meets.
+/// Selects disjoint cubes greedily. Repeatedly takes the cube that meets the fewest others, the
+/// first of equals, and drops those that it meets.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();

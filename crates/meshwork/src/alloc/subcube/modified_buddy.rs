@@ -34,7 +34,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The modified buddy system, as defined in `ENTRY`.
 #[derive(Clone)]
 struct ModifiedBuddy {
     dimension: u32,

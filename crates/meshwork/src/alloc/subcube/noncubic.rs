@@ -58,9 +58,8 @@ struct Noncubic {
     search: CubeSearch,
 }
 
-/// Prefers a dimension that leaves halves with a mask already listed.
-///
-/// Such halves add no further mask. Ties go to the highest dimension, which leaves the lowest mask.
+/// Prefers a dimension that leaves halves with a mask already listed. Such halves add no further
+/// mask. Ties go to the highest dimension, which leaves the lowest mask.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));

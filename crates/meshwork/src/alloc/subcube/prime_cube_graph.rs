@@ -55,9 +55,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// Maps to whether a job gets several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// The largest supported dimension.
-///
-/// With half of the nodes free at random it has some hundred thousand primes.
+/// The largest supported dimension. With half of the nodes free at random it has some hundred
+/// thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph.

@@ -11,10 +11,9 @@ use crate::job::Dims;
 use crate::machine::{Block, Site};
 use crate::topology::{Grid, Node};
 
-/// Finds the free base whose block has the most contact with held nodes.
-///
-/// Ties go to the greater [corner value](corner_value) if `corners`, then to the requested
-/// orientation, then to the base of lowest index.
+/// Finds the free base whose block has the most contact with held nodes. Ties go to the greater
+/// [corner value](corner_value) if `corners`, then to the requested orientation, then to the base
+/// of lowest index.
 #[derive(Clone, Debug)]
 pub(super) struct BestBase {
     rotation: Rotation,
@@ -38,7 +37,6 @@ impl BestBase {
     }
 
     /// The best free block, by `contact(corner, sides, blocked)`, over the allowed orientations.
-    ///
     /// Only the faces in `blocked` have contact, at most `most` for each node of a face. `outline`
     /// marks the edges of held blocks, where contact begins and ends; it is called at most once.
     ///

@@ -237,10 +237,9 @@ fn exchanged(numbers: &[u32]) -> Dims {
     numbers
 }
 
-/// Visits the rows of a block as runs of consecutive nodes, in any order.
-///
-/// Faster than [`Block::for_each_run`](crate::machine::Block::for_each_run), because the
-/// coordinates of the corner are known: no divisions.
+/// Visits the rows of a block as runs of consecutive nodes, in any order. Faster than
+/// [`Block::for_each_run`](crate::machine::Block::for_each_run), because the coordinates of the
+/// corner are known: no divisions.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {

@@ -5,10 +5,9 @@ use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// The nodes at the edges of held blocks, for each dimension.
-///
-/// `low` contains at least the nodes whose neighbour below is not held or belongs to another block;
-/// `high` likewise for the neighbour above. The sets may contain more nodes.
+/// The nodes at the edges of held blocks, for each dimension. `low` contains at least the nodes
+/// whose neighbour below is not held or belongs to another block; `high` likewise for the neighbour
+/// above. The sets may contain more nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
@@ -49,9 +48,8 @@ impl Edges {
         }
     }
 
-    /// Sets the edges of each span, since neighbouring spans may differ in weight.
-    ///
-    /// **O(n / 64)** plus the number of nodes on the surfaces.
+    /// Sets the edges of each span, since neighbouring spans may differ in weight. **O(n / 64)**
+    /// plus the number of nodes on the surfaces.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -92,9 +90,8 @@ pub(super) struct Peaks {
     peaks: NodeSet,
     /// The indices of the nonzero words of `peaks`.
     words: Vec<usize>,
-    /// For each dimension, the nodes with no base directly below (`low`) or above (`high`).
-    ///
-    /// They include nodes that are not bases and, around a ring, some bases that can be moved.
+    /// For each dimension, the nodes with no base directly below (`low`) or above (`high`). They
+    /// include nodes that are not bases and, around a ring, some bases that can be moved.
     low: Vec<NodeSet>,
     high: Vec<NodeSet>,
     /// The range ends along one dimension, and the bases beside an edge along it.
@@ -157,10 +154,9 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak with the faces across which it is blocked, lowest peak first.
-    ///
-    /// If `all_sides`, visits only the peaks that are blocked on all sides, otherwise only the
-    /// others. A block has contact only at its blocked faces.
+    /// Calls `visit` for each peak with the faces across which it is blocked, lowest peak first. If
+    /// `all_sides`, visits only the peaks that are blocked on all sides, otherwise only the others.
+    /// A block has contact only at its blocked faces.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -210,9 +206,8 @@ impl Peaks {
         }
     }
 
-    /// Maps nodes within a block along a dimension to its base.
-    ///
-    /// With `corners`, also nodes one step before or beyond the block.
+    /// Maps nodes within a block along a dimension to its base. With `corners`, also nodes one step
+    /// before or beyond the block.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {

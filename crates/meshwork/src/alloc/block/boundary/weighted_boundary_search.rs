@@ -152,10 +152,9 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// The held blocks with a positive weight, sorted by begin and by end along each dimension.
-///
-/// A block that touches a free block from above begins exactly where the free block ends; one that
-/// began earlier would overlap it. So each face needs only a few of the held blocks.
+/// The held blocks with a positive weight, sorted by begin and by end along each dimension. A block
+/// that touches a free block from above begins exactly where the free block ends; one that began
+/// earlier would overlap it. So each face needs only a few of the held blocks.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

@@ -4,9 +4,8 @@ use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of this placement overlap each other, or boxes of another listed placement.
-///
-/// A placement that is listed twice overlaps its duplicate.
+/// Whether boxes of this placement overlap each other, or boxes of another listed placement. A
+/// placement that is listed twice overlaps its duplicate.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -39,10 +38,8 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A number of boxes.
-///
-/// On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction adds twice as many of
-/// them.
+/// A number of boxes. On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction
+/// adds twice as many of them.
 pub(super) trait Count: Copy + Ord + Into<u32> {
     /// Zero.
     const ZERO: Self;
@@ -142,9 +139,8 @@ pub(super) fn count_meeting<C: Count>(
 /// The longest row of which two copies fit in a word.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
-/// Counts the nodes of a set in a window around each position of its row of `length` nodes.
-///
-/// Most rows are full or empty.
+/// Counts the nodes of a set in a window around each position of its row of `length` nodes. Most
+/// rows are full or empty.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -185,9 +181,8 @@ const LANES: [[u16; 8]; 256] = {
     lanes
 };
 
-/// Counts the bits in the window that begins at each position of a row of up to `L`.
-///
-/// `twice` contains the row twice.
+/// Counts the bits in the window that begins at each position of a row of up to `L`. `twice`
+/// contains the row twice.
 fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
     let length = counts.len();
     let mut numbers = [C::ZERO; 64];

@@ -9,7 +9,6 @@ use crate::topology::{Grid, MAX_NODES, Node, Topology};
 /// The maximum length of an axis.
 const LONGEST: u64 = 65_535;
 
-/// The keys of a placement.
 pub(super) const PLACEMENT: &[Param] = &[
     Param {
         name: "dims",
@@ -31,7 +30,6 @@ pub(super) const PLACEMENT: &[Param] = &[
     },
 ];
 
-/// The keys of a torus.
 pub(super) const TORUS: &[Param] = &[
     Param {
         name: "dims",

@@ -48,9 +48,8 @@ struct Sum {
     spare: Vec<u16>,
 }
 
-/// The extent of a given number of nodes nearest to a centre.
-///
-/// It has all nodes at a distance below `shell` and the first `of_it` nodes at that distance.
+/// The extent of a given number of nodes nearest to a centre. It has all nodes at a distance below
+/// `shell` and the first `of_it` nodes at that distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -116,9 +115,8 @@ impl Balls {
         }
     }
 
-    /// The extent of the `count` nearest nodes of each centre, in order of centres.
-    ///
-    /// `None` if that needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
+    /// The extent of the `count` nearest nodes of each centre, in order of centres. `None` if that
+    /// needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
     pub(super) fn reach(
         &mut self,
         grid: &Grid,
@@ -206,10 +204,8 @@ impl Balls {
     }
 }
 
-/// The layers from which the next layer of a sum is computed.
-///
-/// They are layers of its source: at the new radius, at the one before, and at the radii that must
-/// be subtracted on a ring.
+/// The layers from which the next layer of a sum is computed. They are layers of its source: at the
+/// new radius, at the one before, and at the radii that must be subtracted on a ring.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,

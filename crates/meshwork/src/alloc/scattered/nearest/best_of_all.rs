@@ -30,9 +30,8 @@ impl BestOfAll {
         BestOfAll { axes, balls, planes: planes.empty_copy(), stretch: stretch.empty_copy() }
     }
 
-    /// The centre with the fewest hops over all pairs of its `count` nearest free nodes.
-    ///
-    /// The first of equals; `None` if [`Balls::reach`] exceeds its limits.
+    /// The centre with the fewest hops over all pairs of its `count` nearest free nodes. The first
+    /// of equals; `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,
         grid: &Grid,

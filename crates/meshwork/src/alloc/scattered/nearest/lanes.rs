@@ -7,7 +7,6 @@ pub(super) const LANES: usize = 32;
 pub(super) type Lanes<T> = [T; LANES];
 
 /// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in each lane, by the same method.
-///
 /// `all` has the total of `counts` in each lane.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],

@@ -50,9 +50,8 @@ pub(super) struct NearestNodes {
 /// The largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Threshold for counting for all centres at once.
-///
-/// It pays off above this number of (centre, free node) pairs for each node and dimension.
+/// Threshold for counting for all centres at once. It pays off above this number of (centre, free
+/// node) pairs for each node and dimension.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -76,9 +75,8 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// The [`best`](NearestNodes::best) centre by counts for all centres at once.
-    ///
-    /// `None` if the counts exceed their limits.
+    /// The [`best`](NearestNodes::best) centre by counts for all centres at once. `None` if the
+    /// counts exceed their limits.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }

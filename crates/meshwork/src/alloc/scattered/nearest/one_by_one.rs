@@ -165,10 +165,8 @@ impl Half {
         sum
     }
 
-    /// Calls `visit` for each dimension, the last first, and consumes the counts.
-    ///
-    /// Its arguments are the number of nodes with each coordinate, and whether the dimension is a
-    /// ring.
+    /// Calls `visit` for each dimension, the last first, and consumes the counts. Its arguments are
+    /// the number of nodes with each coordinate, and whether the dimension is a ring.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
         for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {

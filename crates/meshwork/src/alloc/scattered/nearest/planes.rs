@@ -28,11 +28,9 @@ pub(super) struct Planes {
     nodes: usize,
     all: usize,
     /// For each lower dimension, the number of nodes at exactly each distance over the other ones.
-    ///
     /// Ordered by distance, then by grid node.
     rings: Vec<Vec<u16>>,
     /// For each lower dimension, the number of nodes around the centres beside each plane node.
-    ///
     /// Ordered by the number of planes with the whole shell taken, then radius, then node of the
     /// current plane. Radius 0 is preceded by a row of zeros, for nodes out of reach.
     taken: Vec<Vec<u16>>,
@@ -40,10 +38,9 @@ pub(super) struct Planes {
     radii: usize,
     /// The distance of each plane from the current one.
     away: Vec<u32>,
-    /// The number of nodes near each grid node that lie in the same plane.
-    ///
-    /// Ordered by radius, then by grid node. Radius 0 is preceded by a row of zeros, and the last
-    /// radius is followed by [`LANES`] zeros.
+    /// The number of nodes near each grid node that lie in the same plane. Ordered by radius, then
+    /// by grid node. Radius 0 is preceded by a row of zeros, and the last radius is followed by
+    /// [`LANES`] zeros.
     within: Vec<u16>,
 }
 
@@ -95,7 +92,6 @@ impl Planes {
     }
 
     /// The number of nodes of `plane` within `distance` of [`LANES`] nodes, and the number nearer.
-    ///
     /// The nodes are those of the current plane from index `first` on.
     pub(super) fn within(
         &self,
@@ -112,7 +108,6 @@ impl Planes {
     }
 
     /// The counts beside each plane node if the last shell is taken from all of `whole` planes.
-    ///
     /// Ordered by radius, then by node of the plane, after a row of zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;

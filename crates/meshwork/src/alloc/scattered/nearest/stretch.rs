@@ -16,10 +16,9 @@ use super::planes::Planes;
 /// last shell; one lookup for each coordinate of the lower dimensions; and the cost of examining
 /// one plane for the centres that may be the best.
 pub(super) struct Stretch {
-    /// The number of nodes around each centre in each plane.
-    ///
-    /// `along` counts them by coordinate of an upper dimension, and `lower` by coordinate of each
-    /// lower one, without the last-shell nodes of the partly taken plane.
+    /// The number of nodes around each centre in each plane. `along` counts them by coordinate of
+    /// an upper dimension, and `lower` by coordinate of each lower one, without the last-shell
+    /// nodes of the partly taken plane.
     by_plane: Vec<Lanes<u16>>,
     along: Vec<Lanes<u16>>,
     lower: Vec<Vec<Lanes<u16>>>,
@@ -62,9 +61,8 @@ impl Stretch {
         Stretch { by_plane, along, lower, counts, ..*self }
     }
 
-    /// Counts the `count` nodes around each centre of one [stretch](Planes::stretch).
-    ///
-    /// The centres must be in the current plane of `planes`.
+    /// Counts the `count` nodes around each centre of one [stretch](Planes::stretch). The centres
+    /// must be in the current plane of `planes`.
     pub(super) fn look_at(
         &mut self,
         planes: &Planes,
@@ -96,9 +94,8 @@ impl Stretch {
         }
     }
 
-    /// The hops over all pairs of the nodes reached from one of the centres.
-    ///
-    /// `None` if `may_be` rejects a lower bound of them.
+    /// The hops over all pairs of the nodes reached from one of the centres. `None` if `may_be`
+    /// rejects a lower bound of them.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -170,9 +167,8 @@ impl Stretch {
         }
     }
 
-    /// The hops along the upper dimensions over all pairs of the nodes counted by plane.
-    ///
-    /// Consumes the counts.
+    /// The hops along the upper dimensions over all pairs of the nodes counted by plane. Consumes
+    /// the counts.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {

@@ -118,9 +118,8 @@ impl Torus {
         self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
     }
 
-    /// The cells at the faces of a box; a cell that touches two faces appears twice.
-    ///
-    /// A box has no faces along an axis that it fills.
+    /// The cells at the faces of a box; a cell that touches two faces appears twice. A box has no
+    /// faces along an axis that it fills.
     fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let shape = *shape;
