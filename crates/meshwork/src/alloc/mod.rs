@@ -141,7 +141,7 @@ pub struct Ask<'a> {
     pub request: &'a Request,
     /// The site, with its topology and its free nodes.
     pub site: &'a Site,
-    /// The current simulation time.
+    /// The current time.
     pub now: Time,
     /// The allocator's own stream of random numbers.
     pub rng: &'a mut Stream,

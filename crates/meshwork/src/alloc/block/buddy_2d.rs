@@ -53,9 +53,7 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", Form::Lists)]);
 
-/// The bitmap form of the two-dimensional buddy system, on a mesh of any sides. It tries the
-/// aligned squares of the requested side in row-major order and takes the first free one. It misses
-/// unaligned free squares, and a job holds its whole square.
+/// The bitmap form, on a mesh of any sides. It misses free squares that are not aligned.
 #[derive(Clone)]
 struct Bitmap;
 
@@ -78,12 +76,10 @@ impl Allocator for Bitmap {
     }
 }
 
-/// The list form of the two-dimensional buddy system, on a mesh of any sides.
-///
-/// Each power of two has a list of free squares, in row-major order of their bases. The first
-/// square of the smallest sufficient side is taken and quartered as often as necessary: the quarter
-/// with the base is used and the other three are listed. Four free quarters merge into one square.
-/// A mesh that is not itself such a square starts as the largest squares that tile it.
+/// The list form, on a mesh of any sides. Each power of two has a list of free squares, in
+/// row-major order of their bases. The first square of the smallest sufficient side is taken and
+/// quartered as often as necessary: the quarter with the base is used and the other three are
+/// listed. A mesh that is not itself such a square starts as the largest squares that tile it.
 ///
 /// Both forms find a square in the same states, but possibly different ones.
 #[derive(Clone)]

@@ -60,11 +60,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// Maps to whether the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
-/// First fit, on a mesh or torus of any number of dimensions.
-///
-/// It takes the lowest index among all bases at which the whole block is free. With `rotation =
-/// "best"` the orientations compete on that index. It finds a block whenever one is free in an
-/// orientation that it tries; there is no internal fragmentation on a mesh.
+/// First fit, on a mesh or torus of any number of dimensions. There is no internal fragmentation on
+/// a mesh.
 ///
 /// # Complexity
 /// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`]. If all sides of the machine

@@ -49,13 +49,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// Maps to whether the first frame lies on node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
-/// Frame sliding, on a mesh or torus of any number of dimensions.
-///
-/// Frames of the requested shape never overlap: along each dimension they are one full side apart.
-/// The lattice of frames passes through the start; frames are tried in row-major order from there.
-/// On a mesh, later rows of the lattice begin at `x₀ mod w`, near the edge, and the lattice ends
-/// where a frame would cross an edge. On a ring it goes once around from the start, as long as
-/// frames do not overlap the first. It can miss a free block that lies between two frames.
+/// Frame sliding, on a mesh or torus of any number of dimensions. Frames are tried in row-major
+/// order from the start. On a mesh, later rows of the lattice begin at `x₀ mod w`, near the edge,
+/// and the lattice ends where a frame would cross an edge. On a ring it goes once around from the
+/// start, as long as frames do not overlap the first.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

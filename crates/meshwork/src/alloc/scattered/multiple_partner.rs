@@ -39,18 +39,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The multiple partner strategy.
-///
-/// On a k-ary n-cube the count is written in base *k*: its digit *m* is the wanted number of
-/// subcubes of dimension *m*. From the highest dimension down, each is searched for among the
-/// blocks of *k*ᵐ⁻¹ nodes whose index is a multiple of that, in ascending order: the subcube is a
-/// block and its partners, which differ from it in one digit, with the lowest digit of the block's
-/// number first. A subcube that is not available is replaced by *k* of the next lower dimension;
-/// those of dimension 0 are the first free nodes.
-///
-/// If sides differ, a subcube of dimension *m* has as its size the product of the first *m* sides,
-/// the count is written in those units, and partners lie along dimensions as long as dimension *m*
-/// − 1.
+/// The multiple partner strategy. Blocks are tried in ascending order, and for each block the
+/// lowest digit of its number first. If sides differ, the partners in a subcube of dimension *m*
+/// lie along dimensions as long as dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Scratch set of the free nodes that are not yet taken.

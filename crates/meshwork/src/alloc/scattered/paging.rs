@@ -72,9 +72,8 @@ static ORDERS: Words<Order, 5> = Words::new([
     ("hilbert", Order::Hilbert),
 ]);
 
-/// Paging, on a grid of any number of dimensions, as defined in `ENTRY`. A page is free if all of
-/// its nodes are. Ranks follow the order of the pages, and go through each page with dimension 0
-/// first.
+/// Paging, on a grid of any number of dimensions. A page is free if all of its nodes are. Ranks
+/// follow the order of the pages, and go through each page with dimension 0 first.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,

@@ -51,14 +51,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The free list strategy.
-///
-/// A request takes the first cube of its own list or of the nearest nonempty list above. The cube
-/// is halved along its highest free dimension until the size is right; the half with that bit 0 is
-/// kept and the other one listed. A released cube is merged with any adjacent listed cube with the
-/// same free dimensions. The lists hold disjoint cubes, so a free subcube may extend over several
-/// of them: if no list can serve a request, all subcubes are searched in the order of
-/// `tree_collapsing`, and if one is free, the lists are rebuilt around it.
+/// The free list strategy. When a cube is halved, the half with that bit 0 is kept and the other
+/// one listed. The lists hold disjoint cubes, so a free subcube may extend over several of them: if
+/// no list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and if
+/// one is free, the lists are rebuilt around it.
 ///
 /// # Complexity
 /// **O(n log c)** for *c* cubes in the lists; the complexity of [`CubeSearch`] and

@@ -88,8 +88,8 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted cube along a dimension in `among` and lists one half. The lower half is
-    /// listed if `keep_upper`. Returns the kept half and the listed half.
+    /// Halves an unlisted cube along a dimension in `among` and lists one half: the lower one if
+    /// `keep_upper` accepts the halves, else the upper one. Returns the kept and the listed half.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,

@@ -52,12 +52,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// The largest supported dimension.
 const MAX_DIMENSION: u32 = 20;
 
-/// The exact maximal set of subcubes.
-///
-/// Among the sufficiently large cubes of the maximal set (see [`ExactPacking`]) it takes one of the
-/// smallest dimension, the first by base and then by mask. In it, it takes the subcube that leaves
-/// the greatest maximal set of the rest, with the same ties. The set has a cube of the largest free
-/// dimension, so no free subcube is missed.
+/// The exact maximal set of subcubes: see [`ExactPacking`]. Ties go by base, then by mask. The set
+/// has a cube of the largest free dimension, so no free subcube is missed.
 ///
 /// # Complexity
 /// The complexity of [`ExactPacking`] for each subcube of the chosen cube.
@@ -149,8 +145,7 @@ impl Allocator for Greedy {
     }
 }
 
-/// Selects disjoint cubes greedily. Repeatedly takes the cube that meets the fewest others, the
-/// first of equals, and drops those that it meets.
+/// Selects disjoint cubes: repeatedly the one that meets the fewest others, the first of equals.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();

@@ -56,14 +56,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// The largest supported dimension: 184,756 codes.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// The strategy of multiple Gray codes.
-///
-/// Codes are tried in the order of [`symmetric_chains`]; the first code with two neighbouring free
-/// half-blocks gives the first such pair. Every set of *k* dimensions is a prefix of some code,
-/// which recognises all subcubes with that mask, so none is missed.
-///
-/// If the first code finds nothing, all masks with a free subcube are found at once, and codes that
-/// contain none of them are skipped.
+/// The strategy of multiple Gray codes, tried in the order of [`symmetric_chains`]. Every set of
+/// *k* dimensions is a prefix of some code, which recognises all subcubes with that mask, so none
+/// is missed. If the first code finds nothing, all masks with a free subcube are found at once, and
+/// codes that contain none of them are skipped.
 ///
 /// # Complexity
 /// **O(2ⁿ)** if the first code has a free pair; otherwise the complexity of a [`CubeSearch`] of all

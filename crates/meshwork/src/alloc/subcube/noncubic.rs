@@ -43,15 +43,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Cubic and noncubic allocation.
-///
-/// Free nodes are listed as disjoint subcubes. A count gets one subcube for each of its binary
-/// digits, the largest first, so that no processor is wasted. Each is taken from the nonempty list
-/// of the smallest sufficient dimension: the first cube adjacent to the subcubes already taken, or
-/// else the first. A cube that is too large is halved along the dimension that leaves the fewest
-/// different masks in the lists, ties to the lowest mask; the lower half is kept, unless only the
-/// upper one is adjacent to a taken subcube. A released cube is merged with any adjacent listed
-/// cube with the same free dimensions.
+/// Cubic and noncubic allocation. A cube that is too large is halved along the dimension that
+/// leaves the fewest different masks in the lists, ties to the lowest mask; the lower half is kept,
+/// unless only the upper one is adjacent to a taken subcube. A released cube is merged with any
+/// adjacent listed cube with the same free dimensions.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,

@@ -59,19 +59,13 @@ static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 /// thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
-/// The prime-cube graph.
-///
-/// Its vertices are the *prime* free subcubes, which are part of no larger free subcube; an edge
-/// joins two that share nodes, and its weight is the number of shared nodes. Among the sufficiently
-/// large primes of the smallest dimension, a request takes one with the least total edge weight,
-/// and in it the subcube that shares the fewest nodes with other primes, counted once for each
-/// prime. Ties go by base, then by mask. Primes with little overlap are taken first, so that large
-/// cubes stay whole.
+/// The prime-cube graph. In the chosen prime, nodes shared with other primes count once for each
+/// prime. Ties go by base, then by mask.
 ///
 /// With `cubes = "several"` a count *p* gets a connected set of subcubes. The first is chosen by
-/// the rule above, in connected components of the free nodes with at least *p* nodes, with the
+/// the same rule, in connected components of the free nodes with at least *p* nodes, with the
 /// largest available dimension whose cubes are not larger than *p*. Each next one is the largest
-/// free cube that fits the rest of *p* and is adjacent to the taken cubes; ties as above. It
+/// free cube that fits the rest of *p* and is adjacent to the taken cubes, with the same ties. It
 /// succeeds whenever a connected component is large enough.
 ///
 /// # Complexity

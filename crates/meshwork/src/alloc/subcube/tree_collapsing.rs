@@ -35,11 +35,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Tree collapsing, as defined in `ENTRY`.
+/// Tree collapsing. It keeps no state.
 ///
 /// # Complexity
 /// The complexity of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by
-/// one. The strategy keeps no state.
+/// one.
 #[derive(Clone)]
 struct TreeCollapsing {
     search: CubeSearch,

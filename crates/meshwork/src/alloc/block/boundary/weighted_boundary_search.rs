@@ -76,13 +76,9 @@ static WEIGHTINGS: Words<Weighting, 3> = Words::new([
     ("exponential", Weighting::Exponential),
 ]);
 
-/// The weighted boundary search method, on meshes and tori of any number of dimensions.
-///
-/// Blocks claimed at about the same time tend to end at about the same time, and then leave one
-/// large hole if they lie together. Walls always count in full.
-///
-/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact.
-/// With a large enough `alpha` every weight is 1, and this is boundary search.
+/// The weighted boundary search method, on meshes and tori of any number of dimensions. Weights are
+/// multiples of 2⁻³², so that sums do not depend on their order and ties are exact; with a large
+/// enough `alpha` every weight is 1.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,

@@ -7,10 +7,10 @@ use crate::topology::{Grid, Node};
 ///
 /// A ball is the sum, over the positions along one dimension, of balls over the dimensions before
 /// it, whose radius shrinks with the distance from the centre. For the next radius, such a sum on
-/// one side of the centre equals the previous sum of the adjacent position. So each count is
-/// computed from a few others, for all centres in parallel. For each dimension, the balls over all
-/// other dimensions are kept: the number of nodes of a ball with a given coordinate is the ball,
-/// over the other dimensions, around the centre moved to that coordinate.
+/// one side of the centre is the previous sum of the adjacent position plus one ball. So each count
+/// is computed from a few others, for all centres in parallel. For each dimension, the balls over
+/// all other dimensions are kept: the number of nodes of a ball with a given coordinate is the
+/// ball, over the other dimensions, around the centre moved to that coordinate.
 ///
 /// The same is kept for planes, which consist of nodes that agree in all but the lower dimensions.
 pub(super) struct Balls {

@@ -27,12 +27,8 @@ pub(super) enum Centres {
     Crossings,
 }
 
-/// The strategy that takes the nearest free nodes around the best centre.
-///
-/// Centres are tried in row-major order. Around each one the nearest free nodes are collected, of
-/// equally near ones the first in row-major order; those with the fewest hops over all pairs are
-/// kept, the first of equals. Ranks go by distance from the centre, then row-major. On a ring
-/// distances go the shorter way.
+/// The strategy that takes the nearest free nodes around the best centre. Centres are tried in
+/// row-major order; of equal ones the first is taken.
 ///
 /// # Complexity
 /// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a reached radius *r*: **O(d · log

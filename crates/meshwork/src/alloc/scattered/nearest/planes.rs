@@ -107,7 +107,7 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The counts beside each plane node if the last shell is taken from all of `whole` planes.
+    /// The counts beside each plane node if the first `whole` planes give all of the shell.
     /// Ordered by radius, then by node of the plane, after a row of zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
