@@ -1,4 +1,4 @@
-//! Allocators: which free processors of a site a job gets.
+//! Allocators: strategies that select the free nodes of a site for a job.
 
 pub mod block;
 pub mod listed;
@@ -16,195 +16,207 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
-/// Decides where a job goes. Changes nothing.
+/// Proposes placements for requests. Never changes the site.
 pub trait Allocator: Send {
-    /// Free nodes for a request in the form that the entry [asks](AllocatorEntry::asks) for, or
-    /// `None` if this strategy finds none now.
+    /// Returns free nodes for a request, or `None` if this strategy finds none now.
     ///
-    /// A proposal: the engine claims it and then calls [`claimed`](Allocator::claimed), or drops
-    /// it. Asking twice gives the same answer twice (from equal streams), and whether there is one
-    /// depends neither on `now` nor on the stream.
+    /// The request has the form that the entry [asks](AllocatorEntry::asks) for. The result is a
+    /// proposal: the engine either claims it and then calls [`claimed`](Allocator::claimed), or
+    /// drops it. Repeating the call gives the same result (from equal streams), and whether there
+    /// is one depends neither on `now` nor on the stream.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
-    /// The form in which it wants requests, where a parameter makes that another one than its entry
-    /// [says](AllocatorEntry::asks).
+    /// The request form, if a parameter overrides the one of the [entry](AllocatorEntry::asks).
     fn asks(&self) -> Option<Asks> {
         None
     }
 
-    /// When it finds room, where a parameter makes that less than its entry
-    /// [says](AllocatorEntry::finds).
+    /// The find guarantee, if a parameter weakens the one of the [entry](AllocatorEntry::finds).
     fn finds(&self) -> Option<Finds> {
         None
     }
 
-    /// Why a request in its form can never be placed on this machine, if a rule of the machine says so and not
-    /// only its size: one sentence without a full stop.
+    /// Returns why a request, in its form, can never be placed on this machine because of its
+    /// rules.
+    ///
+    /// `None` if no rule beyond the size of the machine forbids it. The text is one sentence
+    /// without a full stop.
     fn never(&self, _request: &Request) -> Option<String> {
         None
     }
 
-    /// How long the processors of a placement are held before the job on them begins to run, in units of the
-    /// clock: the time that it takes to wire them.
+    /// The time to wire the nodes of a placement, in clock units; they are held while the job
+    /// waits.
     fn setup_time(&self, _placement: &Placement) -> f64 {
         0.0
     }
 
-    /// The orientations in which it looks for a block, where no parameter
-    /// [`rotation`](crate::geometry::orientation::Rotation::PARAM) says so.
+    /// The orientations tried for a block, if no parameter sets them.
+    ///
+    /// That parameter is [`rotation`](crate::geometry::orientation::Rotation::PARAM).
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
 
-    /// These nodes, free until now, have been claimed; `site` shows them held, and the claim says when, for whom and
-    /// why. They may be any free nodes, for instance a placement promised earlier, not only the last proposal.
+    /// Reports that free nodes have been claimed; `site` already shows them held.
     ///
-    /// Who decides by the holder [remembers](Allocator::memory) it: what is saved and restored says only which nodes are held,
-    /// and since when.
+    /// The claim gives the time, the holder and the reason. The nodes may be any free nodes, for
+    /// instance a placement promised earlier, not only the last proposal.
+    ///
+    /// If decisions depend on the holder, the allocator must save it in its
+    /// [memory](Allocator::memory): a saved state records only which nodes are held and since when.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
-    /// The job on these nodes, which have just been claimed, ends then by its estimate. Nobody says so of
-    /// nodes that are claimed without a job, or to look ahead.
+    /// Reports the estimated end of the job on the nodes just claimed.
+    ///
+    /// Not called for nodes that are claimed without a job or to look ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
-    /// These nodes have been given back; `site` shows them free. They may be a part of what was
-    /// claimed at once.
+    /// Reports that nodes have been released; `site` already shows them free.
+    ///
+    /// They may be a part of one claimed placement.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
-    /// What it remembers beside which nodes are held, by which placements, and since when: numbers from
-    /// which [`recall`](Allocator::recall) makes an equal allocator of one to which the held placements
-    /// have been [claimed](Allocator::claimed) again, each at its instant, in the order in which they
-    /// were. Most remember no more than that, and give nothing.
+    /// State to save, beyond which placements hold which nodes and since when.
+    ///
+    /// To restore it, the held placements are [claimed](Allocator::claimed) again in their original
+    /// order, each at its instant; then [`recall`](Allocator::recall) makes the allocator equal to
+    /// the saved one from these numbers. Empty for most allocators.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Takes on what an equal allocator [remembered](Allocator::memory); `site` is as it was then.
-    /// From then on it answers as that one does.
+    /// Restores the [memory](Allocator::memory) of an equal allocator; `site` must be as it was
+    /// then.
+    ///
+    /// Afterwards this allocator answers as that one does.
     ///
     /// # Errors
-    /// If these numbers are not the memory of such an allocator on this site; it may be
-    /// dropped then, and nothing else.
+    /// If the numbers are not the memory of such an allocator on this site. Afterwards the
+    /// allocator may only be dropped.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
-    /// Whether its answer depends on the request and on which nodes are free, and on nothing else: not on
-    /// who holds the others, since when, or in which order they were claimed.
+    /// Whether the answer depends only on the request and on which nodes are free.
+    ///
+    /// If so, it does not depend on the holders, on times, or on the order of the claims.
     fn goes_by_free_nodes(&self) -> bool {
         false
     }
 
-    /// An independent copy, for schedulers and selectors that look ahead.
+    /// Returns an independent copy, for schedulers and selectors that look ahead.
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
-/// Why numbers are not the [memory](Allocator::memory) of an allocator.
+/// The reason why numbers are not the [memory](Allocator::memory) of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// It has no memory.
+    /// The allocator has no memory; the value is the count of the given numbers.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
-    /// Lists of free blocks that are not what is free.
+    /// The lists of free blocks differ from the free nodes.
     #[error("its lists do not hold the free nodes, each once")]
     NotTheFreeNodes,
-    /// Lists of aligned blocks with one that is not.
+    /// A block in the lists is not aligned.
     #[error("its lists hold a block that is not aligned")]
     NotAligned,
-    /// What any other allocator has to say, in one sentence.
+    /// Any other reason, in one sentence.
     #[error("{0}")]
     Other(String),
 }
 
-/// The memory of an allocator that has none.
+/// The [`Allocator::recall`] of an allocator without memory.
 fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
     if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
 
-/// What an allocator is told when it is asked for a place.
+/// The input of [`Allocator::choose`].
 ///
-/// More may be known in a later version: take it apart with `..`, and make one with
-/// [`new`](Ask::new).
+/// Later versions may add fields: destructure it with `..`, and build it with [`new`](Ask::new).
 #[non_exhaustive]
 pub struct Ask<'a> {
-    /// What is asked for, in the form that the entry [asks](AllocatorEntry::asks) for.
+    /// The request, in the form that the entry [asks](AllocatorEntry::asks) for.
     pub request: &'a Request,
-    /// The site: its topology, and which of its nodes are free.
+    /// The site, with its topology and its free nodes.
     pub site: &'a Site,
-    /// The present instant.
+    /// The current time.
     pub now: Time,
     /// The allocator's own stream of random numbers.
     pub rng: &'a mut Stream,
 }
 
 impl<'a> Ask<'a> {
-    /// A question for this request, on this site, now.
+    /// Creates the query for this request, on this site, at this time.
     pub fn new(request: &'a Request, site: &'a Site, now: Time, rng: &'a mut Stream) -> Ask<'a> {
         Ask { request, site, now, rng }
     }
 }
 
-/// When, for whom and why nodes were claimed.
+/// The time, holder and reason of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// The present instant.
+    /// The time of the claim.
     pub now: Time,
-    /// Who holds the nodes from now on.
+    /// The holder of the nodes from now on.
     pub by: Holder,
 }
 
-/// Who holds nodes that were claimed.
+/// The holder of claimed nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
-    /// A job, which begins to run on them or goes on there; in a [pool](crate::pool::Pool) a request, by its number.
+    /// A job that starts or continues on the nodes; in a [pool](crate::pool::Pool), a request
+    /// number.
     Job(JobId),
-    /// Nobody yet: on a copy, on which somebody looks ahead, they are kept for a job that is to start later, for a
-    /// window in which they are not for everyone, or as if a job had started.
+    /// No job yet; only on a fork used to look ahead.
+    ///
+    /// The nodes are kept for a job that starts later, for a window with restricted access, or as
+    /// if a job had started.
     Reservation,
-    /// An outage: they are out of service.
+    /// An outage: the nodes are out of service.
     Outage,
-    /// Whatever was placed by others: by hand, by another program, or before a pool was restored.
+    /// A placement made by hand, by another program, or before a pool was restored.
     Adoption,
 }
 
 impl Claim {
-    /// A claim of this holder, now.
+    /// Creates a claim by this holder at this time.
     #[must_use]
     pub fn new(now: Time, by: Holder) -> Claim {
         Claim { now, by }
     }
 }
 
-/// An adoption at that instant.
+/// Creates an adoption at this time.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)
     }
 }
 
-/// An allocator in the list.
+/// The registry entry of an allocator.
 pub struct AllocatorEntry {
-    /// What it says of itself.
+    /// Name, definition, complexity, source and parameters.
     pub about: About,
-    /// The wirings it works on.
+    /// The supported wirings.
     pub serves: &'static [Wiring],
-    /// The numbers of dimensions that it works in; `None` if it works in any.
+    /// The supported numbers of dimensions; `None` if any number is supported.
     pub dimensions: Option<&'static [usize]>,
-    /// The form in which it wants a request, unless a parameter [changes](Allocator::asks) that.
+    /// The request form, unless a parameter [changes](Allocator::asks) it.
     pub asks: Asks,
-    /// When it finds room, unless a parameter [changes](Allocator::finds) that.
+    /// The find guarantee, unless a parameter [changes](Allocator::finds) it.
     pub finds: Finds,
-    /// Whether a placement is always one block of the requested shape, in that form.
+    /// Whether a placement is always one block of the requested shape, in the form of `asks`.
     pub contiguous: bool,
-    /// The strategy, for one site.
+    /// Builds the strategy for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
 }
 
 impl AllocatorEntry {
-    /// Whether it works on a machine of this topology.
+    /// Whether the allocator supports machines of this topology.
     #[must_use]
     pub fn works_on(&self, topology: &Topology) -> bool {
         self.serves.contains(&topology.wiring())
@@ -218,7 +230,7 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Refuses a hypercube on which an answer would take longer than about a second.
+/// Rejects a hypercube on which an answer would take longer than about a second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
@@ -234,7 +246,7 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     ))
 }
 
-/// Refuses a machine of so many nodes that an answer would take longer than about a second.
+/// Rejects a machine that is so large that an answer would take longer than about a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
@@ -299,19 +311,20 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &listed::runs::ENTRY,
 ];
 
-/// Allocators, as a family of names.
+/// The family of allocator names.
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether to this allocator any nodes of such a site are as good as any others: the wiring tells none apart, and it is the one that the
-/// site has unless a study names another. Any other may go by more than that there are enough.
+/// Whether the allocator may take any nodes of the site, because they are all equivalent. True for
+/// the default allocator of flat wiring. Other allocators may consider more than the number of free
+/// nodes.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));
     wiring == Wiring::Flat && usual.is_some_and(|usual| std::ptr::eq(*usual, entry))
 }
 
-/// The allocator of a site for which a study names none.
+/// The allocator of a site if the study names none.
 #[must_use]
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {

@@ -1,4 +1,4 @@
-//! First fit by a scan that jumps over what is held.
+//! First fit by a scan that jumps over held blocks.
 
 use super::held::{Held, HeldBlocks};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -35,8 +35,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Adaptive scan. Its answer is that of first fit, in each orientation; what differs is how it is
-/// found.
+/// Adaptive scan: first fit in each orientation, found by a different search.
 #[derive(Clone)]
 struct AdaptiveScan {
     rotation: Rotation,
@@ -63,8 +62,8 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// What `search` finds in the first orientation in which it finds anything, or, with
-/// [`Rotation::Best`], the lowest of what it finds in any.
+/// The result of `search` in the first orientation that has one. With [`Rotation::Best`], the
+/// lowest result of all orientations.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,
@@ -83,9 +82,11 @@ pub(super) fn lowest(
     found.map(|(base, sides)| Block { base, sides }.into())
 }
 
-/// The first free base, trying positions row by row: from one that is covered to the end of what
-/// covers it, and from a row without room to the first at which any block that covers it ends.
-/// `tried` is told every position.
+/// The first free base, trying positions row by row.
+///
+/// From a covered position the scan jumps to the end of the covering blocks; from a row without a
+/// free position, to the first row at which a block that covers it ends. `tried` is called with
+/// every position.
 fn scan(
     grid: &Grid,
     held: &[Held],

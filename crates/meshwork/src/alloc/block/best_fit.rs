@@ -61,11 +61,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The reading of best fit that looks at the base alone: its neighbours at which the block would lie
-/// on something held, or, if walls count, over an edge of the mesh.
+/// The variant of best fit that examines only the base. It counts the neighbours of the base at
+/// which the block would overlap held nodes or, if walls count, cross an edge of the mesh.
 ///
 /// # Complexity
-/// That of [`FreeBases`], and **O(d)** for each free base.
+/// The complexity of [`FreeBases`], and **O(d)** for each free base.
 #[derive(Clone)]
 struct BestBaseNode {
     rotation: Rotation,
@@ -99,7 +99,7 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// How many of the neighbours of a base are not free bases.
+/// The number of neighbours of a base that are not free bases.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

@@ -1,4 +1,4 @@
-//! Squares whose sides are powers of two, and which lie on multiples of their sides.
+//! Squares whose sides are powers of two and whose bases are multiples of their sides.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
@@ -44,7 +44,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// What is kept of free squares.
+/// How free squares are represented.
 #[derive(Clone, Copy)]
 enum Form {
     Bitmap,
@@ -53,11 +53,7 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", Form::Lists)]);
 
-/// The bitmap form of the two-dimensional buddy system, on a mesh of any sides.
-///
-/// It tries the squares of the side asked for whose base has multiples of that side for
-/// coordinates, in row-major order, and takes the first that is free. It misses free squares that
-/// lie otherwise, and a job holds its whole square.
+/// The bitmap form, on a mesh of any sides. It misses free squares that are not aligned.
 #[derive(Clone)]
 struct Bitmap;
 
@@ -80,15 +76,12 @@ impl Allocator for Bitmap {
     }
 }
 
-/// The form with lists of the two-dimensional buddy system, on a mesh of any sides.
+/// The list form, on a mesh of any sides. Each power of two has a list of free squares, in
+/// row-major order of their bases. The first square of the smallest sufficient side is taken and
+/// quartered as often as necessary: the quarter with the base is used and the other three are
+/// listed. A mesh that is not itself such a square starts as the largest squares that tile it.
 ///
-/// There is a list of free squares for each power of two, in row-major order of their bases. The
-/// first square of the least side that will do is taken, and split into four as often as need be;
-/// the quarter with the base goes on and the other three are listed. Four quarters that are free
-/// become one square again. A mesh that is no such square itself begins as the largest squares
-/// that it is made of.
-///
-/// Both forms find a square in the same states; they may find different ones.
+/// Both forms find a square in the same states, but possibly different ones.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

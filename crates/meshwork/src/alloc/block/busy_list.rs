@@ -1,4 +1,4 @@
-//! The first base on the planes to the right of what is held.
+//! The first base on the planes to the right of held blocks.
 
 use super::held::{Held, HeldBlocks, Span};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -33,9 +33,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
 };
 
-/// The busy list strategy, on a mesh of any number of dimensions.
-///
-/// From each plane is taken what would put the block on something held, or over an edge; what is left are free
+/// The busy list strategy, on a mesh of any number of dimensions. From each plane it removes the
+/// bases at which the block would overlap held nodes or cross an edge; the remaining ones are free
 /// bases.
 #[derive(Clone)]
 pub(super) struct BusyList {
@@ -44,7 +43,6 @@ pub(super) struct BusyList {
 }
 
 impl BusyList {
-    /// The strategy, which turns blocks if it may.
     pub(super) fn new(rotation: Rotation) -> BusyList {
         BusyList { rotation, held: HeldBlocks::default() }
     }
@@ -82,8 +80,8 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     if !fits {
         return None;
     }
-    // Bases, as spans: all from which a block stays on the mesh, and those that each held block
-    // forbids.
+    // Spans of bases: those at which the block stays on the mesh, and those that each held block
+    // rules out.
     let room: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
     let whole = Span { low: Dims::from_elem(0, sides.len()), high: room.clone() };
     let prohibited: Vec<Span> = held
@@ -99,7 +97,7 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
             high: held.span.high.iter().zip(&room).map(|(end, room)| *end.min(room)).collect(),
         })
         .collect();
-    // The plane at the wall, and behind each block one; pieces of one block share theirs.
+    // The plane at the wall and the plane behind each block; pieces of one block share their plane.
     let mut planes: Vec<(u32, u64, Span)> = vec![(0, 0, at_coordinate(&whole, 0))];
     for (held, prohibited) in held.iter().zip(&prohibited) {
         let behind = held.span.high[0];
@@ -121,7 +119,7 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     })
 }
 
-/// The plane of a span's extent in all other dimensions at a coordinate along dimension 0.
+/// Restricts a span to one coordinate along dimension 0.
 fn at_coordinate(span: &Span, at: u32) -> Span {
     let mut plane = span.clone();
     plane.low[0] = at;

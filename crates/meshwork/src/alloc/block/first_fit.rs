@@ -57,25 +57,22 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Which dimension runs fastest: whether the last.
+/// Maps to whether the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
-/// First fit, on a grid of any number of dimensions, wrapped or not.
-///
-/// Among all bases at which the whole block is free it takes the one of lowest index. With
-/// `rotation = "best"` the orientations compete on that index. It finds a block whenever there is
-/// one in an orientation it tries; there is no internal fragmentation on a mesh.
+/// First fit, on a mesh or torus of any number of dimensions. There is no internal fragmentation on
+/// a mesh.
 ///
 /// # Complexity
-/// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`]. Where all sides of the machine are
-/// 2, that of a [`CubeSearch`] for all orientations together.
+/// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`]. If all sides of the machine
+/// are 2, the complexity of a [`CubeSearch`] for all orientations together.
 #[derive(Clone)]
 pub(crate) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
-    /// The search in a hypercube, or a mesh of twos, in which blocks may be turned.
+    /// Used if all sides are 2 and blocks may be turned.
     cubes: Option<CubeSearch>,
-    /// The machine in which all of this is done, where the last dimension runs fastest.
+    /// The machine with its dimensions reversed, if the last dimension runs fastest.
     reversed: Option<Reversed>,
 }
 
@@ -87,7 +84,7 @@ impl FirstFit {
     }
 
     pub(crate) fn new(grid: &Grid, rotation: Rotation) -> FirstFit {
-        // A cube has very many orientations: they are searched together.
+        // A cube has very many orientations, so they are searched together.
         let is_cube = rotation != Rotation::Never && grid.sides().iter().all(|&side| side == 2);
         let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
         FirstFit { rotation, bases: FreeBases::new(grid), cubes, reversed: None }
@@ -95,7 +92,7 @@ impl FirstFit {
 }
 
 impl FirstFit {
-    /// The first fit of a block with these sides, the dimensions of the grid in reverse order or not.
+    /// The first fit of a block with these sides; `is_reversed` if `grid` has reversed dimensions.
     pub(crate) fn first(
         &mut self,
         grid: &Grid,
@@ -150,8 +147,8 @@ impl Allocator for FirstFit {
     }
 }
 
-/// The first fit among the orientations of a subcube: by base first if the best is wanted, then the
-/// requested one, then in the order of [`orientations`].
+/// The first fit among the orientations of a subcube. Candidates are ordered by base if `best`,
+/// then with the requested orientation first, then in the order of [`orientations`].
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,
@@ -163,7 +160,8 @@ fn first_turned(
         return None;
     }
     let requested = Subcube::of(&Block { base: 0, sides: sides.clone() });
-    // That order is lexicographic, dimension 0 first, and begins with the side that it has in the request.
+    // The order of `orientations` is lexicographic, dimension 0 first, starting with the requested
+    // side of that dimension.
     let lexicographic = |mask: u32| if is_reversed { mask } else { mask.reverse_bits() };
     let leading = if is_reversed { sides.last() } else { sides.first() };
     let place = |mask: u32| match leading {

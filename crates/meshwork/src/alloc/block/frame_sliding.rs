@@ -46,17 +46,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Where the first frame lies: whether on node 0.
+/// Maps to whether the first frame lies on node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
-/// Frame sliding, on a grid of any number of dimensions, wrapped or not.
-///
-/// Frames of the requested shape never overlap: along each dimension they lie a whole side apart.
-/// The lattice of frames goes through the start; frames are tried in row-major order from the start
-/// on. On a mesh the lattice reaches down to the edge in the later rows, which begin at
-/// `x₀ mod w`, and ends where a frame would cross an edge. On a ring it goes once around from the
-/// start, as far as frames do not overlap the first. It can miss a free block that lies between
-/// two frames.
+/// Frame sliding, on a mesh or torus of any number of dimensions. Frames are tried in row-major
+/// order from the start. On a mesh, later rows of the lattice begin at `x₀ mod w`, near the edge,
+/// and the lattice ends where a frame would cross an edge. On a ring it goes once around from the
+/// start, as long as frames do not overlap the first.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -89,14 +85,15 @@ impl Allocator for FrameSliding {
     }
 }
 
-/// The first free frame, and how many were tried before it.
+/// The first free frame and the number of frames tried before it.
 fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Block)> {
     let grid = site.grid();
     let axes: Vec<Axis> = (0..sides.len()).map(|d| Axis::new(grid, start, d, sides[d])).collect();
     let mut at: Dims = axes.iter().map(|axis| axis.begin).collect();
     let mut tried = 0;
     loop {
-        // On a mesh the first row begins at the start, which may lie too near the edge for any.
+        // On a mesh the first row begins at the start, which may be too near the edge for any
+        // frame.
         if at.iter().zip(&axes).all(|(&i, axis)| i < axis.frames) {
             let corner: Dims = at.iter().zip(&axes).map(|(&i, axis)| axis.position(i)).collect();
             let block = Block { base: grid.node(&corner), sides: sides.clone() };
@@ -124,13 +121,13 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
     }
 }
 
-/// Where frames may lie along one dimension.
+/// The positions of frames along one dimension.
 struct Axis {
     first: u32,
     step: u32,
     side: u32,
     frames: u32,
-    /// The frame that holds the start.
+    /// Index of the frame that contains the start.
     begin: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Who holds what: the list of held blocks that several strategies keep.
+//! The list of held blocks, used by several strategies.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -6,8 +6,7 @@ use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::topology::Grid;
 
-/// A box of nodes that reaches around no edge: from `low` on, up to but not with `high`, in each
-/// dimension.
+/// A box of nodes that does not wrap: `low` to `high` (exclusive) in each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) low: Dims,
@@ -15,7 +14,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// How many nodes it shares with another one.
+    /// The number of nodes shared with another span.
     pub(super) fn overlap(&self, other: &Span) -> u32 {
         let mut shared = 1;
         for d in 0..self.low.len() {
@@ -25,8 +24,7 @@ impl Span {
         shared
     }
 
-    /// Adds what of it does not lie in another one to the list, in at most two spans for each
-    /// dimension.
+    /// Appends the part outside `other` to `rest`, in at most two spans for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -49,7 +47,7 @@ impl Span {
         }
     }
 
-    /// Calls `visit` for each row of it as a run of consecutive nodes.
+    /// Calls `visit` for each row as a run of consecutive nodes.
     pub(super) fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(u32, u32)) {
         let mut at = self.low.clone();
         loop {
@@ -71,8 +69,7 @@ impl Span {
     }
 }
 
-/// The spans of a block: one, or on a wrapped grid two for each dimension along which it reaches
-/// around.
+/// The spans of a block: one, doubled for each dimension along which the block wraps.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
@@ -90,18 +87,17 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// A held block, or what is left of one.
+/// A held block, or the remaining piece of one.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,
-    /// When it was claimed.
     pub(super) since: Time,
-    /// How many blocks were claimed before it: the pieces of one block share it.
+    /// The number of blocks claimed before this one; the pieces of one block share it.
     pub(super) number: u64,
 }
 
-/// All held blocks, in the order in which they were claimed. A block that reaches around an edge is
-/// several; one of which a part was given back is what remains, in its place.
+/// All held blocks, in the order of their claims. A block that wraps has several pieces. If part of
+/// a block is released, its remaining pieces take its position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
@@ -109,12 +105,11 @@ pub(super) struct HeldBlocks {
 }
 
 impl HeldBlocks {
-    /// The list.
     pub(super) fn list(&self) -> &[Held] {
         &self.list
     }
 
-    /// These nodes have been claimed.
+    /// Appends the claimed blocks.
     pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid, now: Time) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
@@ -124,8 +119,8 @@ impl HeldBlocks {
         }
     }
 
-    /// These nodes have been given back. **O(n)** for *n* held blocks, and each of those that is
-    /// given back in part becomes at most two for each dimension.
+    /// Removes released blocks, in **O(n)** for *n* held blocks. A partly released piece is split
+    /// into at most two for each dimension.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
@@ -189,7 +184,7 @@ mod tests {
                 let mut taken = NodeSet::empty(grid.nodes());
                 taken.assign_complement(site.free());
                 let part = wanted.part_in(if claim { site.free() } else { &taken }, &grid);
-                // Whole where it can be whole.
+                // Release or claim the whole block if possible.
                 let part = if part.len() == wanted.len() { wanted } else { part };
                 if part.is_empty() {
                     continue;

@@ -1,4 +1,4 @@
-//! Strategies that give one block of a grid; `held`, the blocks that are held, is what several share.
+//! Strategies that allocate one block of a grid; `held` is the shared list of held blocks.
 
 mod held;
 pub mod boundary;

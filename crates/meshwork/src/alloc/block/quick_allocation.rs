@@ -1,4 +1,4 @@
-//! First fit by the segments of each row that are covered.
+//! First fit by the segments of each row that held blocks cover.
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
@@ -37,8 +37,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Quick allocation. Its answer is that of first fit, in each orientation; what differs is how it is
-/// found.
+/// Quick allocation: first fit in each orientation, found by a different search.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -67,8 +66,9 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// The first free base: in each row the first position that no segment covers. From a row without
-/// room it goes to the first at which any block that covers it ends. `looked_at` is told every row.
+/// The first free base: in each row, the first position outside all covered segments. From a row
+/// without a free position it continues at the first row at which a block that covers it ends.
+/// `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],
@@ -84,7 +84,8 @@ fn first_gap(
             if span.low[1] >= y + sides[1] || y >= span.high[1] {
                 continue;
             }
-            // Its segment of covered positions begins so far to the left of it, at the wall at most.
+            // Its covered segment starts `sides[0] - 1` positions to its left, but not beyond the
+            // wall.
             if span.low[0] >= x + sides[0] {
                 break;
             }

@@ -1,4 +1,4 @@
-//! The busy list strategy for blocks that may be turned.
+//! The busy list strategy with rotation.
 
 use super::busy_list::BusyList;
 use crate::alloc::AllocatorEntry;

@@ -1,4 +1,4 @@
-//! Blocks: racks that are one machine, two of them, four of them.
+//! Base blocks such as racks, joined in powers of two.
 
 use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, set_of, units};
@@ -76,7 +76,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// The base size, and the levels as exponents of two.
+/// Reads the base size and the levels, which are exponents of two.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -96,48 +96,48 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
     Ok((base, sizes.iter().map(level).collect::<Result<_, _>>()?))
 }
 
-/// The highest level that may be listed.
 const HIGHEST_LEVEL: u32 = 15;
 
-/// A list of base blocks, and the levels at which neighbours are joined.
+/// A list of base blocks, and the levels at which neighbouring ones are joined.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// The exponents of the sizes that are listed, ascending; 0 is always one of them.
+    /// The exponents of the listed sizes, ascending; always contains 0.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Aggregated blocks of one size: how many base blocks each joins, and at most how many of the next lower
-/// level's blocks a job may use in it.
+/// Aggregated blocks of one size, and the limit on lower blocks that a job may use in one.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Base blocks of an aggregated block.
+    /// Number of base blocks in an aggregated block.
     per: usize,
-    /// Base blocks of a block of the next lower level.
+    /// Number of base blocks in a block of the next lower level.
     per_lower: usize,
-    /// How many of these may be used; `None` if there is nothing to limit.
+    /// Maximum number of lower blocks in use; `None` if there is no limit.
     most_lower: Option<i64>,
 }
 
-/// One segment while it is placed.
+/// The state of placing one segment.
 struct Placing<'a> {
     blocks: &'a Blocks,
     nodes: &'a Nodes,
     level: Level,
     /// The base blocks of the aggregated block.
     inside: std::ops::Range<usize>,
-    /// Base blocks from which nodes are taken.
+    /// Whether nodes are taken from each base block.
     taken: Vec<bool>,
-    /// Blocks of the next lower level from which nodes are taken, by their place.
+    /// Whether nodes are taken from each block of the next lower level.
     lower_used: Vec<bool>,
     lower_left: i64,
     chosen: NodeSet,
 }
 
 impl Blocks {
-    /// Blocks on a machine of so many nodes; the levels are exponents of 2 times the base size.
+    /// Creates blocks on a machine of `count` nodes.
+    ///
+    /// `levels` are the exponents of two that are multiplied with the base size.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -154,12 +154,12 @@ impl Blocks {
         &self.blocks
     }
 
-    /// The exponent of the smallest aggregated block that may hold so many nodes.
+    /// The exponent of the smallest aggregated block that can hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The lowest listed level that is at least this one; `None` is the whole system.
+    /// The lowest listed level that is at least this one; `None` means the whole system.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -185,7 +185,7 @@ impl Blocks {
         all
     }
 
-    /// How many nodes of an aggregated block a job may use.
+    /// The number of nodes of an aggregated block that a job may use.
     fn capacity(&self, level: Level, inside: &std::ops::Range<usize>, free: &[u32]) -> u64 {
         let Some(most) = level.most_lower else {
             return free[inside.clone()].iter().copied().map(u64::from).sum();
@@ -199,7 +199,7 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// The aggregated block for a segment.
+    /// Selects the aggregated block for a segment.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -229,7 +229,7 @@ impl Blocks {
             }
             all.intersect(available);
             let (weight, count) = (nodes.lightest(&all).unwrap_or(u32::MAX), all.count());
-            // Of equals the later one is taken.
+            // Ties go to the later block.
             let is_better = best.as_ref().is_none_or(|&(lowest, fewest, _)| {
                 weight < lowest || weight == lowest && count <= fewest
             });
@@ -240,7 +240,7 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// How many base blocks the group joins in which all segments lie, if they must lie together.
+    /// The number of base blocks in the group for all segments; `None` if they may lie apart.
     fn group(&self, wanted: &Wanted, count: u32, size: u32, level: Level) -> Option<usize> {
         if !wanted.consolidate || !wanted.is_cut() {
             return None;
@@ -342,7 +342,8 @@ impl Rule for Blocks {
 }
 
 impl Blocks {
-    /// Nodes for one segment in an aggregated block, and the base blocks that they lie in.
+    /// Nodes for one segment in an aggregated block, with flags for the base blocks that contain
+    /// them.
     fn place(
         &self,
         nodes: &Nodes,
@@ -364,7 +365,7 @@ impl Blocks {
         };
         if let Some(list) = required {
             placing.chosen.unite(list);
-            // Where lower blocks are not counted, those with required nodes are no better than others.
+            // Without a limit on lower blocks, base blocks with required nodes are not preferred.
             if level.most_lower.is_some() {
                 placing.open_blocks_of(list);
             }
@@ -386,8 +387,8 @@ impl Placing<'_> {
         block / self.level.per_lower
     }
 
-    /// Opens the base blocks in which these nodes lie. A lower block is counted again where one of its base
-    /// blocks was open already, but comes after one that is opened.
+    /// Opens the base blocks that contain these nodes. A lower block in use is counted again if a
+    /// newly opened base block of it precedes its open ones.
     fn open_blocks_of(&mut self, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -429,7 +430,8 @@ impl Placing<'_> {
         let mut candidates = self.blocks.union(self.inside.clone(), self.nodes.count());
         candidates.intersect(available);
         candidates.subtract(&self.chosen);
-        // The lightest first: those of all classes but the last that is needed have to be taken.
+        // Lightest first: all weight classes before the last necessary one must be taken
+        // completely.
         let mut best = NodeSet::empty(self.nodes.count());
         let mut forced = best.clone();
         for (_, class) in self.nodes.classes() {
@@ -459,7 +461,7 @@ impl Placing<'_> {
                 self.take(block, size, &mut best);
             }
         }
-        // What is free of each, also of one with nothing, is counted once, whatever is taken meanwhile.
+        // Free nodes are counted once for each block, including empty ones, and not updated below.
         let count = |block: usize| match self.taken[block] {
             true => 0,
             false => self.blocks.blocks[block].count_shared(&best),
@@ -489,7 +491,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The base block from which nodes are taken next; the later one of equals.
+    /// The base block from which nodes are taken next; ties go to the later one.
     fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -1,32 +1,36 @@
-//! What decides between places of one size: a list of criteria, each of which leaves the best of what those
-//! before it have left.
+//! Criteria that decide between boxes of one size.
+//!
+//! They are applied in order: each keeps the best of the boxes left by those before it.
 
 use crate::registry::{About, Family};
 
-/// One thing that makes a place better than another.
+/// A criterion that prefers some boxes over others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
-    /// The lighter its heaviest node.
+    /// Prefers the box with the lightest heaviest node.
     Weight,
-    /// The fewer free places of the next larger size it breaks. Places of different shapes are not compared by it.
+    /// Prefers the box that breaks the fewest free boxes of the next larger size.
+    ///
+    /// Does not compare boxes of different placements.
     NextSizeDestroyed,
-    /// The fewer nodes it costs the free places of all larger sizes: the sizes of those that it breaks, summed.
-    /// Places of different shapes are not compared by it.
+    /// Prefers the box that breaks the smallest total size of free boxes of all larger sizes.
+    ///
+    /// Does not compare boxes of different placements.
     LargerSizesDestroyed,
-    /// The more of what it touches is held.
+    /// Prefers the box with the most held nodes at its faces.
     Boundary,
-    /// The longer those who hold what it touches still run, by their estimates.
+    /// Prefers the box whose neighbours have the longest remaining run times, by their estimates.
     NeighboursRemaining,
-    /// The fewer nodes are free in its torus.
+    /// Prefers the torus with the fewest free nodes.
     FewestIdleTorus,
-    /// The more nodes are free in its torus.
+    /// Prefers the torus with the most free nodes.
     MostIdleTorus,
-    /// The earlier it stands in the list; this always decides at last.
+    /// Prefers the earliest box in the list; always the last criterion.
     Order,
 }
 
 impl Criterion {
-    /// Every criterion, with what it says of itself.
+    /// Every criterion with its description.
     pub const ALL: [(&'static About, Criterion); 8] = [
         (&WEIGHT, Criterion::Weight),
         (&NEXT_SIZE_DESTROYED, Criterion::NextSizeDestroyed),
@@ -38,7 +42,7 @@ impl Criterion {
         (&ORDER, Criterion::Order),
     ];
 
-    /// What Slurm goes by.
+    /// The criteria of Slurm.
     pub const SLURM: [Criterion; 4] = [
         Criterion::Weight,
         Criterion::NextSizeDestroyed,
@@ -46,7 +50,7 @@ impl Criterion {
         Criterion::Order,
     ];
 
-    /// The criterion of this name.
+    /// Returns the criterion with this name.
     ///
     /// ```
     /// use meshwork::alloc::listed::criteria::Criterion;
@@ -58,7 +62,7 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether places of different entries of the list are compared by it.
+    /// Whether the criterion compares boxes of different entries of the list.
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -66,13 +70,13 @@ impl Criterion {
         )
     }
 
-    /// Whether it tells places of one entry apart.
+    /// Whether the criterion distinguishes between boxes of one entry.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
 }
 
-/// Criteria, as a family of names.
+/// The family of criterion names.
 pub static FAMILY: Family = Family {
     kind: "criterion",
     key: "name",
@@ -80,7 +84,7 @@ pub static FAMILY: Family = Family {
     common: &[],
 };
 
-/// What a criterion says of itself.
+/// The description of a criterion.
 const fn about(name: &'static str, summary: &'static str, definition: &'static str) -> About {
     About {
         name,

@@ -1,4 +1,4 @@
-//! What is decided before and around each rule, and in which words a job is told to wait.
+//! The decision around each rule, and the reasons why a job waits.
 
 use std::fmt;
 
@@ -7,42 +7,42 @@ use super::{Nodes, Wanted};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// What a job is told.
+/// The decision on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It starts on these nodes.
+    /// The job starts on these nodes.
     Start(NodeSet),
-    /// It may start later.
+    /// The job may start later.
     Wait(Wait, Message),
-    /// It could not start on the whole machine, all of it free.
+    /// The job could not start even with the whole machine free.
     Never(Message),
 }
 
-/// What a job waits for.
+/// The resource for which a job waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Too few nodes are free, or one that it must have is not.
+    /// Too few nodes are free, or a required one is not.
     Nodes,
-    /// Enough nodes are free, but not as they would have to lie.
+    /// Enough nodes are free, but not in the necessary arrangement.
     Shape,
 }
 
-/// Why a job does not start, in the scheduler's own words.
+/// The reason why a job does not start, in the words of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// Too few nodes are free.
     Busy,
-    /// No place of the size is free.
+    /// No unit of the size is free.
     NoUnit,
-    /// No place of the size of a segment is free.
+    /// No unit of the size of a segment is free.
     NoUnitForSegment,
-    /// The place that was chosen has not enough in it.
+    /// The chosen unit has too few free nodes.
     UnitTooFull,
-    /// Light nodes that had to be taken first have used the place up.
+    /// Light nodes that had to be taken first have used up the unit.
     Weights,
-    /// Nodes cannot be had as asked for.
+    /// The requested nodes are not available.
     NodeConfiguration,
-    /// No list has a place of the size.
+    /// No list has a unit of the size.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -67,46 +67,47 @@ impl fmt::Display for Message {
     }
 }
 
-/// What one attempt of a rule gives.
+/// The result of one attempt of a rule.
 pub type Attempt = Result<NodeSet, Failure>;
 
-/// Why an attempt found nothing.
+/// The failure of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It may be found when more is free.
+    /// The attempt may succeed when more nodes are free.
     Now {
-        /// Why.
+        /// The reason.
         message: Message,
-        /// What may help.
+        /// The change to make for the next attempt.
         action: Action,
     },
-    /// It is never found.
+    /// No attempt can succeed.
     Never(Message),
 }
 
 impl Failure {
-    /// A failure that no further attempt mends.
+    /// A failure after which no further attempt helps.
     pub(super) fn of(message: Message) -> Failure {
         Failure::Now { message, action: Action::Break }
     }
 }
 
-/// What a further attempt leaves out.
+/// The nodes to leave out of the next attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// There is none.
+    /// None: there is no further attempt.
     Break,
     /// These nodes.
     Without(NodeSet),
-    /// The first node, in the order of all, that this attempt had selected.
+    /// The first of these nodes, which the attempt had selected, in order of processors.
     WithoutOneOf(NodeSet),
-    /// The first node in the order of all.
+    /// The next node in order of processors.
     WithoutNext,
 }
 
-/// A rule that says which nodes a job gets.
+/// A rule that selects the nodes of a job.
 pub trait Rule: fmt::Debug + Send + Sync {
-    /// Nodes for a job, `required` among them, all of them `available`. `wanted.listed` has been seen to.
+    /// Selects `available` nodes for a job, including all `required` ones. `wanted.listed` has
+    /// already been applied to these two sets.
     fn attempt(
         &self,
         nodes: &Nodes,
@@ -115,33 +116,35 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> Attempt;
 
-    /// The nodes that the lists name; if none of them is available, any nodes will do. `None` if the rule
-    /// wants to be asked whatever is available.
+    /// The nodes named by the lists; if none of them is available, [`Runs`] is used instead. `None`
+    /// if the rule applies whatever is available.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }
 
-    /// The base blocks of which a job may want to share none.
+    /// The base blocks that a job may request for itself.
     fn base_blocks(&self) -> &[NodeSet] {
         &[]
     }
 
-    /// Whether a job that takes a single node is put to it; else such a job gets the lightest.
+    /// Whether jobs of one node are passed to the rule; otherwise they get the lightest node.
     fn places_single_nodes(&self) -> bool {
         false
     }
 
-    /// Whether a job waits that finds no place on the empty machine either; else it is refused.
+    /// Whether a job that cannot start on the empty machine waits; otherwise it is rejected.
     fn waits_in_vain(&self, _wanted: &Wanted) -> bool {
         false
     }
 }
 
-/// Decides for one job: `available` are the nodes that it may have now, `whole` those that it might have on an
-/// empty machine.
+/// Decides on one job.
+///
+/// `available` are the nodes that it may have now, `whole` those that it may have on an empty
+/// machine.
 ///
 /// # Complexity
-/// One attempt of the rule where it starts, two where it does not, and at most one more for each node.
+/// One attempt of the rule if the job starts, two if not, and at most one more for each node.
 pub fn decide(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -154,7 +157,7 @@ pub fn decide(
         Err(Failure::Never(message)) => return Decision::Never(message),
         Err(Failure::Now { message, .. }) => (message, waits_for(wanted, available)),
     };
-    // How many switches it touches is what a job may wait for: after a while it starts on more.
+    // A limit on switches only delays a job: after a while it starts on more.
     let patient = Wanted { switches: None, ..wanted.clone() };
     match try_on(rule, nodes, &patient, whole) {
         Ok(_) => Decision::Wait(wait, message),
@@ -164,10 +167,10 @@ pub fn decide(
     }
 }
 
-/// Nodes that a job gets now, if there are any, whether or not it could ever get some.
+/// Nodes for a job now, if there are any, without checking whether it could ever start.
 ///
 /// # Complexity
-/// One attempt of the rule where it finds some at once, and at most one more for each node.
+/// One attempt of the rule if it succeeds at once, and at most one more for each node.
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -187,7 +190,7 @@ fn waits_for(wanted: &Wanted, available: &NodeSet) -> Wait {
     if missing || enough < wanted.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// The listed nodes as those that are required, or as those among which to choose.
+/// The listed nodes, either as required nodes or as the nodes to choose among.
 fn listed(wanted: &Wanted) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = wanted.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);
@@ -201,7 +204,7 @@ fn listed(wanted: &Wanted) -> (Option<NodeSet>, Option<NodeSet>) {
     if listed.count() > wanted.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
-/// Tries until the rule has found nodes or nothing is left to leave out.
+/// Repeats attempts until one succeeds or no node can be left out.
 fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) -> Attempt {
     let (required, among) = listed(wanted);
     let mut left = available.clone();
@@ -219,10 +222,10 @@ fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) 
         _ => rule,
     };
     let required = required.as_ref();
-    // The order in which nodes are left out is that of the first attempt, and made when it is needed.
+    // Nodes are left out in the order at the first attempt, which is computed on demand.
     let mut order: Option<Vec<Node>> = None;
     let mut at = 0;
-    // What is said is why the first attempt failed.
+    // The reported reason is that of the first attempt.
     let mut first: Option<Message> = None;
     loop {
         let (message, action) = match rule.attempt(nodes, wanted, required, &left) {

@@ -1,4 +1,4 @@
-//! The allocators of studies: a rule, and what is the same for every job of a machine.
+//! The adapter from rules to allocators, with the parameters that all rules share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,10 +14,9 @@ use crate::topology::{Grid, Node, Topology, Wiring};
 
 use super::{Decision, Ends, Message, Nodes, Rule, Wanted, decide, find};
 
-/// The largest weight of a node.
 const HEAVIEST: u64 = u32::MAX as u64;
 
-/// The size of segments, of those who have it.
+/// The parameter `segment`, of the rules that support segments.
 pub(super) const SEGMENT: Param = Param {
     name: "segment",
     kind: Kind::Integer(1, 1 << 24),
@@ -25,7 +24,6 @@ pub(super) const SEGMENT: Param = Param {
     help: "the size of the pieces that may lie apart; a job that is no whole number of them never starts",
 };
 
-/// The weights of nodes, of all.
 pub(super) const WEIGHTS: Param = Param {
     name: "weights",
     kind: Kind::Integers(0, HEAVIEST),
@@ -33,7 +31,6 @@ pub(super) const WEIGHTS: Param = Param {
     help: "the weight of each node: lighter ones are taken first",
 };
 
-/// The names of nodes, of all.
 pub(super) const HOSTS: Param = Param {
     name: "hosts",
     kind: Kind::Text,
@@ -42,7 +39,6 @@ pub(super) const HOSTS: Param = Param {
            exclude nodes",
 };
 
-/// The partitions of the machine, of all.
 pub(super) const PARTITIONS: Param = Param {
     name: "partitions",
     kind: Kind::Tables(&[
@@ -58,7 +54,7 @@ pub(super) const PARTITIONS: Param = Param {
     help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
 };
 
-/// The nodes of one unit of a list.
+/// The key `nodes` of a listed unit.
 pub(super) const NODES: Param = Param {
     name: "nodes",
     kind: Kind::Integers(0, (1 << 24) - 1),
@@ -66,30 +62,30 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// A rule as an allocator: it goes by what is free and by what a job asks for, and remembers nothing.
+/// Stateless adapter from a placement [`Rule`] to [`Allocator`], except for known job ends.
 #[derive(Clone)]
 pub(super) struct Keeper {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// What every job wants, but for its size.
+    /// Constraints common to all jobs, without the size.
     wanted: Wanted,
-    /// The sizes to which jobs are rounded up, ascending; none if they are not.
+    /// The sizes to which jobs are rounded up, ascending; empty if they are not rounded.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether it heeds what jobs want beside a count, where its entry says that it does not.
+    /// Whether constraints of jobs are honoured although the entry asks for a count.
     heeds_wants: bool,
-    /// When the jobs on nodes end, where a criterion looks at that.
+    /// The estimated end of the job on each node; `None` if no criterion needs it.
     ends: Option<Arc<Vec<Time>>>,
 }
 
-/// What jobs call the nodes of a machine.
+/// The names by which jobs refer to nodes and partitions.
 struct Names {
-    /// How many nodes the machine has; others that are listed are never free.
+    /// The number of nodes of the machine; other listed nodes are never free.
     machine: u32,
-    /// The number of each node; `None` where nodes go by their numbers.
+    /// The index of each node by name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
-    /// The nodes of each partition; `None` where each is the whole machine.
+    /// The nodes of each partition; `None` if each is the whole machine.
     partitions: Option<BTreeMap<String, NodeSet>>,
 }
 
@@ -118,7 +114,7 @@ impl Names {
         Ok(Names { machine, hosts: hosts.transpose()?, partitions: partitions.transpose()? })
     }
 
-    /// The nodes of a list; `None` if one of them is not there.
+    /// The nodes of a host list; `None` if one of them does not exist.
     fn set(&self, list: &str, universe: u32) -> Option<NodeSet> {
         let mut set = NodeSet::empty(universe);
         for name in hostlist::names(list).ok()? {
@@ -133,7 +129,7 @@ impl Names {
 }
 
 impl Keeper {
-    /// A rule on a machine, or on more nodes than it has.
+    /// Creates the adapter; `universe` may exceed the number of nodes of the machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -162,25 +158,25 @@ impl Keeper {
         Ok(Keeper { rule, nodes, grid, wanted, sizes, names, heeds_wants: false, ends: None })
     }
 
-    /// What every job wants, but for its size.
+    /// Sets constraints common to all jobs.
     pub(super) fn wanting(mut self, wanted: impl FnOnce(&mut Wanted)) -> Keeper {
         wanted(&mut self.wanted);
         self
     }
 
-    /// Heeds what jobs want beside a count, so that free nodes alone do not say whether there is room.
+    /// Honours constraints of jobs; free nodes alone then do not decide whether a job can start.
     pub(super) fn heeding_wants(mut self) -> Keeper {
         self.heeds_wants = true;
         self
     }
 
-    /// Remembers when the jobs on nodes end by their estimates.
+    /// Records the estimated ends of the jobs on nodes.
     pub(super) fn remembering_ends(mut self) -> Keeper {
         self.ends = Some(Arc::new(vec![Time::ZERO; self.nodes.count() as usize]));
         self
     }
 
-    /// Notes when the job on some nodes ends.
+    /// Records the estimated end of the job on some nodes.
     fn note(&mut self, placement: &Placement, grid: &Grid, end: Time) {
         if let Some(ends) = &mut self.ends {
             let ends = Arc::make_mut(ends);
@@ -190,7 +186,7 @@ impl Keeper {
         }
     }
 
-    /// Rounds jobs up to these sizes, or without segments whole numbers of them.
+    /// Rounds jobs without segments up to these sizes.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> Keeper {
         sizes.sort_unstable();
         sizes.dedup();
@@ -198,7 +194,7 @@ impl Keeper {
         self
     }
 
-    /// What a job wants of the rule; `None` if there is no such size, or it names what is not there.
+    /// The constraints for a request; `None` if no size fits or a listed node does not exist.
     fn wanted(&self, request: &Request) -> Option<Wanted> {
         let mut wanted = self.wanted.clone();
         wanted.nodes = u32::try_from(request.nodes()).ok()?;
@@ -224,7 +220,7 @@ impl Keeper {
         Some(wanted)
     }
 
-    /// Leaves of these nodes those that a job may have; `None` if it names what is not there.
+    /// Restricts `nodes` to those that a job may have; `None` if it names ones that do not exist.
     fn confine(&self, wants: &Wants, nodes: &mut NodeSet) -> Option<()> {
         if let Some(list) = &wants.exclude {
             nodes.subtract(&self.names.set(list, self.nodes.count())?);
@@ -235,7 +231,7 @@ impl Keeper {
         Some(())
     }
 
-    /// Leaves of these nodes those in base blocks without any job.
+    /// Removes the nodes of base blocks that have a held node.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -247,7 +243,7 @@ impl Keeper {
         }
     }
 
-    /// Adds to these nodes all others of their base blocks: nobody else may have them meanwhile.
+    /// Adds all other nodes of the base blocks in use, because the job excludes others from them.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
@@ -358,7 +354,7 @@ impl Allocator for Keeper {
     }
 }
 
-/// An allocator that goes by a list of units on any machine.
+/// The registry entry of an allocator that uses a list of units.
 pub(super) const fn entry(
     about: About,
     build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -374,7 +370,7 @@ pub(super) const fn entry(
     }
 }
 
-/// The nodes of each unit of the list of this name, or of units of `length` consecutive nodes where there is none.
+/// The nodes of each unit in the list `name`; by default, units of `length` consecutive nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,
@@ -387,21 +383,20 @@ pub(super) fn units(
     }
 }
 
-/// The nodes of a unit of a list, and one more than the largest number so far.
+/// The nodes of a listed unit; raises `universe` above the largest of them.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));
     nodes
 }
 
-/// The set of some nodes.
 pub(super) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
     let mut set = NodeSet::empty(universe);
     nodes.iter().for_each(|&node| set.insert(node));
     set
 }
 
-/// Consecutive nodes in runs of this length, the last perhaps shorter.
+/// Consecutive nodes in runs of this length; the last run may be shorter.
 pub(super) fn consecutive(count: u32, length: u32) -> Vec<Vec<Node>> {
     let starts = (0..count).step_by(length.max(1) as usize);
     starts.map(|start| (start..count.min(start.saturating_add(length))).collect()).collect()

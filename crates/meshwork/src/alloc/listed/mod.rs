@@ -1,9 +1,9 @@
-//! Allocators that choose among what a site has written down: lists of places, blocks, rings and switches.
+//! Allocators that choose among units listed by a site: boxes, blocks, rings and switches.
 //!
-//! A production scheduler is told by its operators which sets of nodes belong together, and each rule here
-//! says which of them a job gets. The rules are pure: what is written down, what is free and what is wanted go
-//! in, a [`Decision`] comes out. What a rule shares with the others lies beside it: [`Wanted`], [`decide`] (what
-//! happens before and around each rule) and the words in which it says why not ([`Message`]).
+//! The operators of a production scheduler list the sets of nodes that belong together, and each
+//! rule here selects one for a job. Rules are pure functions of the list, the free nodes and the
+//! request, and return a [`Decision`]. They share [`Wanted`], [`decide`] (the steps before and
+//! around each rule) and the reasons for rejection ([`Message`]).
 
 pub mod anchors;
 pub mod blocks;

@@ -58,12 +58,12 @@ pub struct Rings {
     covered: NodeSet,
 }
 
-/// Consecutive nodes of a ring; of two, the greater is the worse.
+/// Consecutive nodes of a ring; the greater of two is the worse.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     /// The weight of the heaviest node.
     weight: u32,
-    /// How many nodes of the ring are free.
+    /// The number of free nodes of the ring.
     idle: u32,
     ring: usize,
     start: usize,
@@ -76,7 +76,7 @@ impl Stretch {
 }
 
 impl Rings {
-    /// Rings on a machine of so many nodes.
+    /// Creates rings on a machine of `count` nodes.
     #[must_use]
     pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
         let set = |ring: &Vec<Node>| {
@@ -96,14 +96,14 @@ impl Rings {
         &self.rings
     }
 
-    /// The first stretch of the least weight in one ring.
+    /// The first stretch of the lowest weight in one ring.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];
         if (around.len() as u32) < size || idle < size {
             return None;
         }
-        // How many free nodes follow one another from each place on, around the ring.
+        // The number of successive free nodes from each position on, around the ring.
         let mut run = vec![0; around.len()];
         let mut length = 0;
         for place in (0..2 * around.len()).rev() {
@@ -166,7 +166,7 @@ impl Rule for Rings {
     }
 }
 
-/// The best so many stretches, with the worst of them at the root.
+/// The best stretches, up to `room`, as a heap with the worst at the root.
 struct Worst {
     heap: Vec<Stretch>,
     room: usize,
@@ -177,7 +177,7 @@ impl Worst {
         Worst { heap: Vec::new(), room }
     }
 
-    /// Keeps a stretch if there is room, or if it is better than the worst.
+    /// Inserts a stretch if the heap is not full, or if the stretch is better than the worst.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.room {
             self.heap.push(found);
@@ -192,8 +192,9 @@ impl Worst {
             return;
         }
         self.heap[0] = found;
-        // The scheduler compares the children with what stands in the slot, not with what is on its way
-        // down, so that below the first slot nothing moves on. Which stretch is replaced next hangs on it.
+        // Slurm compares the children with the content of the slot, not with the stretch being
+        // sifted down, so nothing moves below the first level. This determines which stretch is
+        // replaced next.
         let mut at = 0;
         loop {
             let mut worst = at;

@@ -1,4 +1,4 @@
-//! Runs of consecutive nodes: the rule for a machine of which nothing is written down.
+//! Runs of consecutive nodes: the rule for a machine without a listed topology.
 
 use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS};
@@ -46,7 +46,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Best fit of runs of consecutive numbers: the tightest run that is long enough, else the longest ones first.
+/// Best fit of runs of consecutive node numbers: the tightest sufficient run, else the longest
+/// first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
@@ -55,7 +56,7 @@ pub struct Runs;
 struct Run {
     start: Node,
     end: Node,
-    /// How many of them are not required.
+    /// The number of nodes that are not required.
     free: u32,
     first_required: Option<Node>,
     weight: u32,
@@ -103,9 +104,12 @@ impl Rule for Runs {
     }
 }
 
-/// The runs of what is available, in order. A change of weight ends one too, unless all must follow one
-/// another. Required nodes count in none and have no weight, but one of another weight than the nodes
-/// before it ends their run; those with which the next run then begins are not known to it.
+/// The runs of available nodes, in order.
+///
+/// A change of weight ends a run, unless all nodes must be consecutive. Required nodes are not
+/// counted and do not set the weight of a run, but a required node of another weight than the nodes
+/// before it ends their run; required nodes at the start of the next run are then not recorded in
+/// it.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -135,7 +139,7 @@ fn runs(
                 run.first_required.get_or_insert(node);
             } else {
                 run.free += 1;
-                // Where weights do not end a run, it has that of its last node.
+                // If weights do not end a run, it has the weight of its last node.
                 run.weight = weight;
             }
         }
@@ -145,7 +149,7 @@ fn runs(
     runs
 }
 
-/// The best run; the earlier one of equals.
+/// The best run; ties go to the earlier one.
 fn best_run(
     runs: &[Run],
     contiguous: bool,
@@ -170,7 +174,7 @@ fn best_run(
         if is_better {
             best = Some(i);
         }
-        // All that is required has to lie in one run.
+        // All required nodes must lie in one run.
         let another = |later: &Run| later.first_required.is_some();
         if contiguous && has_required && runs[i + 1..].iter().any(another) {
             return None;

@@ -63,7 +63,6 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// The keys of a switch.
 const SWITCH: &[Param] = &[
     Param {
         name: "nodes",
@@ -79,7 +78,7 @@ const SWITCH: &[Param] = &[
     },
 ];
 
-/// The switches of a list, if none is below itself.
+/// Reads a list of switches, none of which may be below itself.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -102,7 +101,7 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     }
 }
 
-/// A tree whose leaves have so many consecutive nodes, and whose switches join so many of the level below.
+/// A tree with `radix[0]` consecutive nodes for each leaf; higher radices count joined switches.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -123,20 +122,18 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     list
 }
 
-/// A switch of a tree.
 #[derive(Clone, Debug)]
 struct Switch {
     /// 0 for a leaf, else one more than the highest child.
     level: u32,
-    /// The switch above it; a root has none.
+    /// The switch above; `None` for a root.
     parent: Option<usize>,
-    /// How many switches lie above it.
+    /// The number of switches above it.
     depth: u32,
-    /// The nodes below it.
     nodes: NodeSet,
-    /// The words of sets in which they lie.
+    /// The range of set words that contain these nodes.
     words: Range<usize>,
-    /// The switches below it, if no two of them share a node.
+    /// The switches below it, if they share no node.
     parts: Option<Vec<usize>>,
 }
 
@@ -145,24 +142,26 @@ struct Switch {
 pub struct Tree {
     switches: Vec<Switch>,
     leaves: Vec<usize>,
-    /// Their places, each after those below it.
+    /// Switch indices in bottom-up order.
     upwards: Vec<usize>,
 }
 
-/// What lies below a switch of the list.
+/// The children of a switch in the list.
 #[derive(Clone, Debug)]
 pub enum Below {
-    /// Nodes: it is a leaf.
+    /// The nodes of a leaf.
     Nodes(NodeSet),
-    /// Switches, by their places in the list.
+    /// Switches, by their indices in the list.
     Switches(Vec<usize>),
 }
 
 impl Tree {
-    /// The tree, or the trees, of this list. A switch that is below two others is below the later one.
+    /// Creates the tree, or the trees, of this list.
+    ///
+    /// A switch that is listed below two others belongs to the later one.
     ///
     /// # Panics
-    /// If a switch is below itself, or there is none of that place in the list.
+    /// If a switch is below itself, or an index is not in the list.
     #[must_use]
     pub fn new(count: u32, list: &[Below]) -> Tree {
         let mut parent: Vec<Option<usize>> = vec![None; list.len()];
@@ -210,20 +209,21 @@ impl Tree {
         self.switches[switch].level
     }
 
-    /// The nodes below a switch.
+    /// The nodes below a switch, at any level.
     #[must_use]
     pub fn nodes(&self, switch: usize) -> &NodeSet {
         &self.switches[switch].nodes
     }
 
-    /// The words of a set and those of the nodes below a switch, where there are any of the latter.
+    /// The nodes of a set below a switch, as words; only the words that contain nodes of the
+    /// switch.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
-    /// How many nodes of a set lie below each switch.
+    /// The number of nodes of a set below each switch.
     fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -250,7 +250,7 @@ impl Tree {
         lightest
     }
 
-    /// How many links lie between each switch and the used ones, summed; `None` if one is in another tree.
+    /// The number of links from each switch to all used ones; `None` if one is in another tree.
     fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -262,7 +262,8 @@ impl Tree {
                 below[parent] += below[i];
             }
         }
-        // For each used switch the links that its way to the root shares with that of this one.
+        // The number of links that each path to the root shares with those of the used switches,
+        // summed.
         let mut shared = vec![0; used.len()];
         let mut distances = vec![None; used.len()];
         for &i in self.upwards.iter().rev() {
@@ -279,12 +280,12 @@ impl Tree {
         distances
     }
 
-    /// A switch and all above it.
+    /// A switch and all switches above it.
     fn up_from(&self, switch: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
-    /// The switch below which all is chosen.
+    /// The switch below which all nodes are chosen.
     fn top(
         &self,
         nodes: &Nodes,
@@ -314,8 +315,8 @@ impl Tree {
         top.ok_or(Failure::of(Message::UnitTooFull))
     }
 
-    /// Whether one switch is a better place than another for so many nodes, and whether it, or what it was
-    /// compared by above it, has them all.
+    /// Compares two switches as places for `missing` nodes. Also returns whether the first one, or
+    /// its ancestor at which they were compared, has enough nodes.
     fn compare(
         &self,
         i: usize,
@@ -348,8 +349,9 @@ impl Tree {
         (order, fits)
     }
 
-    /// One attempt to get `want` nodes, or if they run out no fewer than the least. Where it is not the first, the
-    /// required nodes are not enough even if they are as many: it takes one more, if there is one.
+    /// Attempts to get `want` nodes, or at least `wanted.nodes` if there are too few. If `want` is
+    /// less than `wanted.most`, this is not the first attempt: one node more than the required ones
+    /// is taken, if available, even if those suffice.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -370,7 +372,7 @@ impl Tree {
         let mut candidates = NodeSet::empty(nodes.count());
         let mut forced = chosen.clone();
         let mut found = 0;
-        // A weight that no available node has is none.
+        // Weights without available nodes are ignored.
         let classes = nodes.classes().iter().filter(|(_, class)| class.meets(available));
         for (_, class) in classes {
             forced.unite(&candidates);
@@ -406,7 +408,7 @@ impl Tree {
                 }
                 if used[leaf] {
                     self.take(leaf, &candidates, &mut chosen, &mut missing);
-                    // All that has been taken so far, from whichever leaf: as the scheduler does it.
+                    // As in Slurm, this subtracts all nodes taken so far, from whichever leaf.
                     for i in self.up_from(leaf) {
                         free[i] = free[i].saturating_sub(before - missing);
                     }
@@ -440,7 +442,7 @@ impl Tree {
         Ok(chosen)
     }
 
-    /// Takes the candidates of a leaf, lowest first, until none is missing.
+    /// Takes candidates of a leaf, lowest first, until none is missing.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
         for (word, mut bits) in
             (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))
@@ -486,7 +488,7 @@ impl Rule for Tree {
     }
 }
 
-/// The switches of a list, each after those below it; those that are below themselves are left out.
+/// The switches of a list in bottom-up order, without those that are below themselves.
 fn upwards(list: &[Below]) -> Vec<usize> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
     let mut unknown = vec![0; list.len()];

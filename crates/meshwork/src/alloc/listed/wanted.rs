@@ -1,4 +1,4 @@
-//! What a job wants of a machine of lists, and what is written down of its nodes.
+//! The size and constraints of a request to a rule, and the listed properties of nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +7,9 @@ use crate::geometry::NodeSet;
 use crate::job::Time;
 use crate::topology::Node;
 
-/// What a job wants, beside when: counts and conditions. Nodes that it shall not get are no part of it: whoever
-/// asks leaves them out of what is available.
+/// The size and constraints of a job.
+///
+/// Excluded nodes are not part of it: the caller removes them from the available nodes.
 ///
 /// ```
 /// use meshwork::alloc::listed::Wanted;
@@ -18,38 +19,39 @@ use crate::topology::Node;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The least number of nodes.
+    /// The minimum number of nodes.
     pub nodes: u32,
-    /// The largest number of nodes that it takes, where it takes more; else the same.
+    /// The maximum number of nodes; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// The size of the parts that may lie apart.
+    /// The size of the segments that may lie apart; `None` for a job in one piece.
     pub segment: Option<u32>,
-    /// Whether each part has base blocks of its own.
+    /// Whether each segment has base blocks of its own.
     pub spread: bool,
-    /// Whether all parts lie in one aggregated block.
+    /// Whether all segments lie in one aggregated block.
     pub consolidate: bool,
-    /// The most leaf switches that it may touch.
+    /// The maximum number of leaf switches; `None` for no limit.
     pub switches: Option<u32>,
-    /// Whether its nodes must follow one another.
+    /// Whether the nodes must be consecutive.
     pub contiguous: bool,
-    /// Nodes that it must have, or if there are more than it wants, among which it must lie.
+    /// Required nodes; if there are more than `most`, the nodes to choose among.
     pub listed: Option<NodeSet>,
-    /// What is known of how long others will run, for those who choose by it.
+    /// The estimated ends of running jobs, for criteria that use them.
     pub ends: Option<Ends>,
 }
 
-/// When jobs that hold nodes end by their estimates, as seen at an instant.
+/// The estimated ends of the jobs that hold nodes, as known at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// That of the job on each node; the beginning of the clock where none is known.
+    /// The estimated end of the job on each node; time 0 if none is known.
     pub of: Arc<Vec<Time>>,
-    /// The instant.
+    /// The current instant.
     pub now: Time,
 }
 
 impl Ends {
-    /// How long the job on a node still runs, if there is one and that is known; 0 if not, and if it has outrun its
-    /// estimate.
+    /// The estimated remaining run time of the job on a node, in clock units.
+    ///
+    /// 0 if there is no job, its end is unknown, or it has exceeded its estimate.
     #[must_use]
     pub fn remaining(&self, node: Node) -> f64 {
         self.of.get(node as usize).map_or(0.0, |&end| (end - self.now).max(0.0))
@@ -57,14 +59,16 @@ impl Ends {
 }
 
 impl Wanted {
-    /// So many nodes, and nothing else.
+    /// A request for `nodes` nodes without constraints.
     #[must_use]
     pub fn of(nodes: u32) -> Wanted {
         Wanted { nodes, most: nodes, ..Wanted::default() }
     }
 
-    /// How many parts there are, and the size of each: one part where none is asked for, or where it would be
-    /// larger than the job. `None` if the job is no whole number of them.
+    /// The number of segments and their size; one segment if no size is given or it exceeds the
+    /// job.
+    ///
+    /// `None` if the size of the job is not a multiple of that of a segment.
     #[must_use]
     pub fn segments(&self) -> Option<(u32, u32)> {
         match self.segment {
@@ -75,14 +79,14 @@ impl Wanted {
         }
     }
 
-    /// Whether the job is cut into segments.
+    /// Whether the job is divided into segments.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.segment.is_some_and(|size| (1..=self.nodes).contains(&size))
     }
 }
 
-/// What is written down of the nodes of a machine, in the order of their numbers.
+/// The listed properties of the nodes of a machine, in the order of their numbers.
 ///
 /// ```
 /// use meshwork::alloc::listed::Nodes;
@@ -98,10 +102,10 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Nodes with these weights (lighter ones are taken first) and numbers of processors.
+    /// Creates nodes with these weights and numbers of processors; lighter nodes are taken first.
     ///
     /// # Panics
-    /// If the two are not equally long: both have an entry for each node.
+    /// If the lists differ in length: both have an entry for each node.
     #[must_use]
     pub fn new(weights: Vec<u32>, processors: Vec<u32>) -> Nodes {
         assert_eq!(weights.len(), processors.len(), "one entry for each node");
@@ -113,25 +117,25 @@ impl Nodes {
         Nodes { weights, processors, classes: classes.into_iter().collect() }
     }
 
-    /// So many nodes that are all alike.
+    /// Creates `count` nodes of weight 1 with one processor each.
     #[must_use]
     pub fn alike(count: u32) -> Nodes {
         Nodes::new(vec![1; count as usize], vec![1; count as usize])
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.weights.len() as u32
     }
 
-    /// The weight of a node.
+    /// The weight of a node; lighter nodes are taken first.
     #[must_use]
     pub fn weight(&self, node: Node) -> u32 {
         self.weights[node as usize]
     }
 
-    /// The processors of a node.
+    /// The number of processors of a node.
     #[must_use]
     pub fn processors(&self, node: Node) -> u32 {
         self.processors[node as usize]

@@ -1,4 +1,4 @@
-//! A job in as few groups as can be, and in each of them on as few leaves.
+//! Placement in as few groups as possible, and in each of them on as few leaves as possible.
 
 use super::shares::{Parts, on_few};
 use crate::alloc::{Allocator, AllocatorEntry, Ask};

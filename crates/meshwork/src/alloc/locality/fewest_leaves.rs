@@ -1,4 +1,4 @@
-//! A job on as few leaf switches as can be.
+//! Placement on as few leaf switches as possible.
 
 use super::shares::Parts;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};

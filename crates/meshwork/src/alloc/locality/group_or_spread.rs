@@ -1,4 +1,4 @@
-//! A job in one group if there is one for it, else spread over all of them.
+//! Placement in one group if it has enough free nodes, otherwise spread over all groups.
 
 use super::shares::{Parts, evenly, on_few};
 use crate::alloc::{Allocator, AllocatorEntry, Ask};

@@ -1,5 +1,4 @@
-//! Strategies for machines whose nodes stand behind leaf switches and in groups, which place jobs on few of
-//! them; `shares` is what they have in common.
+//! Strategies that place jobs on few leaf switches or groups; `shares` is their common code.
 
 mod shares;
 pub mod fewest_leaves;

@@ -1,11 +1,11 @@
-//! How many nodes of a job go to each of several parts of a machine, and which nodes of it those are.
+//! The distribution of a job's nodes over parts of a machine, and the choice of nodes in each.
 
 use crate::geometry::ranked::in_order;
 use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// A part of a machine, by its number, and how many of its nodes are meant.
+/// The index of a part of a machine, and a number of its nodes.
 pub(super) type Share = (u32, u32);
 
 /// The leaves and groups of a machine.
@@ -16,33 +16,33 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Those of a topology that has some.
+    /// The parts of a topology, which must have leaves.
     pub(super) fn of(topology: &Topology) -> Parts {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
         Parts { tiers, nodes: topology.nodes() }
     }
 
-    /// The free nodes of each leaf among these nodes: `count` from `start` on, whole leaves.
+    /// The free nodes of each leaf in the range of `count` nodes from `start`, which has whole
+    /// leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);
         (start / leaf..(start + count) / leaf).map(|at| (at, free(at))).collect()
     }
 
-    /// The free nodes of each group.
     pub(super) fn groups(&self, free: &NodeSet) -> Vec<Share> {
         let group = self.tiers.group;
         (0..self.nodes / group).map(|at| (at, free.count_range(at * group, group))).collect()
     }
 
-    /// So many free nodes on as few leaves of the machine as can be.
+    /// Selects `wanted` free nodes on as few leaves of the machine as possible.
     pub(super) fn on_few_leaves(&self, site: &Site, wanted: u32) -> Placement {
         let mut nodes = Vec::with_capacity(wanted as usize);
         self.take_from_leaves(site.free(), 0, self.nodes, wanted, &mut nodes);
         in_order(site.grid(), nodes)
     }
 
-    /// So many free nodes of each of these groups, in each of them on as few leaves as can be.
+    /// Selects the given number of free nodes of each group, on as few of its leaves as possible.
     pub(super) fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
         shares.sort_unstable();
         let mut nodes = Vec::new();
@@ -53,7 +53,7 @@ impl Parts {
         in_order(site.grid(), nodes)
     }
 
-    /// Adds the free nodes of lowest number of each leaf that has a share, in ascending order.
+    /// Appends the lowest-numbered free nodes of each leaf with a share, in ascending order.
     fn take_from_leaves(
         &self,
         free: &NodeSet,
@@ -75,16 +75,16 @@ impl Parts {
     }
 }
 
-/// So many nodes on as few parts as can be, of which `free` says how many each has.
+/// Distributes `wanted` nodes over as few parts as possible; `free` has the free nodes of each.
 ///
-/// While no part has room for all that is left, the one with the most free nodes is filled; then the
-/// one is taken that has the fewest of those with room. Of equals the first. No choice of fewer parts has
-/// as many free nodes as the fullest ones.
+/// While no part has enough free nodes for the rest, the one with the most is filled. Then the rest
+/// goes to the part with the fewest free nodes that suffice. Ties go to the first part. This is
+/// minimal, since no *k* parts have more free nodes than the *k* fullest ones.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
 pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
-    // Most free first, of equals the first: what is filled is then a beginning of the list.
+    // Sort by most free nodes, then by index: the filled parts are then a prefix of the list.
     free.sort_unstable_by_key(|&(part, free)| (std::cmp::Reverse(free), part));
     let (mut shares, mut left, mut filled) = (Vec::new(), wanted, 0);
     while left > 0 {
@@ -104,16 +104,16 @@ pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// So many nodes spread as evenly over all parts as their free nodes allow; the first parts have one more
-/// where that does not come out even.
+/// Distributes `wanted` nodes over all parts as evenly as their free nodes allow. If the division
+/// has a remainder, the first parts get one more.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
 pub(super) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut rooms: Vec<u32> = free.iter().map(|&(_, room)| room).collect();
     rooms.sort_unstable();
-    // The smallest give all they have, until what is left can be shared by the others in whole nodes, each
-    // at most `level` of them.
+    // The smallest parts give all their free nodes, until the others can share the rest evenly,
+    // `level` each, plus one in some.
     let (mut left, mut sharing) = (wanted, rooms.len() as u32);
     for &room in &rooms {
         if room >= left.div_ceil(sharing) {
@@ -125,7 +125,7 @@ pub(super) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let (level, mut more) = (left / sharing.max(1), left % sharing.max(1));
     let mut shares = Vec::new();
     for &(part, room) in free {
-        // A part with no room above the level gives what it has; those that give one more have it.
+        // A part without free nodes above the level gets no extra node.
         let extra = u32::from(more > 0 && room > level);
         more -= extra;
         let share = room.min(level) + extra;

@@ -1,4 +1,4 @@
-//! The machine as equal cubes, and which nodes of each are free, as bits.
+//! The machine as equal cubes, with the free nodes of each as bits.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,6 @@ use crate::machine::Block;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node};
 
-/// The parameter `cube`.
 pub(super) const CUBE: Param = Param {
     name: "cube",
     kind: Kind::Integer(1, MAX_NODES as u64),
@@ -18,7 +17,7 @@ pub(super) const CUBE: Param = Param {
     help: "the side of a cube",
 };
 
-/// Reads the parameter `cube`.
+/// Reads the parameter `cube`; its default is the largest number up to 4 that divides all sides.
 pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     let divides = |side: &u32| grid.sides().iter().all(|own| own % side == 0);
     let Some(given) = params.get_integer("cube") else {
@@ -38,20 +37,19 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     ))
 }
 
-/// Some nodes of one cube, by their place in it.
+/// A set of nodes of one cube, by their place in it.
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
-/// A machine cut into cubes. Cubes, and nodes within a cube, come in lexicographic order of their coordinates: the last
-/// dimension runs fastest.
+/// A machine divided into cubes. Cubes, and by default nodes within a cube, are in lexicographic
+/// order of their coordinates: the last dimension runs fastest.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
     side: u32,
     dimensions: usize,
-    /// The nodes of each cube, cube after cube.
+    /// The nodes of all cubes, cube by cube.
     nodes: Vec<Node>,
-    /// The free nodes of each cube.
     free: Vec<Bits>,
-    /// How many those are.
+    /// The number of free nodes of each cube.
     idle: Vec<u32>,
 }
 
@@ -63,7 +61,7 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Cubes whose nodes come in this order of their places.
+    /// Creates cubes whose nodes are in the order of these places.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -78,7 +76,7 @@ impl Cubes {
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
     }
 
-    /// Takes note of which nodes are free.
+    /// Records which nodes are free.
     ///
     /// # Complexity
     /// **O(n)** for *n* nodes.
@@ -103,22 +101,21 @@ impl Cubes {
         self.dimensions
     }
 
-    /// How many cubes there are.
+    /// The number of cubes.
     pub(super) fn len(&self) -> usize {
         self.free.len()
     }
 
-    /// How many nodes a cube has.
     pub(super) fn volume(&self) -> u32 {
         self.side.pow(self.dimensions as u32)
     }
 
-    /// How many nodes of a cube are free.
+    /// The number of free nodes of a cube.
     pub(super) fn idle(&self, cube: usize) -> u32 {
         self.idle[cube]
     }
 
-    /// Whether a node of a cube, by its place in it, is free.
+    /// Whether the node at this place of a cube is free.
     pub(super) fn is_free(&self, cube: usize, place: usize) -> bool {
         self.free[cube][place / 64] >> (place % 64) & 1 == 1
     }
@@ -128,17 +125,17 @@ impl Cubes {
         self.free[cube].iter().zip(wanted).all(|(free, wanted)| free & wanted == *wanted)
     }
 
-    /// A node of a cube, by its place in it.
+    /// The node at this place of a cube.
     pub(super) fn node(&self, cube: usize, place: usize) -> Node {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place in its cube of what lies at this corner.
+    /// The place of the node with these coordinates in its cube, in lexicographic order.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// A box at a corner of a cube, as places.
+    /// The places of a box at a corner of a cube, as bits.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
@@ -157,7 +154,7 @@ impl Cubes {
     }
 }
 
-/// Every place of a box with these sides, in lexicographic order.
+/// Visits every place of a box with these sides, in lexicographic order.
 pub(super) fn for_each_place(sides: &[u32], mut visit: impl FnMut(&[u32])) {
     let mut at = Dims::from_elem(0, sides.len());
     if sides.contains(&0) {

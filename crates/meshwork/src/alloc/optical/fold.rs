@@ -1,19 +1,18 @@
-//! Folding: a job of one shape runs as well on another of the same size whose rings are those of the first, bent.
+//! Folding: a job can also run in another shape of equal size whose rings are its own, bent.
 
 use super::set_order::Ties;
 
-/// How many entries of a shape are not 1: in so many dimensions it extends.
+/// The number of dimensions in which a shape extends: its sides that are not 1.
 pub(super) fn extent(shape: &[u32]) -> usize {
     shape.iter().filter(|&&side| side != 1).count()
 }
 
-/// A shape in ascending order.
 fn sorted(mut shape: [u32; 3]) -> [u32; 3] {
     shape.sort_unstable();
     shape
 }
 
-/// How many cubes a shape touches, if each gives it one piece: sides of the shape, side of a cube.
+/// The number of cubes that a shape touches with one piece in each; `side` is that of a cube.
 ///
 /// ```
 /// use meshwork::alloc::optical::cubes_needed;
@@ -25,7 +24,8 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// Every shape of three sides with as many nodes: the shape itself first, then by the least side and the next.
+/// All shapes of three sides with the same number of nodes, sorted ascending. The shape itself
+/// comes first, then shapes by their smallest side and the next one.
 ///
 /// # Complexity
 /// **O(n⅔)** for *n* nodes.
@@ -46,8 +46,8 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     ties.sort(all)
 }
 
-/// Whether one shape can be folded into another: a ring of even length lies in two layers, or in four where four layers make a
-/// cube.
+/// Whether one shape can be folded into another. A ring of even length is folded into two layers,
+/// or into four if `side` is 4.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {
@@ -77,15 +77,17 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     }
 }
 
-/// What a shape can be folded into, for layers of which so many make a cube.
+/// The shapes that a shape can be folded into; `side` layers make a cube.
 fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
     let mut all = factorizations(shape, ties);
     all.retain(|&to| extent(&to) >= extent(&shape) && folds_into(shape, to, side));
     all
 }
 
-/// The shape in which a job runs on a static torus whose shortest side is this: of those that it can be folded into and
-/// that fit, the one with the least longest side, and else its own. A line may become any block of its size.
+/// The shape in which a job runs on a static torus whose shortest side is `shortest`.
+///
+/// Of the shapes that it can be folded into and that fit, the one with the smallest longest side;
+/// otherwise its own. A line may become any block of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -104,8 +106,10 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
     fitting.min_by_key(longest).unwrap_or(shape)
 }
 
-/// The shape in which a job runs on cubes of this side: of those that it can be folded into without touching more cubes,
-/// the one that touches fewest, and else its own. A line, which RFold winds through cubes, stays one.
+/// The shape in which a job runs on cubes of this side.
+///
+/// Of the shapes that it can be folded into without touching more cubes, the one that touches the
+/// fewest; otherwise its own. A line is not folded, because RFold winds it through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};
@@ -127,7 +131,7 @@ pub fn folded_for_cubes(shape: [u32; 3], side: u32, ties: Ties) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// Every way of cutting the sides of a sheet into layers, written out.
+    /// All divisions of the sides of a sheet into layers, enumerated.
     fn folds_of_a_sheet(a: u32, b: u32, side: u32) -> Vec<[u32; 3]> {
         let mut all = Vec::new();
         for (along_a, along_b) in [(2, 1), (1, 2), (4, 1), (2, 2), (1, 4)] {
@@ -149,7 +153,7 @@ mod tests {
             for a in 2..20 {
                 for b in 2..20 {
                     let mut found = folds([a, b, 1], side, Ties::Listed);
-                    // A sheet of two dimensions that folds into another one.
+                    // Ignore folds of a sheet into another sheet.
                     found.retain(|fold| extent(fold) == 3);
                     found.sort_unstable();
                     assert_eq!(found, folds_of_a_sheet(a, b, side), "{a}x{b} by {side}");
@@ -163,7 +167,7 @@ mod tests {
         assert_eq!(folds([2, 6, 10], 4, Ties::Listed), [[3, 4, 10], [4, 5, 6]]);
         assert_eq!(folds([2, 6, 10], 8, Ties::Listed), Vec::<[u32; 3]>::new());
         assert_eq!(folds([3, 6, 10], 4, Ties::Listed), Vec::<[u32; 3]>::new());
-        // A line folds into nothing, and neither does a single node.
+        // A line does not fold, and neither does a single node.
         assert!(folds([8, 1, 1], 4, Ties::Listed).is_empty());
         assert_eq!(folded_for_cubes([1, 1, 1], 4, Ties::Listed), [1, 1, 1]);
     }
@@ -189,7 +193,8 @@ mod tests {
 
     #[test]
     fn ties_are_broken_as_they_are_listed() {
-        // 2 x 9 x 18 and 3 x 6 x 18 and 6 x 6 x 9 and so on: the least longest side decides, then the order.
+        // Shapes such as 2 x 9 x 18, 3 x 6 x 18 and 6 x 6 x 9: the smallest longest side decides,
+        // then the order.
         assert_eq!(folded_for_torus([36, 1, 1], 16, Ties::Listed), [3, 3, 4]);
         assert_eq!(folded_for_torus([17, 1, 1], 16, Ties::Listed), [17, 1, 1]);
         // 1 x 6 x 6 comes before 2 x 3 x 6, and neither is the best.

@@ -44,7 +44,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Folding, on a torus of three dimensions.
 #[derive(Clone)]
 struct Folding {
     shortest: u32,

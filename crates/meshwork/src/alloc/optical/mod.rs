@@ -1,5 +1,6 @@
-//! Machines cut into equal cubes whose faces optical switches join at will, and what is compared with them: a
-//! torus on which jobs are folded.
+//! Allocators for machines of equal cubes whose faces are joined by optical switches.
+//!
+//! Also contains the strategy they are compared with: folding jobs on a static torus.
 
 mod cubes;
 mod fold;

@@ -1,21 +1,23 @@
-//! A path of so many free nodes from one face of a cube to a face: the end of a line that is wound through cubes.
+//! Path search for the end of a line that is wound through cubes.
+//!
+//! The path has a given number of free nodes and begins and ends on faces of a cube.
 
 use super::cubes::{Cubes, for_each_place};
 
-/// One search for a path, for those who decide how long it may go on.
+/// One path search, passed to a caller that sets its step budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
-    /// The cube, in lexicographic order of coordinates.
+    /// Index of the cube, in lexicographic order of coordinates.
     pub cube: usize,
-    /// How many nodes the path is to have.
+    /// The required number of nodes of the path.
     pub nodes: u32,
-    /// The dimension on whose two faces it begins and ends.
+    /// The dimension on whose two faces the path begins and ends.
     pub axis: usize,
 }
 
-/// The neighbours of each node of a cube that is a small torus, by their places: those before it first, in
-/// lexicographic order, then those behind it, dimension by dimension.
+/// The neighbours of each node of a cube that is a small torus, by their places. Lower places come
+/// first, in lexicographic order, then higher ones, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -41,8 +43,9 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path, depth first, over so many free nodes of a cube, from one of its nodes on the two faces across `axis` to
-/// another; `None` if there is none, or if it is not found in so many steps. A step is a look for the next node.
+/// The first path, depth first, of free nodes between two nodes on the faces across `axis`. `None`
+/// if there is none, or if it is not found within `budget` steps. A step is one look for the next
+/// node.
 ///
 /// # Complexity
 /// **O(steps)**; without a budget exponential in the nodes of a cube.
@@ -68,7 +71,7 @@ pub(super) fn find(
     let longest = nodes as usize - 1;
     let mut left = budget;
     let mut on_path = vec![false; neighbours.len()];
-    // The path so far, and which neighbour of each of its nodes is looked at next.
+    // The path so far, with the index of the next neighbour to try at each node.
     let mut path: Vec<(usize, usize)> = Vec::new();
     for &from in &ends {
         for &to in ends.iter().filter(|&&to| to != from) {

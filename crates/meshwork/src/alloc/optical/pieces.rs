@@ -1,4 +1,6 @@
-//! A shape in pieces: whole cubes, and at its far sides faces, edges and a corner, each in a cube of its own.
+//! A shape in pieces: whole cubes, and at its far sides faces, edges and a corner.
+//!
+//! Each piece has its own cube.
 
 use smallvec::smallvec;
 
@@ -8,7 +10,7 @@ use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::Dims;
 use crate::machine::Placement;
 
-/// The subsets of so many dimensions, as lists of them: by size, and in lexicographic order within one.
+/// All subsets of the dimensions, by size and then lexicographically.
 fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0_u32..1 << dimensions)
         .map(|mask| (0..dimensions).filter(|d| mask >> d & 1 == 1).collect())
@@ -17,8 +19,8 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The kinds of pieces of a shape, and how many there are of each: first those that fill a cube along all dimensions, then
-/// along all but one, and so on.
+/// The kinds of pieces of a shape with their numbers. First the pieces that fill a cube along all
+/// dimensions, then along all but one, and so on.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
@@ -33,7 +35,8 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// Where in a cube a piece may lie, if all of its kind lie alike: anywhere, or beside whole cubes only in the corners.
+/// The candidate corners in a cube for the pieces of one kind, which all lie alike. All positions,
+/// or only the corners of the cube if the shape has whole cubes.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let room: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
@@ -58,18 +61,19 @@ fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims
     }
 }
 
-/// The pieces of a shape in free parts of cubes, turned if need be.
+/// Places the pieces of a shape in free parts of cubes, in the first orientation that fits.
 ///
 /// # Complexity
-/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* places in a cube.
+/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* places in a
+/// cube.
 pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }
 
-/// The pieces of a shape as it is.
+/// Places the pieces of a shape in this orientation.
 fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
-    // Most of what does not fit needs more cubes than there are.
+    // Most shapes that do not fit need more cubes than there are.
     if kinds.iter().map(|(number, _)| number).sum::<usize>() > cubes.len() {
         return None;
     }
@@ -97,7 +101,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first so many of these cubes in which these places are free.
+/// The first `number` of the open cubes in which the wanted places are free.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();

@@ -1,4 +1,4 @@
-//! Slices of a reconfigurable torus, as TPU pods have them: any free cubes, or an aligned part of one.
+//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned part of one.
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;
@@ -75,37 +75,37 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| Ok(Box::new(Reconfigurable::new(params, topology)?)),
 };
 
-/// How cubes are joined: whether only side by side.
+/// Maps to whether joined cubes must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// What becomes of sides that no slice has: whether they are rounded up.
+/// Maps to whether sides that no slice has are rounded up.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 /// A pod of cubes.
 #[derive(Clone)]
 struct Reconfigurable {
-    /// With the nodes of a cube so that every part is a run of them.
+    /// The cubes, with their nodes ordered so that every part is a run of nodes.
     cubes: Cubes,
-    /// The parts of a cube from the whole down, each half of the one before: their sides, in the cube and in ascending
-    /// order.
+    /// The parts of a cube from the whole down, each half of the one before. Each has its sides as
+    /// in the cube, and in ascending order.
     parts: Vec<(Dims, Dims)>,
-    /// Which of them are handed out.
+    /// Whether each part may be allocated.
     handed_out: Vec<bool>,
-    /// Cubes as nodes.
+    /// The grid with one node for each cube.
     grid: Grid,
-    /// The search for blocks of cubes, where they have to lie side by side.
+    /// The search for blocks of cubes; `None` if any cubes can be joined.
     blocks: Option<FirstFit>,
     is_rounded: bool,
     failed: Option<NodeSet>,
     reconfiguration_time: f64,
 }
 
-/// What a request comes to.
+/// The slice for a request.
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
-    /// A part of a cube, by its place in the list.
+    /// Index of a part in `parts`.
     Part(usize),
-    /// So many cubes along each dimension.
+    /// The number of cubes along each dimension.
     Cubes(Dims),
 }
 
@@ -173,7 +173,7 @@ impl Reconfigurable {
         self.parts[part].0.iter().product()
     }
 
-    /// The slice that holds a request, if there is one.
+    /// The slice for a request; `None` if no slice holds it.
     fn slice(&self, request: &Request) -> Option<Slice> {
         let side = self.cubes.side();
         match request {
@@ -188,7 +188,7 @@ impl Reconfigurable {
                             *own == ascending
                         }
                 };
-                // The smallest that does; the whole cube is a slice of one cube.
+                // The smallest such part; the whole cube is treated as a slice of one cube.
                 let part = self.parts.iter().enumerate().rev().find(holds).map(|(part, _)| part);
                 if let Some(part) = part.filter(|&part| part > 0) {
                     return Some(Slice::Part(part));
@@ -215,7 +215,7 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether there are so many cubes, and where they must lie side by side a block of them.
+    /// Whether the machine has these cubes, as a block if they must be adjacent.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -226,7 +226,7 @@ impl Reconfigurable {
         number <= self.cubes.len() as u64 && (self.blocks.is_none() || fits)
     }
 
-    /// Cubes that are wholly free, joined.
+    /// A placement on fully free cubes.
     fn of_cubes(&mut self, counts: &Dims, grid: &Grid) -> Option<Placement> {
         let volume = self.cubes.volume();
         let side = self.cubes.side();
@@ -252,7 +252,7 @@ impl Reconfigurable {
         Some(Block { base: grid.node(&at), sides }.into())
     }
 
-    /// A part of a cube.
+    /// A placement on a part of the best cube: the one with the fewest free nodes that has it free.
     fn of_one(&self, part: usize) -> Option<Placement> {
         let volume = self.volume(part);
         let mut cubes: Vec<usize> =
@@ -265,7 +265,7 @@ impl Reconfigurable {
         })
     }
 
-    /// Where in a cube a part begins that lies in the smallest free part, the first of those.
+    /// The first place of a free part in a cube, within the smallest free part that contains one.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);
@@ -279,7 +279,7 @@ impl Reconfigurable {
     }
 }
 
-/// The halves of halves of a cube, whole first, and its places so that every part is a run of them.
+/// The repeated halves of a cube, whole first, and its places so that every part is a run of them.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);
@@ -296,7 +296,7 @@ fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
         sides[last] /= 2;
         cuts.push((last, sides[last]));
     }
-    // The least parts one after the other, in the order of the cuts, each of its places in lexicographic order.
+    // Order the smallest parts by the cuts, and the places of each lexicographically.
     let mut corners = vec![Dims::from_elem(0, dimensions)];
     for (d, half) in cuts {
         let both = |corner: &Dims| {

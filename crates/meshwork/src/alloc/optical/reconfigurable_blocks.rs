@@ -1,4 +1,4 @@
-//! RFold's blocks without folding: a shape in pieces, each in any cube that has room for it.
+//! RFold's blocks without folding: a shape in pieces, each in any cube where it fits.
 
 use super::cubes::{self, CUBE, Cubes};
 use super::pieces;
@@ -41,7 +41,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Pieces in cubes, on a grid of any number of dimensions.
 #[derive(Clone)]
 struct Blocks {
     cubes: Cubes,

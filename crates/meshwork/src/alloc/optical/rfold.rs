@@ -1,4 +1,4 @@
-//! RFold: jobs are folded so that they touch few cubes, and lines wind through cubes that are in use.
+//! RFold: jobs are folded so that they touch few cubes, and lines wind through cubes in use.
 
 use super::cubes::{self, CUBE, Cubes};
 use super::fold::{extent, folded_for_cubes};
@@ -68,10 +68,10 @@ pub struct Rfold {
 }
 
 impl Rfold {
-    /// RFold on a machine whose every side is a multiple of `side`, with no limit to its searches.
+    /// Creates RFold without search limits for a machine divided into cubes of side `side`.
     ///
     /// # Panics
-    /// If a side of the machine is no such multiple.
+    /// If a side of the machine is not a multiple of `side`.
     #[must_use]
     pub fn new(grid: &Grid, side: u32, ties: Ties) -> Rfold {
         assert!(grid.sides().iter().all(|own| own % side == 0), "cubes fill the machine");
@@ -83,8 +83,9 @@ impl Rfold {
         }
     }
 
-    /// Where a job goes, and `budget` says for each search for a path how many steps it may take: for those who
-    /// compare it with a program whose searches the clock ends.
+    /// The placement of a job; `budget` returns the maximum number of steps of each path search.
+    ///
+    /// This allows comparisons with a program whose searches are ended by the clock.
     ///
     /// ```
     /// use meshwork::alloc::optical::rfold::Rfold;
@@ -121,7 +122,7 @@ impl Rfold {
         )
     }
 
-    /// A line of so many nodes, wound through cubes.
+    /// A line of `nodes` nodes, wound through cubes.
     fn wound(
         &self,
         nodes: u32,

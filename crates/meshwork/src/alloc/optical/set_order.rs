@@ -1,22 +1,21 @@
-//! In which order equals compete: as they are listed, or in the order of the set in which RFold's program keeps
-//! them.
+//! Tie-breaking order: as listed, or the iteration order of the set used by RFold's program.
 
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// How ties between shapes, and between corners of a cube, are broken.
+/// The tie-breaking rule between shapes, and between corners of a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
     /// In the order in which the definition lists them.
     Listed,
-    /// In the order in which CPython walks a set of them, as RFold's program does: for comparing runs with it,
-    /// job by job.
+    /// In the iteration order of a CPython set, as in RFold's program.
+    ///
+    /// Used to compare runs with that program, job by job.
     Original,
 }
 
 static WORDS: Words<Ties, 2> = Words::new([("listed", Ties::Listed), ("original", Ties::Original)]);
 
 impl Ties {
-    /// The parameter `ties`.
     pub(super) const PARAM: Param = Param {
         name: "ties",
         kind: WORDS.kind(),
@@ -25,12 +24,11 @@ impl Ties {
                happens to walk them, so that runs can be compared with its own",
     };
 
-    /// Reads the parameter.
     pub(super) fn read(params: &Params) -> Ties {
         params.meaning("ties", &WORDS)
     }
 
-    /// Distinct triples in this order; `Listed` keeps the order in which they come.
+    /// Returns the distinct triples in this order; `Listed` keeps the input order.
     pub(super) fn sort(self, triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
         match self {
             Ties::Original => set_order(triples),
@@ -51,8 +49,8 @@ const PRIME_1: u64 = 11_400_714_785_074_694_791;
 const PRIME_2: u64 = 14_029_467_366_897_019_727;
 const PRIME_5: u64 = 2_870_177_450_012_600_261;
 
-/// The hash of a tuple of three small numbers in CPython since 3.8: xxHash over the numbers, which are their own
-/// hashes.
+/// The hash of a tuple of three small numbers in CPython since 3.8. It is xxHash over the numbers,
+/// which are their own hashes.
 fn hash(triple: [u32; 3]) -> u64 {
     let over = triple.iter().fold(PRIME_5, |hash, &number| {
         let hash = hash.wrapping_add(u64::from(number).wrapping_mul(PRIME_2));
@@ -64,7 +62,7 @@ fn hash(triple: [u32; 3]) -> u64 {
     }
 }
 
-/// Puts a triple into a table of a power of two of slots, unless it is there; whether it was not.
+/// Inserts a triple into a table whose size is a power of two; returns whether it was absent.
 fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
     const PROBES: usize = 9;
     let (mask, hash) = (table.len() - 1, hash(triple));
@@ -86,10 +84,10 @@ fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
     }
 }
 
-/// Triples in the order in which CPython walks the set into which they were put one after the other.
+/// Triples in the iteration order of a CPython set into which they were inserted in turn.
 ///
 /// # Complexity
-/// **O(n)** for *n* triples, as long as few of them meet.
+/// **O(n)** for *n* triples with few collisions.
 fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
     let mut table = vec![None; 8];
     let mut filled = 0;
@@ -113,7 +111,8 @@ fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// What CPython 3.11 says: `hash((0, 0, 0))`, and lists of sets to which these were added one by one.
+    /// Values from CPython 3.11: `hash((0, 0, 0))`, and lists of sets with elements added one by
+    /// one.
     #[test]
     fn triples_come_as_they_do_from_a_python_set() {
         assert_eq!(hash([0, 0, 0]), 3_010_437_511_937_009_226);

@@ -1,18 +1,20 @@
-//! Lists of partitions, as text: what the cards of a machine are, and of which cards and switches each partition is.
+//! The text format of partition lists: cards of nodes, and the cards and switches of partitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known;
 use crate::geometry::NodeSet;
 
-/// The most names that brackets may stand for in one list: more than any machine has parts.
+/// The maximum number of names that brackets may expand to in one list. More than the number of
+/// parts of any machine.
 const MAX_NAMES: usize = 1 << 22;
 
 /// A list of partitions.
 ///
-/// Its text has a line for each thing; what follows a `#` is not read. A line `cards 32 R[0-4][0-7]-N[00-15]` names
-/// cards of 32 nodes each; the nodes of the machine are theirs, in this order. A line `NAME: PART PART …` is a partition;
-/// a part that is no card is a switch. In brackets stand numbers and ranges, with as many digits as they are written with.
+/// The text has one item per line; `#` starts a comment. A line `cards 32 R[0-4][0-7]-N[00-15]`
+/// names cards of 32 nodes each; the nodes of the machine are numbered card by card in this order.
+/// A line `NAME: PART PART …` is a partition; a part that is not a card is a switch. Brackets
+/// contain numbers and ranges, expanded with their written number of digits.
 ///
 /// ```
 /// use meshwork::alloc::partitions::List;
@@ -24,7 +26,6 @@ const MAX_NAMES: usize = 1 << 22;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
-    /// How many nodes each card has, and where its nodes begin.
     pub(super) cards: Vec<Card>,
     card_names: Vec<String>,
     switch_names: Vec<String>,
@@ -37,7 +38,7 @@ pub(super) struct Card {
     pub(super) nodes: u32,
 }
 
-/// A partition: a name, and the cards and switches that it needs for itself.
+/// A named partition, with the cards and switches that it occupies exclusively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     pub(super) name: String,
@@ -47,10 +48,10 @@ pub(super) struct Partition {
 }
 
 impl List {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// One sentence with the line: what is given, and what would be right.
+    /// One sentence with the line number, the problem and what would be right.
     pub fn read(text: &str) -> Result<List, String> {
         let mut reader = Reader::default();
         for (index, line) in text.lines().enumerate() {
@@ -62,7 +63,7 @@ impl List {
         reader.finish()
     }
 
-    /// The partitions of Intrepid, the Blue Gene/P of Argonne National Laboratory, in production.
+    /// The production partitions of Intrepid, the Blue Gene/P of Argonne National Laboratory.
     ///
     /// ```
     /// use meshwork::alloc::partitions::List;
@@ -73,12 +74,11 @@ impl List {
         List::read(&known::intrepid()).expect("it is written right")
     }
 
-    /// How many switches there are.
     pub(super) fn switches(&self) -> u32 {
         self.switch_names.len() as u32
     }
 
-    /// Each partition by its name, with the names of its cards and of its switches, in the order of the list.
+    /// The name of each partition, with its card and switch names, in the order of the list.
     #[must_use]
     pub fn spelled_out(&self) -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
         let names = |set: &NodeSet, names: &[String]| {
@@ -91,20 +91,20 @@ impl List {
         self.partitions.iter().map(spelled).collect()
     }
 
-    /// How many nodes the machine has.
+    /// The number of nodes of the machine.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.cards.last().map_or(0, |card| card.first + card.nodes)
     }
 
-    /// The sizes that there are, in ascending order.
+    /// The distinct partition sizes in nodes, in ascending order.
     pub fn sizes(&self) -> impl Iterator<Item = u32> {
         let sizes: BTreeSet<u32> =
             self.partitions.iter().map(|partition| partition.nodes).collect();
         sizes.into_iter()
     }
 
-    /// The name of each partition, how many nodes it has, and how many switches it needs, in the order of the list.
+    /// The name, node count and switch count of each partition, in the order of the list.
     pub fn partitions(&self) -> impl Iterator<Item = (&str, u32, u32)> {
         self.partitions.iter().map(|own| (own.name.as_str(), own.nodes, own.switches.count()))
     }
@@ -113,7 +113,7 @@ impl List {
 #[derive(Default)]
 struct Reader {
     cards: Vec<Card>,
-    /// The number of each card by its name.
+    /// Card index by name.
     known: BTreeMap<String, u32>,
     switches: BTreeMap<String, u32>,
     partitions: Vec<(String, Vec<u32>, Vec<u32>)>,
@@ -180,7 +180,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The names that a word with brackets stands for.
+    /// Expands the brackets of a word.
     fn expand(&mut self, word: &str) -> Result<Vec<String>, String> {
         let mut all = vec![String::new()];
         let mut rest = word;

@@ -1,4 +1,4 @@
-//! Partitions of a list, as Blue Gene machines hand them out: each job alone in one, and the one that blocks least.
+//! Partitions of a list, as on Blue Gene machines: one job each, chosen to block the fewest others.
 
 mod known;
 mod list;
@@ -52,29 +52,30 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| Ok(Box::new(Partitions::new(params, topology)?)),
 };
 
-/// The most nodes of a machine without a list, and the most partitions of a list: all are compared with all.
+/// Maximum nodes of a machine with the list `halves`, and partitions of any list. Limited because
+/// all partitions are compared with all.
 const MAX_HALVED: u32 = 4096;
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// What never changes.
+/// The immutable part of the allocator, shared by forks.
 #[derive(Debug)]
 struct Machine {
     list: List,
-    /// The larger partitions that have all cards of each one.
+    /// For each partition, the larger partitions that contain all of its cards.
     parents: Vec<Vec<u32>>,
 }
 
-/// Partitions of one machine, and which of them are held.
+/// The partitions of one machine, and which of them are held.
 #[derive(Clone)]
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// The cards of which a node is held, and the switches that are held.
+    /// The cards with a held node; `wired` has the held switches.
     busy: NodeSet,
     wired: NodeSet,
 }
 
-/// A partition that is held, and those of its nodes that have not been given back.
+/// A held partition, with its nodes that have not been released.
 #[derive(Clone)]
 struct Held {
     partition: usize,
@@ -136,7 +137,7 @@ impl Partitions {
         })
     }
 
-    /// Looks anew at which cards and switches are held.
+    /// Recomputes which cards and switches are held.
     fn look_at(&mut self, free: &NodeSet) {
         self.busy.clear();
         for (index, card) in (0..).zip(&self.machine.list.cards) {
@@ -157,7 +158,6 @@ impl Partitions {
         clear(&partition.cards, &self.busy) && clear(&partition.switches, &self.wired)
     }
 
-    /// The nodes of a partition.
     fn nodes(&self, partition: usize) -> impl Iterator<Item = u32> + '_ {
         let list = &self.machine.list;
         list.partitions[partition].cards.iter().flat_map(|card| {
@@ -166,7 +166,7 @@ impl Partitions {
         })
     }
 
-    /// The first partition of exactly these nodes whose switches are free.
+    /// The first partition with exactly these nodes whose switches are free.
     fn of(&self, nodes: &NodeSet) -> Option<usize> {
         let count = nodes.count();
         let is_it = |(index, own): &(usize, &list::Partition)| {

@@ -1,4 +1,4 @@
-//! The block that was asked for, or else halves of it, and halves of those.
+//! The requested block, or else its halves, and halves of those.
 
 use toml::{Table, Value};
 
@@ -58,7 +58,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Adaptive non-contiguous allocation, on a grid of any number of dimensions.
 struct AdaptiveNoncontiguous {
     search: Box<dyn Allocator>,
     levels: Option<u64>,
@@ -71,7 +70,7 @@ static SEARCHES: Words<&'static AllocatorEntry, 4> = Words::new([
     ("boundary_search", &block::boundary::boundary_search::ENTRY),
 ]);
 
-/// The strategy that places the pieces.
+/// Builds the strategy that places the pieces.
 fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let entry = params.meaning("search", &SEARCHES);
     let declared: Vec<&Param> = entry.about.params.iter().collect();
@@ -81,7 +80,7 @@ fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Pr
 }
 
 impl AdaptiveNoncontiguous {
-    /// Places all pieces on what is free, the first first. Those that found no place are marked.
+    /// Places the pieces in order on the free nodes; the flags say which pieces were placed.
     fn place(
         &self,
         pieces: &[Dims],
@@ -89,7 +88,7 @@ impl AdaptiveNoncontiguous {
         now: Time,
         rng: &mut Stream,
     ) -> (Placement, Vec<bool>) {
-        // They must not lie on one another: each is claimed, on copies.
+        // Each piece is claimed on copies, so that pieces do not overlap.
         let (mut site, mut search) = (site.clone(), self.search.fork());
         let mut all = Placement::default();
         let mut has_place = |piece: &Dims| {
@@ -107,7 +106,7 @@ impl AdaptiveNoncontiguous {
     }
 }
 
-/// The halves of a piece along its longest side, the larger one first; a single node has none.
+/// The halves of a piece along its longest side, the larger one first; `None` for a single node.
 fn halves(piece: &Dims) -> Option<[Dims; 2]> {
     let longest = (0..piece.len()).rev().max_by_key(|&d| piece[d]).filter(|&d| piece[d] > 1)?;
     let (mut larger, mut smaller) = (piece.clone(), piece.clone());
@@ -140,7 +139,7 @@ impl Allocator for AdaptiveNoncontiguous {
             };
             let before = pieces.len();
             pieces = pieces.into_iter().zip(placed).flat_map(cut).collect();
-            // A search that finds every free node never leaves single ones alone without a place.
+            // Only single nodes are unplaced. Impossible if the search finds every free node.
             if pieces.len() == before {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Nodes along a curve, and fits of a line of them.
+//! Allocation of consecutive nodes along a curve.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
@@ -65,14 +65,13 @@ static CURVES: Words<Order, 3> = Words::new([
 static FITS: Words<Fit, 3> =
     Words::new([("best_fit", Fit::Best), ("first_fit", Fit::First), ("free_list", Fit::FreeList)]);
 
-/// Curve allocation, on a grid of any number of dimensions.
 #[derive(Clone)]
 struct Curve {
     line: Line,
     fit: Fit,
 }
 
-/// Which part of the line is taken.
+/// The part of the line that is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     First,
@@ -81,7 +80,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// The place in the line from which on so many free ones are taken.
+    /// The position in the line from which `count` free nodes are taken.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();
@@ -102,7 +101,7 @@ impl Fit {
     }
 }
 
-/// The first of so many free places in succession that lie closest together.
+/// The start of the `count` successive free positions that span the shortest part of the line.
 fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
     let ends = free.iter().skip(count as usize - 1);
     free.iter().zip(ends).min_by_key(|(start, end)| end - start).map(|(start, _)| start)

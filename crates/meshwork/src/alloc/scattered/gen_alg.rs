@@ -1,4 +1,4 @@
-//! Centres on free processors, hops over pairs: Gen-Alg.
+//! Gen-Alg: centres on free processors, minimising hops over pairs.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

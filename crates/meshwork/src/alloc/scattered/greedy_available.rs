@@ -1,4 +1,4 @@
-//! The block that was asked for, or else the largest free blocks inside it, one after the other.
+//! The requested block, or else the largest free blocks inside it, one after the other.
 
 use crate::alloc::block::first_fit::FirstFit;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
@@ -50,12 +50,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Greedy available blocks, on a grid of any number of dimensions.
 #[derive(Clone)]
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Room for the nodes that are free of what was taken.
+    /// Scratch set of the free nodes that are not yet taken.
     free: NodeSet,
 }
 
@@ -86,7 +85,7 @@ impl Allocator for GreedyAvailable {
             placement.blocks.push(block);
             most = sides;
         }
-        // All that may follow a single node are single nodes.
+        // After a single node, only single nodes can follow.
         placement.blocks.extend(in_order(grid, self.free.iter().take(rest as usize)).blocks);
         Some(placement)
     }

@@ -1,4 +1,4 @@
-//! Square shells around a centre: MC1x1.
+//! MC1x1: square shells around a centre.
 
 use super::nearest::MAX_NODES;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_nodes};
@@ -41,18 +41,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// MC1x1, on a grid of any number of dimensions.
 ///
-/// The sum of distances is found for all centres at once: with each radius a node that is still to be reached is one
-/// step further away, so that a centre's sum grows by as many nodes as its shells up to that radius are short of. How
-/// many those hold is a sum over windows, along one dimension after the other.
+/// The distance sums of all centres are computed at once. With each radius, every node not yet
+/// reached is one step further away, so the sum of a centre grows by the number of nodes still
+/// missing within that radius. The number of nodes within a radius is a window sum along one
+/// dimension after the other.
 #[derive(Default)]
 struct Shells {
-    /// Of each node, how many free ones lie within the radius of it.
+    /// For each node, the number of free nodes within the current radius.
     within: Vec<u32>,
-    /// The same, before the dimension that is being summed along.
+    /// The values of `within` before the dimension currently summed along.
     before: Vec<u32>,
-    /// The window at one place of every line that is summed along.
+    /// The window at one position of every line summed along.
     window: Vec<u32>,
-    /// Of each centre, the sum of distances as far as it is known.
+    /// For each centre, the sum of distances up to the current radius.
     sums: Vec<u64>,
 }
 
@@ -74,7 +75,8 @@ impl Shells {
         }
     }
 
-    /// The centre with the least sum of distances to as many nodes, the first of equals.
+    /// The centre with the smallest sum of distances to its `count` nearest nodes, the first of
+    /// equals.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);
@@ -92,7 +94,8 @@ impl Shells {
                     best = Some((*sum, centre));
                 }
             }
-            // What is still open only grows, and by the next radius perhaps by nothing.
+            // Unfinished sums never decrease, but may not grow at the next radius: hence the strict
+            // comparison.
             if best.is_some_and(|(least, _)| least < least_open) {
                 return best.map(|(_, centre)| centre);
             }
@@ -101,8 +104,9 @@ impl Shells {
     }
 }
 
-/// Sums over windows along the lines of a part of a grid: `to` at each place is what `from` has up to `radius` places
-/// from it, around the ends of rings. A line has a place in every `stride` numbers.
+/// Computes window sums along the lines of a part of a grid. `to` at each position is the sum of
+/// `from` up to `radius` positions away, wrapping on rings. Consecutive positions of a line are
+/// `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],
@@ -155,7 +159,7 @@ impl Allocator for Shells {
         };
         let mut nodes: Vec<(u32, Node)> =
             site.free().iter().map(|node| (apart(node), node)).collect();
-        // In order of distance, and in each shell row-major.
+        // Sort by distance, and row-major within each shell.
         nodes.sort_unstable();
         Some(in_order(grid, nodes.iter().take(count as usize).map(|&(_, node)| node)))
     }

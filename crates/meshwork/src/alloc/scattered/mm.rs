@@ -1,4 +1,4 @@
-//! Centres at all crossings of occupied coordinates: MM.
+//! MM: centres at all crossings of occupied coordinates.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

@@ -1,4 +1,4 @@
-//! Strategies whose placements may be in several pieces; `nearest` is what two share.
+//! Strategies whose placements may have several pieces; `nearest` is shared by two of them.
 
 mod nearest;
 pub mod naive;

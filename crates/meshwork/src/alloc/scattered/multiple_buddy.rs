@@ -39,13 +39,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///
-/// A cell of a hypercube would be the whole cube or one node. So a grid of twos is taken for the line of
-/// its addresses, of which halves of halves are subcubes: there it is the buddy system with a block for each
-/// binary digit.
+/// On a hypercube a cell would be the whole cube or one node. So a grid whose sides are all 2 is
+/// treated as the line of its addresses, whose repeated halves are subcubes: a buddy system with
+/// one block for each binary digit.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
-    /// The dimensions of a cell, and the highest level.
+    /// The number of dimensions of a cell; `highest` is its highest level.
     dimensions: usize,
     highest: usize,
     is_line: bool,
@@ -75,7 +75,7 @@ impl MultipleBuddy {
         Block { base, sides }
     }
 
-    /// Calls `change` for the parts of a placement as blocks of the listed grid that reach around no edge.
+    /// Calls `change` for the parts of a placement as non-wrapping blocks of the listed grid.
     fn for_each_block(
         &mut self,
         placement: &Placement,
@@ -116,14 +116,14 @@ impl Allocator for MultipleBuddy {
                 wanted -= 1;
             }
             if level > 0 {
-                // Those that are not to be had, as cells of the next lower level.
+                // Missing cells are replaced by cells of the next lower level.
                 wanted <<= self.dimensions;
             }
         }
         let grid = site.grid();
         let blocks = taken.iter().map(|&(level, corner)| self.block(level, corner, grid));
         let placement = Placement { blocks: blocks.collect() };
-        // It was a proposal: the lists depend on what is free alone, and so are as before.
+        // Undo the proposal. The lists depend only on the free nodes, so this restores them.
         taken.iter().for_each(|&(level, corner)| self.cells.give(level, corner));
         Some(placement)
     }

@@ -1,4 +1,4 @@
-//! A subcube for each part of the count, of the digits of its base-k form.
+//! A subcube for each unit of the base-k digits of the count.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -39,19 +39,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The multiple partner strategy.
-///
-/// On a k-ary n-cube the count is written in base *k*: its digit *m* is how many subcubes of dimension *m* are
-/// wanted. From the highest on, each is looked for among the blocks of *k*ᵐ⁻¹ nodes whose index is a multiple
-/// of that, in ascending order: the subcube is a block and its partners, which differ from it in one
-/// digit; the digit is the lowest one of the block's number first. A subcube that is not to be had is
-/// replaced by *k* of the next lower dimension, and those of dimension 0 are the first free nodes.
-///
-/// Where sides differ, a subcube of dimension *m* has the product of the first *m* sides for its number of nodes, the count is written in
-/// those units, and partners lie along dimensions as long as dimension *m* − 1.
+/// The multiple partner strategy. Blocks are tried in ascending order, and for each block the
+/// lowest digit of its number first. If sides differ, the partners in a subcube of dimension *m*
+/// lie along dimensions as long as dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Room for the nodes that are still free of what was taken.
+    /// Scratch set of the free nodes that are not yet taken.
     free: NodeSet,
 }
 
@@ -68,7 +61,7 @@ impl Allocator for MultiplePartner {
             wanted += rest / nodes;
             rest %= nodes;
             wanted -= self.take(grid, m, wanted, &mut placement);
-            // Those that are not to be had, as subcubes of the next lower dimension.
+            // Missing subcubes are replaced by subcubes of the next lower dimension.
             wanted *= grid.sides()[m - 1];
         }
         let singles = in_order(grid, self.free.iter().take((wanted + rest) as usize));
@@ -81,17 +74,17 @@ impl Allocator for MultiplePartner {
     }
 }
 
-/// The nodes of a subcube of dimension `m`.
+/// The number of nodes of a subcube of dimension `m`.
 fn block_nodes(grid: &Grid, m: usize) -> u32 {
     grid.sides()[..m].iter().product()
 }
 
 impl MultiplePartner {
-    /// Takes up to so many subcubes of dimension `m`; returns how many there were.
+    /// Takes up to `most` subcubes of dimension `m`; returns their number.
     fn take(&mut self, grid: &Grid, m: usize, most: u32, placement: &mut Placement) -> u32 {
         let length = block_nodes(grid, m - 1);
         let mut found = 0;
-        // What is taken frees nothing, so the search goes on where the last one was found.
+        // Taking nodes frees none, so the search continues where the last one was found.
         let mut base = 0;
         while found < most && base < grid.nodes() {
             let partner = (m - 1..grid.dimensions()).find(|&d| self.is_free(grid, m, base, d));
@@ -104,15 +97,15 @@ impl MultiplePartner {
                 placement.blocks.push(block);
                 found += 1;
             }
-            // The next block of which a node is free, if not the whole.
+            // Skip to the next block with at least one free node.
             let next = self.free.first_from(base + length).unwrap_or(grid.nodes());
             base = next / length * length;
         }
         found
     }
 
-    /// Whether a block of dimension `m - 1` is the first of its partners along dimension `d`, and all of
-    /// them are free.
+    /// Whether a block can form a subcube with its partners along dimension `d`. The block of
+    /// dimension `m - 1` must be the first of them, and all must be free.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

@@ -1,4 +1,4 @@
-//! The first free nodes, wherever they are.
+//! The first free nodes, in one piece or not.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -30,7 +30,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |_, _| Ok(Box::new(Naive)),
 };
 
-/// Naive allocation; on a flat machine, where any processors will do, it is all that is needed.
+/// Naive allocation. Sufficient on a flat machine, where any processors will do.
 #[derive(Clone)]
 struct Naive;
 
@@ -44,7 +44,7 @@ impl Allocator for Naive {
         let mut from = 0;
         while wanted > 0 {
             let base = free.first_from(from)?;
-            // A block is a part of one row: on a flat machine the row is the whole machine.
+            // A block is a part of one row; on a flat machine the row is the whole machine.
             let run = free.run_length(base).min(width - grid.coordinate(base, 0)).min(wanted);
             let mut sides = Dims::new();
             sides.push(run);

@@ -1,4 +1,4 @@
-//! The machine cut into pages, which are handed out whole, in a fixed order.
+//! Paging: the machine is divided into pages, which are allocated whole in a fixed order.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| Ok(Box::new(Paging::new(params, topology)?)),
 };
 
-/// What a page is: whether it is a subcube.
+/// Maps to whether a page is a subcube.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
 
 static ORDERS: Words<Order, 5> = Words::new([
@@ -72,27 +72,21 @@ static ORDERS: Words<Order, 5> = Words::new([
     ("hilbert", Order::Hilbert),
 ]);
 
-/// Paging, on a grid of any number of dimensions.
-///
-/// A page is free if all of its nodes are. A request takes the first free pages of the order until they
-/// hold enough nodes, and holds them whole. With pages of one node it takes any nodes, and exactly as
-/// many as were asked for; with larger ones it may fail though enough nodes are free. Pages
-/// at the far edges of a mesh whose sides are no multiples of the page are smaller. Ranks follow the order of the
-/// pages, and go through each page dimension 0 first.
+/// Paging, on a grid of any number of dimensions. A page is free if all of its nodes are. Ranks
+/// follow the order of the pages, and go through each page with dimension 0 first.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,
-    /// The pages that are free.
     line: Line,
-    /// How many nodes of each page are held.
+    /// The number of held nodes of each page.
     held: Vec<u32>,
 }
 
-/// How a grid is cut into pages.
+/// The division of a grid into pages.
 struct Pages {
-    /// One node for each page.
+    /// The grid of pages, with one node for each page.
     grid: Grid,
-    /// The sides of a page.
+    /// The sides of a page, except at the far edges of a mesh.
     sides: Dims,
 }
 
@@ -117,7 +111,7 @@ impl Paging {
     }
 }
 
-/// The sides of a page, if it is no larger than the machine.
+/// The sides of a page, which must not be larger than the machine.
 fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let (grid, page) = (topology.grid(), params.integer("page") as u32);
     let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
@@ -155,7 +149,7 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
 }
 
 impl Pages {
-    /// The page that holds a node.
+    /// The page that contains a node.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;
@@ -164,7 +158,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// The nodes of a page.
+    /// The nodes of a page as a block.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Free nodes at random.
+//! Random free nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -31,13 +31,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |_, _| Ok(Box::new(Random::default())),
 };
 
-/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes, of which only the places that are
-/// drawn are looked up. Ranks lie in the order in which their nodes are drawn.
+/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Only the drawn
+/// positions are looked up. Ranks follow the order in which nodes are drawn.
 #[derive(Default)]
 struct Random {
-    /// The places in the ascending list of free nodes, each at its own between two questions.
+    /// Positions in the ascending list of free nodes; the identity between two requests.
     places: Vec<u32>,
-    /// With which place each one drawn so far has changed.
+    /// The position swapped with each drawn one, to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

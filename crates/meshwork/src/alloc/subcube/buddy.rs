@@ -58,7 +58,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// What is kept of free blocks.
+/// How free blocks are represented.
 #[derive(Clone, Copy)]
 enum Form {
     Lists,
@@ -67,7 +67,7 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("lists", Form::Lists), ("bitmap", Form::Bitmap)]);
 
-/// Which block of a list is taken.
+/// The block of a list that is taken first.
 #[derive(Clone, Copy)]
 enum Order {
     Address,
@@ -77,9 +77,8 @@ enum Order {
 static ORDERS: Words<Order, 2> =
     Words::new([("address", Order::Address), ("recent", Order::Recent)]);
 
-/// The buddy system as a bitmap.
-///
-/// The lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ − 1 are all free.
+/// The buddy system as a bitmap. It takes the lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ
+/// − 1 are all free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -109,37 +108,35 @@ impl Allocator for Bitmap {
 
 /// The buddy system as lists of free blocks, one for each dimension.
 ///
-/// A request takes a block of the shortest list that has one and whose blocks are large enough; the
-/// block is halved, and upper halves are listed, until the size is right. A block that is given back is
-/// merged with its buddy as long as that is listed. So the lists always hold the largest aligned
-/// blocks that are free. Nodes that are claimed without having been proposed are taken out of
-/// whatever block they lie in.
+/// A request takes a block of the smallest sufficient dimension with a nonempty list; it is halved,
+/// and upper halves are listed, until the size is right. A released block is merged with its buddy
+/// as long as that is listed. So the lists always hold the largest aligned free blocks. Nodes that
+/// are claimed without a proposal are carved out of the block that contains them.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
     lists: L,
 }
 
-/// Lists of aligned blocks: the block `index` of a dimension *k* begins at node `index` 2ᵏ.
+/// Lists of aligned blocks: block `index` of dimension *k* begins at node `index` 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
-    /// Empty lists for a cube of this dimension.
+    /// Creates empty lists for a cube of this dimension.
     fn empty(dimension: u32) -> Self;
-    /// The dimensions whose lists are not empty, as bits.
+    /// The dimensions with a nonempty list, as bits.
     fn filled(&self) -> u32;
-    /// The block of a list that is taken first.
+    /// The index of the block that is taken first from a list.
     fn first(&self, dimension: u32) -> Option<u32>;
-    /// Lists a block.
     fn insert(&mut self, dimension: u32, index: u32);
-    /// Takes a block out of its list, if it is listed.
+    /// Removes a block from its list; returns whether it was listed.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
-    /// All blocks, those of each list in the order in which they would have to be listed again: nothing,
-    /// if that order does not matter.
+    /// All blocks, each list in the order in which to insert them again; empty if order is
+    /// irrelevant.
     fn in_order(&self) -> Vec<Subcube> {
         Vec::new()
     }
 }
 
-/// The aligned block of a list.
+/// The aligned block of this dimension at `base`.
 fn aligned(dimension: u32, base: Node) -> Subcube {
     Subcube { base, mask: (1 << dimension) - 1 }
 }
@@ -198,7 +195,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 
     fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
-        // Lists in order of address are what the claims have made of them.
+        // Address-ordered lists are already determined by the repeated claims.
         if self.lists.in_order().is_empty() && memory.is_empty() {
             return Ok(());
         }
@@ -219,8 +216,8 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// The aligned blocks that a placement consists of: a subcube is one for each part of those of its
-/// dimensions that lie above one that it has not.
+/// Visits the aligned blocks of a placement. A subcube has one aligned block for each combination
+/// of its dimensions above the lowest one that it lacks.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -234,7 +231,7 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
     }
 }
 
-/// Lists in order of address, as bits: one for each block, and one for each word of those.
+/// Address-ordered lists as bitmaps, each with a summary bit for each word.
 #[derive(Clone)]
 struct Sorted {
     lists: Vec<BlockSet>,
@@ -244,7 +241,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// Which words are not 0.
+    /// One bit for each nonzero word.
     summary: Vec<u64>,
     count: u32,
 }
@@ -299,19 +296,19 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists from which the block that was listed last is taken first.
+/// Lists from which the block listed last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension the base of the block listed last.
+    /// For each dimension, the base of the block listed last.
     heads: Vec<u32>,
-    /// For each node at which a listed block begins, that block.
+    /// The listed block that begins at each node.
     blocks: Vec<Listed>,
     filled: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Listed {
-    /// The dimension of the block, or [`NONE`] if no listed block begins here.
+    /// The dimension of the block, or [`NONE`] if no listed block begins at this node.
     dimension: u32,
     newer: u32,
     older: u32,

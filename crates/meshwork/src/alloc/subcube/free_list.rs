@@ -51,18 +51,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The free list strategy.
-///
-/// A request takes the first cube of its own list, or of the nearest list above, which is halved along
-/// its highest free dimension until the size is right; of each pair the half with that bit 0 is kept
-/// and the other one listed. A cube that is given back is merged with any listed cube that has the same
-/// free dimensions and is next to it. The lists hold disjoint cubes, so a free subcube may lie across
-/// several of them: when no list can serve a request every subcube is looked at, in the order of
-/// `tree_collapsing`, and if one is found the lists are formed anew around it.
+/// The free list strategy. When a cube is halved, the half with that bit 0 is kept and the other
+/// one listed. The lists hold disjoint cubes, so a free subcube may extend over several of them: if
+/// no list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and if
+/// one is free, the lists are rebuilt around it.
 ///
 /// # Complexity
-/// **O(n log c)** for *c* cubes in the lists; that of [`CubeSearch`] and
-/// [`form_anew`](CubeLists::form_anew) when they are formed anew.
+/// **O(n log c)** for *c* cubes in the lists; the complexity of [`CubeSearch`] and
+/// [`form_anew`](CubeLists::form_anew) if they are rebuilt.
 #[derive(Clone)]
 struct FreeList {
     strict: bool,
@@ -70,7 +66,7 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Halves are made along the highest free dimension.
+/// Selects the highest free dimension for halving.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }
@@ -89,7 +85,7 @@ impl Allocator for FreeList {
     }
 
     fn finds(&self) -> Option<Finds> {
-        // A free subcube may lie across several that are listed.
+        // A free subcube may extend over several listed ones.
         self.strict.then_some(Finds::SomeBlocks)
     }
 

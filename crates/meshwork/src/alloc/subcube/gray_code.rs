@@ -34,11 +34,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The Gray code strategy.
-///
-/// It takes the first two free half-blocks of 2ᵏ⁻¹ nodes that are neighbours in the order of the binary
-/// reflected Gray code, the last and the first one too. It recognises 2ⁿ⁻ᵏ⁺¹ subcubes of dimension *k*,
-/// 0 < *k* < *n*: twice as many as the buddy system.
 #[derive(Clone)]
 struct SingleGrayCode {
     code: GrayCode,

@@ -8,25 +8,26 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 
-/// Which free dimension a cube is halved along: the cube, the dimensions that may be taken, and the
-/// masks of all listed cubes, each with their number.
+/// Selects the dimension along which a cube is halved. Its arguments are the cube, the allowed
+/// dimensions as a mask, and the number of listed cubes for each mask.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
-/// The free nodes of a hypercube as disjoint subcubes, a list for each dimension, ordered by base.
+/// The free nodes of a hypercube as disjoint subcubes, in a list for each dimension ordered by
+/// base.
 ///
 /// # Complexity
-/// **O(log c)** for each cube put in or taken out, of *c* in the lists.
+/// **O(log c)** to insert or remove a cube with *c* in the lists.
 #[derive(Clone, Debug)]
 pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
-    /// How many listed cubes there are with each mask.
+    /// The number of listed cubes with each mask.
     masks: BTreeMap<u32, u32>,
 }
 
 impl CubeLists {
-    /// The lists of an empty machine of this dimension: the whole cube.
+    /// The lists of an empty machine of this dimension, which hold the whole cube.
     #[must_use]
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
@@ -35,24 +36,23 @@ impl CubeLists {
         new
     }
 
-    /// The listed cubes of this dimension.
     pub(crate) fn of_dimension(&self, dimension: u32) -> impl Iterator<Item = Subcube> {
         self.lists.get(dimension as usize).into_iter().flatten().copied()
     }
 
-    /// The least dimension of a listed cube that is at least this one.
+    /// The smallest dimension of a listed cube that is at least `dimension`.
     #[must_use]
     pub(crate) fn smallest_from(&self, dimension: u32) -> Option<u32> {
         (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
     }
 
-    /// Puts a cube into its list, as it is.
+    /// Inserts a cube without merging.
     pub(crate) fn insert(&mut self, cube: Subcube) {
         self.lists[cube.dimension() as usize].insert(cube);
         *self.masks.entry(cube.mask).or_default() += 1;
     }
 
-    /// Takes a listed cube out of its list.
+    /// Removes a listed cube.
     pub(crate) fn remove(&mut self, cube: Subcube) {
         let was_there = self.lists[cube.dimension() as usize].remove(&cube);
         debug_assert!(was_there, "{cube:?} is not listed");
@@ -64,7 +64,7 @@ impl CubeLists {
         }
     }
 
-    /// The listed cube that holds all of this one.
+    /// The listed cube that contains all of this one.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -76,7 +76,8 @@ impl CubeLists {
         self.lists[cube.dimension() as usize].contains(&cube)
     }
 
-    /// Takes a part out of a listed cube: halves it until the part is left, and lists the other halves.
+    /// Carves `part` out of a listed cube: halves it until `part` is left and lists the other
+    /// halves.
     fn carve(&mut self, cube: Subcube, part: Subcube) {
         self.remove(cube);
         let mut rest = cube;
@@ -87,8 +88,8 @@ impl CubeLists {
         }
     }
 
-    /// Halves a cube that is not listed along one of the dimensions of `among`, and lists one half:
-    /// the lower one if the upper is to be kept. The half that is kept, and the one that is listed.
+    /// Halves an unlisted cube along a dimension in `among` and lists one half: the lower one if
+    /// `keep_upper` accepts the halves, else the upper one. Returns the kept and the listed half.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -102,8 +103,8 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a cube that has become free, merged with neighbours: as long as a listed cube has the same
-    /// mask and a base that differs in one bit, the lowest such bit first, the two become one.
+    /// Lists a freed cube after merging it with its neighbours. While a listed cube has the same
+    /// mask and a base that differs in one bit, lowest bit first, the two become one.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -117,8 +118,8 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Takes claimed nodes out. What lies within one listed cube is carved out of it; if something
-    /// does not, the lists are formed anew.
+    /// Removes claimed nodes. A block within one listed cube is carved out of it; if a block is not
+    /// within one, the lists are rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -129,8 +130,8 @@ impl CubeLists {
         }
     }
 
-    /// Lists nodes that have been given back. An empty machine has the lists that it began with:
-    /// otherwise cubes that cannot be merged in pairs would stay apart for ever.
+    /// Lists released nodes. An empty machine is reset to its initial lists: otherwise cubes that
+    /// cannot be merged in pairs would stay separate forever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
@@ -141,15 +142,15 @@ impl CubeLists {
         }
     }
 
-    /// The listed cubes as numbers: which they are depends on all that has happened.
+    /// The listed cubes as numbers; they depend on the whole history.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
 
-    /// Lists what was listed once, on a site that is as it was then.
+    /// Restores saved lists; the site must be as it was when they were saved.
     ///
     /// # Errors
-    /// If these are not the free nodes of the site, each once.
+    /// If the cubes are not the free nodes of the site, each once.
     pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         let cubes = free_subcubes(memory, site)?;
         self.lists.iter_mut().for_each(BTreeSet::clear);
@@ -158,14 +159,14 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Forms the lists anew: the largest free cube first, of those the one with the lowest base, and
-    /// then with the lowest mask.
+    /// Rebuilds the lists: largest free cube first, ties to the lowest base, then to the lowest
+    /// mask.
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();
         let mut rest = free.clone();
         for dimension in (0..=self.whole).rev() {
-            // What is taken leaves no new cube free, so those that there are now are all there will be.
+            // Taking cubes frees none, so the cubes found now are the only candidates.
             for cube in search.all(&rest, dimension) {
                 if cube.is_within(&rest) {
                     cube.take_from(&mut rest);

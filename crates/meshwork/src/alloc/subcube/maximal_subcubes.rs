@@ -49,18 +49,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The largest cube served.
+/// The largest supported dimension.
 const MAX_DIMENSION: u32 = 20;
 
-/// The maximal set of subcubes, exactly.
-///
-/// Of the cubes of the maximal set (see [`ExactPacking`]) that are large enough it takes one of the
-/// least dimension, the first by base and then by mask; and of that the subcube without which the
-/// maximal set of the rest is greatest, ties as before. The set has a cube of the largest free
-/// dimension, so no free subcube is missed.
+/// The exact maximal set of subcubes: see [`ExactPacking`]. Ties go by base, then by mask. The set
+/// has a cube of the largest free dimension, so no free subcube is missed.
 ///
 /// # Complexity
-/// That of [`ExactPacking`], for each subcube of the cube that is taken.
+/// The complexity of [`ExactPacking`] for each subcube of the chosen cube.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -96,24 +92,26 @@ impl Allocator for Exact {
     }
 }
 
-/// The maximal set of subcubes, nearly.
+/// The greedy approximation of the maximal set of subcubes.
 ///
-/// From the largest dimension down it takes again and again the free cube that meets the fewest other
-/// free cubes of that dimension, ties by base and then by mask; what is taken meets no other. A request takes
-/// the first of the smallest that are large enough, and in it the subcube with the fewest free
-/// neighbours outside of it, ties as before: no cube that reaches out of it is broken without need.
-/// Since the largest free cube is always in the set, no free subcube is missed.
+/// From the largest dimension down it repeatedly takes the free cube that meets the fewest other
+/// free cubes of that dimension, ties by base and then by mask; the taken cubes are disjoint. A
+/// request takes the first of the smallest sufficient cubes, and in it the subcube with the fewest
+/// free neighbours outside the cube, with the same ties: so no cube that reaches out of it is
+/// broken unnecessarily. Since the largest free cube is always in the set, no free subcube is
+/// missed.
 ///
 /// # Complexity
-/// For *c* free cubes of a dimension *k* the smaller of **O(c²)** and the sum over all nodes of the square
-/// of the number of those cubes that hold it; for each dimension from the largest to the requested one.
+/// For *c* free cubes of a dimension *k*, the smaller of **O(c²)** and the sum over all nodes of
+/// the square of the number of those cubes that contain the node; for each dimension from the
+/// largest to the requested one.
 #[derive(Clone)]
 struct Greedy {
     search: CubeSearch,
 }
 
 impl Greedy {
-    /// The first of the smallest cubes of the set that have at least this dimension.
+    /// The first of the smallest cubes of the set that have at least dimension `k`.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
@@ -147,8 +145,7 @@ impl Allocator for Greedy {
     }
 }
 
-/// Of cubes in order, those that are left when again and again the one that meets the fewest others
-/// is taken, the first of several, and those that meet it are dropped.
+/// Selects disjoint cubes: repeatedly the one that meets the fewest others, the first of equals.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();
@@ -174,18 +171,19 @@ fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     taken
 }
 
-/// Which cubes meet which, found when asked.
+/// The intersection graph of cubes, computed on demand.
 struct Neighbours<'a> {
     cubes: &'a [Subcube],
     is_there: Vec<bool>,
-    /// For each node the cubes that hold it, where that is the shorter way than all pairs.
+    /// The cubes that contain each node; `None` if comparing all pairs is cheaper.
     at_node: Option<Vec<Vec<usize>>>,
     found: Vec<usize>,
 }
 
 impl<'a> Neighbours<'a> {
     fn new(cubes: &'a [Subcube], nodes: u32) -> Neighbours<'a> {
-        // Spread evenly over N nodes, c cubes of 2ᵏ make (c 2ᵏ)² / N pairs node by node, and c² at once.
+        // Pairs of c cubes of 2ᵏ nodes, spread evenly over N nodes: (c 2ᵏ)² / N by node, c²
+        // directly.
         let by_node = |cube: &Subcube| 2 * cube.dimension() < nodes.ilog2();
         let at_node = cubes.first().is_some_and(by_node).then(|| {
             let mut at_node = vec![Vec::new(); nodes as usize];
@@ -197,7 +195,7 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// The cubes that meet this one and have not been forgotten, in order.
+    /// The cubes that meet cube `i` and have not been forgotten, in order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

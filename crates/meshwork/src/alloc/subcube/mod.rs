@@ -1,4 +1,5 @@
-//! Strategies that give subcubes of a hypercube; `lists`, free subcubes by dimension, is what several share.
+//! Strategies that allocate subcubes of a hypercube; `lists` has their shared lists of free
+//! subcubes.
 
 mod lists;
 pub mod buddy;
@@ -18,13 +19,12 @@ use crate::geometry::cube::Subcube;
 use crate::machine::Site;
 use crate::topology::Node;
 
-/// A subcube as a number, for those who remember which ones they have listed.
+/// Encodes a subcube for the memory of an allocator.
 pub(super) fn number(cube: Subcube) -> u64 {
     u64::from(cube.base) << 32 | u64::from(cube.mask)
 }
 
-/// The subcubes that were put down as [numbers](number): together the free nodes of the site,
-/// each once.
+/// Decodes subcubes from [numbers](number); they must cover the free nodes of the site, each once.
 pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, RecallError> {
     let mut rest = site.free().clone();
     let mut cubes = Vec::with_capacity(memory.len());

@@ -34,12 +34,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The modified buddy system.
-///
-/// Blocks of 2ᵏ⁻¹ nodes are numbered; the *p*-th partner of one has the number with bit *p*
-/// complemented, 1 ≤ *p* ≤ *n* − *k* + 1. It takes the lowest free block that has a free partner, and
-/// the first of those. It recognises (*n* − *k* + 1) 2ⁿ⁻ᵏ subcubes of dimension *k*; a single node is
-/// the lowest free one.
 #[derive(Clone)]
 struct ModifiedBuddy {
     dimension: u32,
@@ -63,7 +57,8 @@ impl Allocator for ModifiedBuddy {
         self.halves.clear();
         self.halves.extend_from_slice(site.free().words());
         keep_bases(&mut self.halves, mask);
-        // Bases stand in the place of their nodes, so partners are neighbours along the other dimensions.
+        // Each block is the bit of its base, so partners are neighbours along the dimensions from
+        // `half`.
         self.partners.clear();
         self.partners.resize(self.halves.len(), 0);
         neighbours(&self.halves, half..whole, &mut self.partners);

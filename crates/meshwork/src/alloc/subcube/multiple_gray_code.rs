@@ -1,4 +1,4 @@
-//! As many Gray codes of the nodes as it takes to recognise every subcube.
+//! Enough Gray codes of the nodes to recognise every subcube.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -53,26 +53,23 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// The largest cube served: 184,756 codes.
+/// The largest supported dimension: 184,756 codes.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// The strategy of multiple Gray codes.
-///
-/// Codes are tried in the order of [`symmetric_chains`], each as the single one: the first code that
-/// has two neighbouring free half-blocks gives the first such pair. Every set of *k* dimensions is
-/// a prefix of some code, which recognises all subcubes with that mask, so none is missed.
-///
-/// Where the first code has nothing, all masks that have a free subcube are found at once, and the codes
-/// in which none of them can occur are passed over.
+/// The strategy of multiple Gray codes, tried in the order of [`symmetric_chains`]. Every set of
+/// *k* dimensions is a prefix of some code, which recognises all subcubes with that mask, so none
+/// is missed. If the first code finds nothing, all masks with a free subcube are found at once, and
+/// codes that contain none of them are skipped.
 ///
 /// # Complexity
-/// **O(2ⁿ)** if the first code has a free pair; else that of a [`CubeSearch`] of all masks with *k*
-/// dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋) codes before the one that is taken.
+/// **O(2ⁿ)** if the first code has a free pair; otherwise the complexity of a [`CubeSearch`] of all
+/// masks with *k* dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋) codes before the chosen
+/// one.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// The masks with a free subcube, as a set of numbers.
+    /// The masks with a free subcube.
     has_a_free_cube: NodeSet,
     room: Vec<u64>,
 }

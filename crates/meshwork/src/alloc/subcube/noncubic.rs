@@ -1,4 +1,4 @@
-//! Several subcubes for a count that is no power of two.
+//! Several subcubes for a count that is not a power of two.
 
 use std::collections::BTreeMap;
 
@@ -43,22 +43,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Cubic and noncubic allocation.
-///
-/// Free nodes are listed as disjoint subcubes. A count gets one subcube for each of its binary digits,
-/// the largest first, so that no processor is wasted. Each is taken from the shortest list with cubes that are
-/// large enough, the first one that is next to what is taken already, or else the first. A cube that is
-/// too large is halved along the dimension that leaves the fewest different masks in the lists, ties to
-/// the lowest mask; the lower half is kept, unless only the upper one is next to what is taken. A
-/// cube that is given back is merged with any listed cube that has the same free dimensions and is next to it.
+/// Cubic and noncubic allocation. A cube that is too large is halved along the dimension that
+/// leaves the fewest different masks in the lists, ties to the lowest mask; the lower half is kept,
+/// unless only the upper one is adjacent to a taken subcube. A released cube is merged with any
+/// adjacent listed cube with the same free dimensions.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,
     search: CubeSearch,
 }
 
-/// Halves with a mask that is listed already add no further one; the highest dimension leaves the
-/// lowest mask.
+/// Prefers a dimension that leaves halves with a mask already listed. Such halves add no further
+/// mask. Ties go to the highest dimension, which leaves the lowest mask.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));
@@ -69,12 +65,12 @@ fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// What is left of the listed one, now listed itself.
+    /// The remaining parts of `from`, which are listed.
     others: Vec<Subcube>,
 }
 
 impl Noncubic {
-    /// Carves the subcube for one digit out of the lists.
+    /// Carves the subcube of dimension `k` for one digit out of the lists.
     fn carve(&mut self, k: u32, taken: &[Carved]) -> Option<Carved> {
         let is_near = |cube: Subcube| taken.iter().any(|other| cube.is_next_to(other.part));
         let j = self.lists.smallest_from(k)?;
@@ -91,7 +87,7 @@ impl Noncubic {
         Some(Carved { from, part, others })
     }
 
-    /// Makes a carving undone.
+    /// Undoes a carving.
     fn put_back(&mut self, carved: &Carved) {
         carved.others.iter().for_each(|other| self.lists.remove(*other));
         self.lists.insert(carved.from);
@@ -111,7 +107,7 @@ impl Allocator for Noncubic {
             let Some(carved) = self.carve(k, &taken) else { break };
             taken.push(carved);
         }
-        // A proposal changes nothing: the claim carves the same subcubes out again.
+        // A proposal must not change the lists: the claim carves out the same subcubes again.
         taken.iter().rev().for_each(|carved| self.put_back(carved));
         let whole = self.search.dimension();
         let blocks = taken.iter().map(|carved| carved.part.block(whole)).collect();

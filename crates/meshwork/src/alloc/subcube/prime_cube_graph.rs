@@ -52,38 +52,34 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// What a job gets: whether several subcubes.
+/// Maps to whether a job gets several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// The largest cube served: with half of its nodes free at random there are some hundred thousand primes.
+/// The largest supported dimension. With half of the nodes free at random it has some hundred
+/// thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
-/// The prime-cube graph.
+/// The prime-cube graph. In the chosen prime, nodes shared with other primes count once for each
+/// prime. Ties go by base, then by mask.
 ///
-/// Its vertices are the *prime* free subcubes, those that are part of no larger one; an edge joins two
-/// that have nodes in common, and weighs as many. A request takes, of the primes that are large
-/// enough, one of the least dimension, of those one whose edges weigh least together, and in it the
-/// subcube that shares fewest nodes with other primes, counted once for each of them. Ties go by base,
-/// then by mask. What overlaps little is taken first, so that large cubes stay whole.
-///
-/// With `cubes = "several"` a count *p* gets a connected set of subcubes. The first is chosen by the
-/// rule above, among the connected parts of the free nodes that have at least *p* nodes, of the largest
-/// dimension that is there and not larger than *p*. Each next one is the largest that still fits the rest of
-/// *p*, is free, and is next to what is taken; ties as above. It finds room whenever a connected part is
-/// large enough.
+/// With `cubes = "several"` a count *p* gets a connected set of subcubes. The first is chosen by
+/// the same rule, in connected components of the free nodes with at least *p* nodes, with the
+/// largest available dimension whose cubes are not larger than *p*. Each next one is the largest
+/// free cube that fits the rest of *p* and is adjacent to the taken cubes, with the same ties. It
+/// succeeds whenever a connected component is large enough.
 ///
 /// # Complexity
-/// The primes depend on nothing but the free nodes, and are found anew when these have changed:
-/// see [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the least dimension *j*, and
-/// **O(3ʲ)** in the one that is taken.
+/// The primes depend only on the free nodes, and are recomputed when these have changed: see
+/// [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the smallest sufficient
+/// dimension *j*, and **O(3ʲ)** in the chosen one.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// The free nodes whose primes these are.
+    /// The free nodes for which `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// How many primes hold each node.
+    /// The number of primes that contain each node.
     crowd: Vec<u32>,
 }
 
@@ -100,17 +96,17 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// In how many primes a node is, beside the one in question.
+    /// The number of primes that contain `node`, minus the one in question.
     fn others(&self, node: Node) -> u32 {
         self.crowd[node as usize] - 1
     }
 
-    /// The subcube that a request for one of this dimension takes, from some of the primes.
+    /// The subcube of dimension `k` for a request, chosen from the primes in `among`.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
         let smallest = eligible().filter(|prime| prime.dimension() == least);
-        // An edge weighs as many nodes as it joins primes at: their sum is counted node by node.
+        // The total edge weight of a prime is the sum of `others` over its nodes.
         let edges = |prime: Subcube| prime.nodes().map(|node| self.others(node)).sum::<u32>();
         let prime = *smallest.min_by_key(|prime| (edges(**prime), **prime))?;
         Some(lightest(prime, k, |node| self.others(node)))
@@ -145,7 +141,7 @@ impl PrimeCubeGraph {
         Some(placement)
     }
 
-    /// The first subcube of this dimension in `free` that has a node in `near`.
+    /// The first subcube of dimension `k` in `free` that has a node in `near`.
     fn first_that_meets(&mut self, near: &NodeSet, free: &NodeSet, k: u32) -> Option<Subcube> {
         let mut best: Option<Subcube> = None;
         self.search.for_each_mask(free, k, |bases| {
@@ -160,7 +156,7 @@ impl PrimeCubeGraph {
     }
 }
 
-/// The connected parts of a set of nodes that have so many nodes, together.
+/// The union of the connected components of `free` with at least `count` nodes.
 fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     let mut rest = free.clone();
     let mut large = NodeSet::empty(free.universe());
@@ -184,7 +180,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The neighbours of a set of nodes, those in it too if they have a neighbour there.
+/// The neighbours of a set of nodes, including members that have a neighbour in the set.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -35,14 +35,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
 };
 
-/// Tree collapsing.
-///
-/// Of all free subcubes of dimension *k* it takes the one whose mask is the lowest number, and among
-/// those the one with the lowest base. The first mask is that of the buddy system.
+/// Tree collapsing. It keeps no state.
 ///
 /// # Complexity
-/// That of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by one; nothing is
-/// kept but which nodes are free.
+/// The complexity of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by
+/// one.
 #[derive(Clone)]
 struct TreeCollapsing {
     search: CubeSearch,

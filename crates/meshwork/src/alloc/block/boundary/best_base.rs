@@ -1,4 +1,4 @@
-//! The free place with the most contact: the search that best fit and the boundary family share.
+//! The free place with the most contact: the search shared by best fit and the boundary family.
 
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,15 +11,14 @@ use crate::job::Dims;
 use crate::machine::{Block, Site};
 use crate::topology::{Grid, Node};
 
-/// Finds the free base whose block has the most contact with what is held.
-///
-/// Ties go to the greater [corner value](corner_value) where that is asked for, then to the
-/// requested orientation, then to the base of lowest index.
+/// Finds the free base whose block has the most contact with held nodes. Ties go to the greater
+/// [corner value](corner_value) if `corners`, then to the requested orientation, then to the base
+/// of lowest index.
 #[derive(Clone, Debug)]
 pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
-    /// Room to work in, which outlives no search: forks share it.
+    /// Scratch buffers, overwritten by each search; shared by forks.
     room: Arc<Mutex<Room>>,
 }
 
@@ -37,13 +36,13 @@ impl BestBase {
         BestBase { rotation, corners, room: Arc::new(Mutex::new(room)) }
     }
 
-    /// The best free block, by `contact(corner, sides, blocked)`, of the orientations allowed; only
-    /// the faces in `blocked` have contact, and a node of a face has `most` at most. `outline`
-    /// marks the edges of what is held, where contact begins and ends; it is asked at most once.
+    /// The best free block, by `contact(corner, sides, blocked)`, over the allowed orientations.
+    /// Only the faces in `blocked` have contact, at most `most` for each node of a face. `outline`
+    /// marks the edges of held blocks, where contact begins and ends; it is called at most once.
     ///
     /// # Complexity
-    /// That of [`FreeBases`] and [`Peaks`] for each orientation, and a contact for each peak that could
-    /// be better than the best one so far.
+    /// The complexity of [`FreeBases`] and [`Peaks`] for each orientation, and a contact for each
+    /// peak that could exceed the best so far.
     pub(super) fn search(
         &self,
         site: &Site,
@@ -92,11 +91,13 @@ impl BestBase {
                 }
             };
             if is_empty {
-                // Nothing but walls is met, along each dimension by itself: as much from the first place as from any,
-                // and at its corners too, for the last place is the first one seen from the other side.
+                // The only contact is with walls, independently in each dimension, so the first
+                // position is as good as any. This also holds for corner values, since the last
+                // position mirrors the first.
                 weigh(0, Faces::all(sides.len()));
             } else {
-                // Those blocked on all sides first: what they reach rules most of the others out.
+                // Bases blocked on all sides come first: their contact rules out most of the
+                // others.
                 room.peaks.for_each(true, &mut weigh);
                 room.peaks.for_each(false, &mut weigh);
             }
@@ -108,5 +109,5 @@ impl BestBase {
     }
 }
 
-/// What is compared: contact, corner value, and then the earlier orientation and the lower base.
+/// The compared values: contact, corner value, then earlier orientation and lower base.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

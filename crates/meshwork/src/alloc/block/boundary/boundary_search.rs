@@ -34,8 +34,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| Ok(Box::new(BoundarySearch::new(params, topology, true, false))),
 };
 
-/// The boundary search method, on meshes and tori of any number of dimensions; its count of
-/// neighbours serves `best_fit` and `corner_boundary_search` too.
+/// The boundary search method, on meshes and tori of any number of dimensions. Also used by
+/// `best_fit` and `corner_boundary_search`.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,

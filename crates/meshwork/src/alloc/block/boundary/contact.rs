@@ -1,4 +1,4 @@
-//! How many held neighbours a free block has, and how many stand at its corners.
+//! The number of held neighbours of a free block, and of held nodes at its corners.
 
 use crate::geometry::NodeSet;
 use crate::job::Dims;
@@ -7,24 +7,23 @@ use crate::topology::Grid;
 
 /// Counts the held neighbours of free blocks.
 ///
-/// A face of a block is a block of thickness 1, and what is held in it is its length less what is
-/// free: bits counted a word at a time. That is quick along dimension 0 only, so the set of free
-/// nodes is kept a second time with dimensions 0 and 1 exchanged, for the faces across
-/// dimension 0.
+/// A face of a block is a block of thickness 1; its held nodes are its area minus its free nodes,
+/// which are counted word by word. That is fast along dimension 0 only, so a second set of free
+/// nodes with dimensions 0 and 1 exchanged serves the faces across dimension 0.
 ///
 /// # Complexity
 /// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
 /// each of the *2 d* faces.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
-    /// The grid with dimensions 0 and 1 exchanged, and its free nodes; none in one dimension.
+    /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// What a node of a face counts if it lies off the mesh.
+    /// The count of a face node that lies off the mesh: 0 or 1.
     wall: u32,
 }
 
 impl Contact {
-    /// For a grid of which all nodes are free. Walls count as held, or not at all.
+    /// Creates the counter for a grid with all nodes free; `count_walls` counts walls as held.
     pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
         let turned = (grid.dimensions() > 1).then(|| {
             let mut rings = grid.rings().to_vec();
@@ -37,12 +36,10 @@ impl Contact {
         Contact { turned, wall: u32::from(count_walls) }
     }
 
-    /// These nodes have been claimed.
     pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid) {
         self.mark(placement, grid, NodeSet::remove_range);
     }
 
-    /// These nodes have been given back.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         self.mark(placement, grid, NodeSet::insert_range);
     }
@@ -62,10 +59,11 @@ impl Contact {
         }
     }
 
-    /// The boundary value of a free block: the pairs of one of its nodes and a side of that node
-    /// whose neighbour there is held or, if walls count, off the mesh. Around a ring that a block
-    /// fills there is no neighbour, and where a ring has one node left that one is met from both
-    /// sides. Only the faces in `blocked` are looked at; the others have no contact.
+    /// The boundary value of a free block: pairs of a node in it and a held neighbour outside.
+    ///
+    /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
+    /// neighbours along it; if it leaves one node of a ring, that node counts from both sides. Only
+    /// the faces in `blocked` are examined; the others have no contact.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -124,12 +122,12 @@ impl Contact {
     }
 }
 
-/// Some of the faces of a block.
+/// A set of faces of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faces(u64);
 
 impl Faces {
-    /// All faces of a block in so many dimensions.
+    /// All faces of a block with this number of dimensions.
     pub(super) fn all(dimensions: usize) -> Faces {
         let mut all = Faces::default();
         for d in 0..dimensions {
@@ -139,12 +137,12 @@ impl Faces {
         all
     }
 
-    /// Adds the low or the high face across a dimension, if it `is` one of them.
+    /// Adds the low or high face across dimension `d` if `is`.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
 
-    /// How many nodes these faces of a block have.
+    /// The total number of nodes of these faces of a block.
     pub(super) fn area(self, sides: &[u32]) -> u64 {
         let nodes: u32 = sides.iter().product();
         let in_pairs = sides.iter().enumerate();
@@ -155,16 +153,16 @@ impl Faces {
             .sum()
     }
 
-    /// Whether that face is among them.
+    /// Whether the set contains this face.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
 }
 
-/// What lies next to a block on one side.
+/// The neighbour of a block on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Nothing: the block fills the ring.
+    /// None: the block fills the ring.
     Nothing,
     /// The edge of the mesh.
     Wall,
@@ -172,7 +170,7 @@ pub(super) enum Beside {
     Nodes(u32),
 }
 
-/// What lies below or above a block along one dimension.
+/// The neighbour of a block below or above it along one dimension.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
     match (grid.is_ring(d), high) {
@@ -185,12 +183,11 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// The corner value of a block: at each of its corners, how many of the nodes next to that corner
-/// and outside the block's sides there are held, summed over the corners.
+/// The corner value of a block: the held nodes next to each corner, summed over its corners.
 ///
-/// Next to a corner lie 2ᵈ − 1 such nodes: in two dimensions the one beside it, the one above or
-/// below it, and the one diagonally across. Those off the mesh count as held; around a ring
-/// the count goes on, so that a node may be met at several corners.
+/// Each corner has 2ᵈ − 1 such nodes outside the block: in two dimensions the one beside it, the
+/// one above or below it, and the one diagonally across. Nodes off the mesh count as held. Rings
+/// wrap, so one node may count at several corners.
 ///
 /// # Complexity
 /// **O(4ᵈ · d)**.
@@ -219,7 +216,7 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate itself, or the one beyond it; `None` beyond a wall.
+/// The coordinate itself, or the next one if `beyond`; `None` past a wall.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -240,9 +237,9 @@ fn exchanged(numbers: &[u32]) -> Dims {
     numbers
 }
 
-/// The rows of a block as runs of consecutive nodes, in no order that matters. As
-/// [`Block::for_each_run`](crate::machine::Block::for_each_run), for a corner whose coordinates are
-/// known: no divisions.
+/// Visits the rows of a block as runs of consecutive nodes, in any order. Faster than
+/// [`Block::for_each_run`](crate::machine::Block::for_each_run), because the coordinates of the
+/// corner are known: no divisions.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {
@@ -275,7 +272,7 @@ fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMu
     }
 }
 
-/// The one or two runs of so many nodes in a row, which may reach around its end.
+/// Visits `count` nodes of a row as one run, or as two if they wrap around its end.
 fn for_each_run(row: u32, from: u32, count: u32, width: u32, mut visit: impl FnMut(u32, u32)) {
     let before_the_edge = count.min(width - from);
     visit(row + from, before_the_edge);

@@ -1,6 +1,6 @@
-//! Strategies that put a block where most of its boundary lies against what is taken.
+//! Strategies that put a block where most of its boundary touches held nodes.
 //!
-//! They share a search for the best base, which bases can be best, and what touches what.
+//! They share the search for the best base, its candidate bases, and the contact counts.
 
 mod best_base;
 mod contact;

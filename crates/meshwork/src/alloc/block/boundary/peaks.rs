@@ -1,19 +1,18 @@
-//! Which free bases can be the best ones, when what counts is contact with held nodes.
+//! Candidate bases for the free block with the most contact with held nodes.
 
 use super::contact::Faces;
 use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// The nodes at the edges of what is held: for each dimension those whose neighbour below is not
-/// held, or is held by another block, and the same above.
-///
-/// There may be more nodes in the sets than that, but not fewer.
+/// The nodes at the edges of held blocks, for each dimension. `low` contains at least the nodes
+/// whose neighbour below is not held or belongs to another block; `high` likewise for the neighbour
+/// above. The sets may contain more nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
     pub(super) high: Vec<NodeSet>,
-    /// For each dimension the nodes at its first coordinate, and those at its last.
+    /// For each dimension, the nodes at its first coordinate; `last` has those at its last.
     first: Vec<NodeSet>,
     last: Vec<NodeSet>,
     held: NodeSet,
@@ -33,14 +32,15 @@ impl Edges {
         Edges { low: sets(), high: sets(), first, last, held: NodeSet::empty(grid.nodes()) }
     }
 
-    /// The edges of all that is held, whoever holds it. **O(d · n / 64)**.
+    /// Sets the edges of the union of all held blocks. **O(d · n / 64)**.
     pub(super) fn of_held(&mut self, grid: &Grid, free: &NodeSet) {
         self.held.assign_complement(free);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];
             self.low[d].assign_shifted_up(free, stride);
             self.high[d].assign_shifted_down(free, stride);
-            // Shifts lead astray at the first and last coordinates: there every node will do.
+            // Shifts cross rows at the first and last coordinates, so every held node there is an
+            // edge.
             self.low[d].unite(&self.first[d]);
             self.high[d].unite(&self.last[d]);
             self.low[d].intersect(&self.held);
@@ -48,8 +48,8 @@ impl Edges {
         }
     }
 
-    /// The edges of each of these spans, where one of another weight may begin. **O(n / 64)**, and
-    /// the nodes on the surfaces.
+    /// Sets the edges of each span, since neighbouring spans may differ in weight. **O(n / 64)**
+    /// plus the number of nodes on the surfaces.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -65,39 +65,38 @@ impl Edges {
     }
 }
 
-/// Finds, among the free bases of a block, those that can have the most contact and the lowest
-/// index of all that have as much.
+/// Finds the free bases of a block that can have the most contact, at the lowest index with it.
 ///
-/// Move a block along one dimension, as far as its nodes stay free. Only at the two ends of the way
-/// is there contact across that dimension. Between them contact is what the other faces
-/// meet, and that changes with each step by what comes in at the front of the face less what
-/// goes out at its back. Where it has risen and does not rise further, some held node ends:
-/// one with nothing of its own before it has come level with the back of the block, or one with
-/// nothing behind it with the front. So a base is a peak only if along each dimension it is an end
-/// of its way, or an edge of something held lies there, in a face across another dimension. This is
-/// the argument that the best place lies at the corners of the held blocks (Das Sharma &
-/// Pradhan), for sets of nodes instead of lists of blocks; it uses only that no contact is
-/// negative, so that blocks may have weights.
+/// Consider a block that moves along one dimension as far as its nodes stay free. It has contact
+/// across that dimension only at the two ends of this range. In between, contact is that of the
+/// other faces; each step adds the nodes that enter at the front of a face and subtracts those that
+/// leave at its back. Where contact has risen and does not rise further, there is an edge of a held
+/// block: either a low edge level with the back of the moving block, or a high edge level with its
+/// front. So a base is a peak only if, along each dimension, it is an end of its range or is level
+/// with an edge of a held block in a face across another dimension. This is the argument that the
+/// best place lies at the corners of the held blocks (Das Sharma & Pradhan), for sets of nodes
+/// instead of lists of blocks; it requires only that no contact is negative, so blocks may have
+/// weights.
 ///
 /// With `corners`, ties in contact go to the block with more held nodes about its corners. That
-/// number can rise along the way without a change in contact where a held node begins level
-/// with the back or the front of the block, or one step before or beyond.
+/// number can rise along the range without a change in contact where a held block begins level with
+/// the back or the front of the moving block, or one step before or beyond.
 ///
 /// # Complexity
-/// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d*, for *n* nodes and sides
-/// up to *s*.
+/// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d*, for *n* nodes and
+/// sides up to *s*.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
-    /// The words of those that have any.
+    /// The indices of the nonzero words of `peaks`.
     words: Vec<usize>,
-    /// For each dimension the bases that cannot be moved down along it, and those not up, among
-    /// nodes that are no bases at all. Around a ring some are here that can be moved.
+    /// For each dimension, the nodes with no base directly below (`low`) or above (`high`). They
+    /// include nodes that are not bases and, around a ring, some bases that can be moved.
     low: Vec<NodeSet>,
     high: Vec<NodeSet>,
-    /// The ends of the way along one dimension, and the bases beside an edge along it.
+    /// The range ends along one dimension, and the bases beside an edge along it.
     candidates: NodeSet,
-    /// For each base, whether an edge lies level with it.
+    /// The base positions level with an edge along the current dimension.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -119,8 +118,7 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among all free `bases` of a block of these sides, and perhaps a few more
-    /// bases.
+    /// Finds the peaks among the free `bases` of a block with these sides, and possibly more bases.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -129,7 +127,7 @@ impl Peaks {
         edges: &Edges,
         corners: bool,
     ) {
-        // Nothing is done for nodes above the highest base. (`level` looks further than that.)
+        // All sets end at the highest base, except `level`, which needs the nodes above it.
         let Peaks { peaks, low, high, candidates, spare, .. } = self;
         peaks.fit_to(bases);
         let sets = [candidates, spare].into_iter().chain(low).chain(high);
@@ -137,7 +135,7 @@ impl Peaks {
         self.peaks.assign_shifted_down(bases, 0);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];
-            // Shifts lead astray at the first and last coordinates: there every base is an end.
+            // Shifts cross rows at the first and last coordinates, so every base there is an end.
             self.spare.assign_shifted_up(bases, stride);
             self.low[d].assign_complement(&self.spare);
             self.low[d].unite(&edges.first[d]);
@@ -156,8 +154,9 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for every peak found that is blocked on all sides, lowest first, or for all the
-    /// others, with the faces across which it is blocked: only there it has contact.
+    /// Calls `visit` for each peak with the faces across which it is blocked, lowest peak first. If
+    /// `all_sides`, visits only the peaks that are blocked on all sides, otherwise only the others.
+    /// A block has contact only at its blocked faces.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -178,7 +177,7 @@ impl Peaks {
         }
     }
 
-    /// Brings every edge along `d` to the coordinates of the bases that are level with it.
+    /// Maps each edge along `d` to the coordinates of the bases that are level with it.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -190,8 +189,7 @@ impl Peaks {
         }
     }
 
-    /// Adds to the candidates the bases of blocks with a level edge in a face across another
-    /// dimension than `d`.
+    /// Adds the bases of blocks with a level edge in a face across a dimension other than `d`.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -208,8 +206,8 @@ impl Peaks {
         }
     }
 
-    /// Brings what lies within a block along a dimension to its base; with `corners`, what lies
-    /// one step before it or beyond it too.
+    /// Maps nodes within a block along a dimension to its base. With `corners`, also nodes one step
+    /// before or beyond the block.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -227,8 +225,7 @@ impl Peaks {
     }
 }
 
-/// Adds every node that has one of `from` so many steps ahead of it along a dimension, and perhaps
-/// others.
+/// Adds every node with a member of `from` exactly `steps` ahead along `d`, and possibly others.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -238,7 +235,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds every node that has one of `from` one step behind it along a dimension, and perhaps others.
+/// Adds every node with a member of `from` one step behind along `d`, and possibly others.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

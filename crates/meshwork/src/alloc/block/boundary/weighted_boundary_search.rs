@@ -1,4 +1,4 @@
-//! Boundary search in which a neighbour counts the less, the longer ago it was claimed.
+//! Boundary search in which the weight of a neighbour decreases with its age.
 
 use std::cell::LazyCell;
 
@@ -76,13 +76,9 @@ static WEIGHTINGS: Words<Weighting, 3> = Words::new([
     ("exponential", Weighting::Exponential),
 ]);
 
-/// The weighted boundary search method, on meshes and tori of any number of dimensions.
-///
-/// The idea: blocks claimed at about the same time tend to end at about the same time, and then
-/// leave one large hole if they lie together. Walls always count in full.
-///
-/// Weights are whole multiples of 2⁻³², so that sums do not depend on their order and ties are
-/// ties; with a large enough `alpha` every weight is 1, and this is boundary search.
+/// The weighted boundary search method, on meshes and tori of any number of dimensions. Weights are
+/// multiples of 2⁻³², so that sums do not depend on their order and ties are exact; with a large
+/// enough `alpha` every weight is 1.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
@@ -103,7 +99,7 @@ enum Weighting {
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {
-    /// What a neighbour of this age counts.
+    /// The weight of a neighbour of this age.
     fn weight(&self, age: f64) -> u64 {
         let age = age.max(0.0) / self.alpha;
         let share = match self.weighting {
@@ -122,11 +118,11 @@ impl Allocator for WeightedBoundarySearch {
         let Request::Block(sides) = request else { return None };
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());
-        // Made only if the block is free anywhere.
+        // Computed only if the block is free somewhere.
         let weights: LazyCell<Vec<(u64, &Span)>, _> = LazyCell::new(|| {
             self.held.list().iter().map(|held| (weigh(held), &held.span)).collect()
         });
-        // Without corner values, what has lost its weight has no edges either.
+        // Without corner values, blocks of zero weight have no edges.
         let matter = || weights.iter().filter(|(weight, _)| *weight > 0 || self.corners);
         let surfaces = LazyCell::new(|| Surfaces::new(grid, &weights));
         let block = self.best.search(
@@ -152,10 +148,9 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// The held blocks that have a weight, by where they begin and end along each dimension.
-///
-/// What touches a free block from above begins where the block ends; anything that began before
-/// would reach into it. So few of the held blocks need to be looked at for each face.
+/// The held blocks with a positive weight, sorted by begin and by end along each dimension. A block
+/// that touches a free block from above begins exactly where the free block ends; one that began
+/// earlier would overlap it. So each face needs only a few of the held blocks.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,
@@ -177,7 +172,6 @@ impl<'a> Surfaces<'a> {
         }
     }
 
-    /// The weighted boundary value of a free block.
     fn contact(&self, grid: &Grid, corner: &[u32], sides: &[u32], blocked: Faces) -> u64 {
         let nodes: u32 = sides.iter().product();
         let mut sum = 0;

@@ -81,7 +81,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
 };
 
-/// Toruses with their lists of placements, and what decides between them.
+/// Toruses with their lists of placements, and the criteria that decide between boxes.
 #[derive(Clone, Debug)]
 pub struct Anchors {
     toruses: Vec<Torus>,
@@ -89,18 +89,18 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best places of one entry of a list.
+/// The best boxes of one entry of a list.
 struct Found {
     torus: usize,
     entry: usize,
-    /// The bases of the boxes that are left.
+    /// The bases of the remaining boxes.
     bases: NodeSet,
-    /// What it is compared with other entries by.
+    /// The values by which it is compared with other entries.
     key: Vec<i64>,
 }
 
 impl Anchors {
-    /// Toruses on a machine of so many nodes, in the order of their file.
+    /// Creates toruses on a machine of `count` nodes, in the order of their file.
     #[must_use]
     pub fn new(count: u32, toruses: Vec<Torus>, criteria: &[Criterion]) -> Anchors {
         let mut covered = NodeSet::empty(count);
@@ -110,13 +110,13 @@ impl Anchors {
         Anchors { toruses, criteria: criteria.to_vec(), covered }
     }
 
-    /// The toruses.
+    /// The toruses, in the order in which they are tried.
     #[must_use]
     pub fn toruses(&self) -> &[Torus] {
         &self.toruses
     }
 
-    /// How much of the lists is broken: for each place that is not wholly free its size, summed.
+    /// The total size of all listed boxes that are not entirely free.
     ///
     /// # Complexity
     /// **O(p · log s · n / 64)** for *p* placements with sides up to *s* on *n* nodes.
@@ -125,13 +125,13 @@ impl Anchors {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
     }
 
-    /// Whether some list has places of this size.
+    /// Whether a list has boxes of this size.
     #[must_use]
     pub fn lists(&self, size: u32) -> bool {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best place of this size.
+    /// The best box of this size, and whether its placement overlaps others.
     fn best(
         &self,
         nodes: &Nodes,
@@ -140,7 +140,8 @@ impl Anchors {
         required: Option<&NodeSet>,
         ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
-        // What compares entries has to be known of each; what does not, of the one that is chosen alone.
+        // Criteria that compare entries are evaluated for each entry, the others only for the
+        // chosen one.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
         let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
         let mut best: Option<(Found, View)> = None;
@@ -216,7 +217,8 @@ impl Rule for Anchors {
             let Some((chosen, overlaps)) =
                 self.best(nodes, &free, size, required, wanted.ends.as_ref())
             else {
-                // Where places overlap, another choice of an earlier segment may leave room for this one.
+                // If boxes overlap, another choice for an earlier segment may leave free nodes for
+                // this one.
                 return Err(match others_overlap {
                     true => Failure::Now {
                         message: Message::NoUnitForSegment,
@@ -240,7 +242,7 @@ impl Rule for Anchors {
         true
     }
 
-    /// Of a job of segments Slurm rejects but a size that no list has, however few places there are.
+    /// Slurm rejects a job with segments only if no list has its size, however few boxes there are.
     fn waits_in_vain(&self, wanted: &Wanted) -> bool {
         wanted.is_cut()
     }

@@ -1,11 +1,11 @@
-//! When boxes of a torus meet.
+//! Overlaps between boxes of a torus.
 
 use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether a box of this placement meets another box of it, or a box of another placement that is listed beside
-/// it. A placement that is listed twice meets its double.
+/// Whether boxes of this placement overlap each other, or boxes of another listed placement. A
+/// placement that is listed twice overlaps its duplicate.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -20,7 +20,7 @@ pub(super) fn grids_overlap<'a>(
     }
     let mut own = false;
     let mut others = others.filter(|&other| {
-        // Once for itself; a second time it is listed twice.
+        // Skip the placement itself once; if it appears again, it is listed twice.
         let is_own = other == shape && !own;
         own |= is_own;
         !is_own
@@ -38,20 +38,21 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A number of boxes. On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction adds twice as many of them.
+/// A number of boxes. On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction
+/// adds twice as many of them.
 pub(super) trait Count: Copy + Ord + Into<u32> {
-    /// None.
+    /// Zero.
     const ZERO: Self;
-    /// More than there are.
+    /// The maximum value.
     const MOST: Self;
 
-    /// A number that is known to be small enough.
+    /// Converts a number that is known to fit.
     fn of(number: u32) -> Self;
 
-    /// This one where a mask of 16 bits is all ones, and elsewhere, where it is 0, another one.
+    /// `self` where the 16-bit mask is all ones, `other` where it is 0.
     fn where_or(self, mask: u16, other: Self) -> Self;
 
-    /// Its sum with another one, and what is left of both without a third: sums between may wrap, the result does not.
+    /// `self + more - less`; intermediate sums may wrap, the result does not.
     fn with_without(self, more: Self, less: Self) -> Self;
 }
 
@@ -89,11 +90,12 @@ impl Count for u32 {
     }
 }
 
-/// For the corner of each box with the sides `own`, how many of the boxes with the sides `other` and corners in
-/// `others` it meets; a torus that is wrapped in every dimension.
+/// For each box with the sides `own`, by its corner, the number of other boxes that it meets.
 ///
-/// Two boxes meet if they do along every axis: if the other's corner lies in a window around this one's. The
-/// corners in each window are summed along one axis after the other.
+/// The other boxes have the sides `other` and corners in `others`; the torus wraps in every
+/// dimension. Two boxes meet if they do along every axis, that is, if the corner of the other lies
+/// in a window around this one's. The corners in each window are summed along one axis after the
+/// other.
 ///
 /// # Complexity
 /// **O(n)** for *n* cells.
@@ -109,7 +111,7 @@ pub(super) fn count_meeting<C: Count>(
     let along = |axis: usize| {
         let length = grid.sides()[axis] as usize;
         let window = (own[axis] + other[axis] - 1).min(grid.sides()[axis]) as usize;
-        // The window of position 0 begins so far before it, around the edge.
+        // The window of position 0 begins `before` positions earlier, wrapping around.
         let before = if window == length { 0 } else { other[axis] as usize - 1 };
         (length, window, before)
     };
@@ -134,10 +136,11 @@ pub(super) fn count_meeting<C: Count>(
     counts
 }
 
-/// Rows so long stand twice in a word.
+/// The longest row of which two copies fit in a word.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
-/// Counts the nodes of a set in a window around each place of its row of `length` nodes. Most rows are full or empty.
+/// Counts the nodes of a set in a window around each position of its row of `length` nodes. Most
+/// rows are full or empty.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -155,7 +158,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
             counts.fill(C::of(window as u32));
             continue;
         }
-        // From where the window of the first place begins, and around twice.
+        // Rotate the row so that it starts with the window of the first position, and repeat it.
         let turned = (bits >> ((length - before) % length) | bits << before) & full;
         let twice = turned | turned << length;
         if length <= 16 {
@@ -167,7 +170,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// For each byte all ones where one of its bits is 1, and else 0: so eight bits become eight numbers at once.
+/// Masks for the bits of each byte: all ones for a 1, else 0. Expands eight bits to eight numbers.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -178,7 +181,8 @@ const LANES: [[u16; 8]; 256] = {
     lanes
 };
 
-/// Counts for each place of a row of up to `L` the bits in the window that begins with it, the row standing there twice.
+/// Counts the bits in the window that begins at each position of a row of up to `L`. `twice`
+/// contains the row twice.
 fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
     let length = counts.len();
     let mut numbers = [C::ZERO; 64];
@@ -187,7 +191,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
             *number = C::of(1).where_or(lane, C::ZERO);
         }
     }
-    // Those in the window are added up, or those outside it, whichever are fewer.
+    // Sum the positions inside the window or those outside it, whichever are fewer.
     let is_narrow = 2 * window <= length;
     let (from, to) = if is_narrow { (0, window) } else { (window, length) };
     let mut sums = [C::ZERO; L];
@@ -202,12 +206,12 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The least and the most of up to 64 numbers, of those whose bit is 1.
+/// The minimum and maximum of up to 64 numbers, over those whose bit is 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
         let lanes = &LANES[usize::from(byte)];
-        // Eight at once, without a branch: this is most of what a decision costs.
+        // Eight at once, without a branch: this is most of the cost of a decision.
         for i in 0..8 {
             least[i] = numbers[i].where_or(lanes[i], C::MOST).min(least[i]);
             most[i] = numbers[i].where_or(lanes[i], C::ZERO).max(most[i]);
@@ -228,7 +232,7 @@ pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     (least, most.into_iter().fold(C::ZERO, C::max))
 }
 
-/// A 1 for each node of a set, and a 0 for each other one.
+/// Returns 1 for each node of a set, and 0 for each other node.
 fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     let mut numbers = vec![C::ZERO; set.universe() as usize];
     set.iter().for_each(|node| numbers[node as usize] = C::of(1));
@@ -265,7 +269,7 @@ fn slide<C: Count>(
     }
 }
 
-/// The same for rows of one number, which would spend their time on beginning anew.
+/// Variant of [`slide`] for rows of one number, without its setup cost for each row.
 fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
@@ -290,12 +294,12 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Whether windows of these lengths that begin at two places of a ring share one.
+    /// Whether windows of these lengths that begin at two positions of a ring overlap.
     fn share(a: u32, own: u32, b: u32, other: u32, length: u32) -> bool {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Rows of up to 16, of up to 32, and longer ones, with all windows.
+    /// Covers rows of up to 16, of up to 32, and longer ones, with all windows.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

@@ -6,10 +6,9 @@ use super::{Anchors, Entry, Shape, Torus};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node, Topology};
 
-/// The longest axis.
+/// The maximum length of an axis.
 const LONGEST: u64 = 65_535;
 
-/// The keys of a placement.
 pub(super) const PLACEMENT: &[Param] = &[
     Param {
         name: "dims",
@@ -31,7 +30,6 @@ pub(super) const PLACEMENT: &[Param] = &[
     },
 ];
 
-/// The keys of a torus.
 pub(super) const TORUS: &[Param] = &[
     Param {
         name: "dims",
@@ -59,7 +57,7 @@ pub(super) const TORUS: &[Param] = &[
     },
 ];
 
-/// The allocator of these parameters.
+/// Builds the allocator from its parameters.
 pub(super) fn build(params: &Params, machine: &Topology) -> Result<Keeper, Problem> {
     let mut universe = machine.grid().nodes();
     let common = params.get_tables("placements");
@@ -96,7 +94,7 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<Keeper, Probl
     Ok(if looks { keeper.remembering_ends() } else { keeper })
 }
 
-/// The machine as a torus.
+/// The machine as a torus, with dimensions beyond the third as layers of z.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];
@@ -158,7 +156,7 @@ fn torus(
     Torus::new(sides, cells, &shapes).map_err(|error| params.problem("dims", error.to_string()))
 }
 
-/// A placement that fits a torus with these sides.
+/// Reads a placement, which must fit a torus with these sides.
 fn shape(params: &Params, sides: [u32; 3]) -> Result<Shape, Problem> {
     let mut shape = Shape::aligned(three(params, "dims")?.unwrap_or([1; 3]));
     shape.spacing = three(params, "spacing")?.unwrap_or(shape.spacing);
@@ -191,7 +189,7 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Boxes each twice the one before, along one axis after the other, up to the whole torus.
+/// Boxes that double the one before along one axis after the other, up to the whole torus.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

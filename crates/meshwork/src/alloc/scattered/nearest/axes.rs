@@ -1,25 +1,24 @@
-//! The dimensions of a grid, as they look from a centre.
+//! The dimensions of a grid, as seen from a centre.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// What is known of a grid, whatever is free.
+/// Tables for a grid that do not depend on which nodes are free.
 #[derive(Clone)]
 pub(super) struct Axes {
     pub(super) axes: Vec<Axis>,
-    /// The coordinates of each node.
+    /// The coordinates of all nodes, node by node.
     places: Vec<u16>,
 }
 
-/// A dimension of the grid.
 #[derive(Clone)]
 pub(super) struct Axis {
     pub(super) side: usize,
     pub(super) stride: usize,
     pub(super) is_ring: bool,
-    /// How far each coordinate is from each other, a row for each.
+    /// The distances between all pairs of coordinates, one row for each coordinate.
     apart: Vec<u32>,
-    /// The most that two nodes can be apart in the dimensions before.
+    /// The maximum distance of two nodes over the lower dimensions together.
     below: u32,
 }
 
@@ -36,7 +35,6 @@ impl Axes {
         Axes { axes, places: (0..grid.nodes()).flat_map(places).collect() }
     }
 
-    /// The coordinates of a node.
     pub(super) fn places(&self, node: Node) -> &[u16] {
         &self.places[node as usize * self.axes.len()..][..self.axes.len()]
     }
@@ -54,15 +52,17 @@ impl Axis {
         Axis { side: side as usize, stride, is_ring, apart, below }
     }
 
-    /// How far each coordinate is from one.
+    /// The distance of each coordinate from `here`.
     pub(super) fn apart(&self, here: u16) -> &[u32] {
         &self.apart[usize::from(here) * self.side..][..self.side]
     }
 }
 
-/// Finds the first free nodes, up to `left`, that have this distance from a centre in the dimensions of these axes,
-/// and the coordinates of `row` in those above. `count` is told how many of them have each coordinate: the dimension,
-/// the coordinate, and how many more. How many they are.
+/// Takes the first free nodes of a shell, up to `left`, and returns their number.
+///
+/// The shell has the nodes at `distance` from the centre `here` over the dimensions of `axes`, with
+/// the coordinates of `row` in the dimensions above. `count` is called with a dimension, a
+/// coordinate and the number of taken nodes there.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],
@@ -98,7 +98,7 @@ pub(super) fn take_of_shell(
     taken
 }
 
-/// Of a row there are two at most.
+/// The case of one dimension, where a shell has at most two nodes.
 #[inline(always)]
 fn take_of_row(
     axis: &Axis,
@@ -123,7 +123,7 @@ fn take_of_row(
             taken += 1;
         }
     };
-    // One that is off the line is larger than any place.
+    // A position off the line is larger than any valid one.
     take(below.min(above));
     if below != above {
         take(below.max(above));

@@ -1,54 +1,55 @@
-//! All centres at once: how many free nodes lie within each distance of each node.
+//! The number of free nodes within each distance of each node, for all centres at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Counts of free nodes in balls, made one radius after the other, as far as they are needed.
+/// Counts of free nodes in balls, computed radius by radius as far as needed.
 ///
-/// A ball is the sum, over the places along one dimension, of balls of the dimensions before it, which are the
-/// smaller the further away they are. From one radius to the next such a sum, taken on either side of the centre, is
-/// the next place's own sum of before: so each count is made of a few others, all centres side by side. What is kept
-/// for each dimension are balls in all the others, for how many nodes of the ball of a centre have a coordinate is the
-/// ball, in the other dimensions, around the centre moved there.
+/// A ball is the sum, over the positions along one dimension, of balls over the dimensions before
+/// it, whose radius shrinks with the distance from the centre. For the next radius, such a sum on
+/// one side of the centre is the previous sum of the adjacent position plus one ball. So each count
+/// is computed from a few others, for all centres in parallel. For each dimension, the balls over
+/// all other dimensions are kept: the number of nodes of a ball with a given coordinate is the
+/// ball, over the other dimensions, around the centre moved to that coordinate.
 ///
-/// The same is kept of planes: the nodes that have all but the lower dimensions in common.
+/// The same is kept for planes, which consist of nodes that agree in all but the lower dimensions.
 pub(super) struct Balls {
-    /// 1 for each free node.
+    /// 1 for each free node, else 0.
     free: Vec<u16>,
-    /// Each after that of which it is made.
+    /// Ordered so that each sum comes after its source.
     sums: Vec<Sum>,
-    /// For each dimension the balls in all the others.
+    /// For each dimension, the balls over all others.
     pub(super) slices: Vec<Source>,
-    /// For each of the lower dimensions the balls in all other lower ones.
+    /// For each lower dimension, the balls over all other lower ones.
     pub(super) slices_of_planes: Vec<Source>,
-    /// The balls in all the lower dimensions.
+    /// The balls over all lower dimensions.
     pub(super) planes: Source,
-    /// The balls in all dimensions.
+    /// The balls over all dimensions.
     all: Source,
 }
 
-/// Counts by radius, and at each radius by centre.
+/// A table of counts by radius, then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The free nodes themselves: a ball without any dimension.
+    /// The free nodes themselves: balls over no dimension.
     Free,
     Sum(usize),
 }
 
-/// Balls with one dimension more than those that it is made of.
+/// Balls over one dimension more than their source.
 struct Sum {
     of: Source,
     dimension: usize,
-    /// One after the other.
+    /// The counts of all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// The part of the last layer from the centre on, and that behind it.
+    /// The part of the last layer from the centre on; `behind` has the part behind it.
     ahead: Vec<u16>,
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// A centre, and how far so many of the nodes nearest to it reach: all within a distance below `shell`, and the
-/// first so many of those that are as far as that.
+/// The extent of a given number of nodes nearest to a centre. It has all nodes at a distance below
+/// `shell` and the first `of_it` nodes at that distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -56,11 +57,11 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// As many counts are kept: on a long and narrow machine there may be thousands of radii.
+/// Maximum number of stored counts: a long and narrow machine may have thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    /// Balls of a grid of which so many dimensions are the lower ones.
+    /// Creates balls for a grid whose first `lower` dimensions are the lower ones.
     pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
         let (free, sums) = (Vec::new(), Vec::new());
         let (planes, all) = (Source::Free, Source::Free);
@@ -74,7 +75,7 @@ impl Balls {
         balls
     }
 
-    /// For each of some dimensions, the sums over all the others, from those over all that are not among these.
+    /// For each dimension in `first..end`, the sum of `outside` over the others in that range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -87,7 +88,7 @@ impl Balls {
         each
     }
 
-    /// The sum along one dimension more, made once however often it is needed.
+    /// The sum of a source along one more dimension, created only once.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
@@ -96,17 +97,17 @@ impl Balls {
         }))
     }
 
-    /// What is counted around every node within a radius, as far as balls have been made.
+    /// The counts around every node within a radius that has been computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
-            // A ball without any dimension is a node, whatever its radius.
+            // A ball over no dimension is a node, whatever its radius.
             Source::Free => &self.free,
             Source::Sum(of) => &self.sums[of].layers[radius as usize * nodes..][..nodes],
         }
     }
 
-    /// What is counted around every node within each of so many radii, one after the other.
+    /// The counts around every node within each of the first `radii` radii, one after the other.
     pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
             Source::Free => &self.free,
@@ -114,8 +115,8 @@ impl Balls {
         }
     }
 
-    /// How far the `count` nearest nodes reach from each centre, in order of their numbers; `None` if that would take
-    /// more room than is spent on it.
+    /// The extent of the `count` nearest nodes of each centre, in order of centres. `None` if that
+    /// needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
     pub(super) fn reach(
         &mut self,
         grid: &Grid,
@@ -129,7 +130,8 @@ impl Balls {
         self.free.resize(grid.nodes() as usize, 0);
         free.iter().for_each(|node| self.free[node as usize] = 1);
         self.sums.iter_mut().for_each(|sum| sum.layers.clear());
-        // For each node how many radii reach fewer than that, and how many nodes the last of them reaches.
+        // For each node, the number of radii within which fewer than `count` nodes lie, and the
+        // number of nodes within the last of them.
         let (mut shells, mut nearer) = (vec![0_u16; self.free.len()], vec![0_u16; self.free.len()]);
         let mut is_centre = vec![0_u16; self.free.len()];
         centres.iter().for_each(|centre| is_centre[centre as usize] = u16::MAX);
@@ -137,7 +139,8 @@ impl Balls {
             if (radius + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
                 return None;
             }
-            // Of more nodes than can be counted a ball is made only if they cannot all be in it.
+            // With more free nodes than 16 bits can count, balls are limited to volumes that 16
+            // bits can.
             let across = 2 * radius as u64 + 1;
             let most = across.saturating_pow(grid.dimensions() as u32);
             if may_be_more && most > u64::from(u16::MAX) {
@@ -150,7 +153,8 @@ impl Balls {
             for ((&within, &is_centre), (shell, nearer)) in
                 within.iter().zip(&is_centre).zip(so_far)
             {
-                // All or no bits: the same steps for each node, several in one.
+                // All bits or none: the loop has no branches and processes several nodes in one
+                // step.
                 let is_open = if within < count { u16::MAX } else { 0 };
                 *shell += is_open & 1;
                 *nearer = (*nearer).max(within & is_open);
@@ -168,13 +172,13 @@ impl Balls {
         Some(reached.collect())
     }
 
-    /// Makes all balls for one radius more.
+    /// Computes all balls for the next radius.
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);
             let free = &self.free;
             let layer = |radius: usize| match sum[0].of {
-                // A ball without any dimension is a node, whatever its radius.
+                // A ball over no dimension is a node, whatever its radius.
                 Source::Free => free.as_slice(),
                 Source::Sum(of) => &before[of].layers[radius * free.len()..][..free.len()],
             };
@@ -191,7 +195,7 @@ impl Balls {
         }
     }
 
-    /// As good as new: what is counted is counted anew for each question.
+    /// A copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> Balls {
         let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
         let (slices, slices_of_planes) = (self.slices.clone(), self.slices_of_planes.clone());
@@ -200,8 +204,8 @@ impl Balls {
     }
 }
 
-/// What a layer is made of: the layers of what it is the sum of, of its own radius, of the one before, and of those
-/// that are no longer added on a ring.
+/// The layers from which the next layer of a sum is computed. They are layers of its source: at the
+/// new radius, at the one before, and at the radii that must be subtracted on a ring.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,
@@ -215,7 +219,7 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Makes the next layer.
+    /// Computes the next layer.
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
@@ -225,7 +229,7 @@ impl Sum {
         spare.extend_from_slice(sources.here);
         if sources.before.is_some() {
             lines.ahead(spare, ahead, 1, |to, from| *to += from);
-            // What lies further ahead on a ring is nearer from behind.
+            // On a ring, positions further ahead are nearer from behind.
             if let Some(past) = sources.past_ahead.filter(|_| lines.is_ring) {
                 lines.ahead(spare, past, side / 2 + 1, |to, from| *to -= from);
             }
@@ -245,7 +249,7 @@ impl Sum {
     }
 }
 
-/// Lines along a dimension, in stretches of the nodes that have all that is above it in common.
+/// Lines along a dimension, in chunks of `length` nodes that agree in all higher dimensions.
 struct Lines {
     length: usize,
     stride: usize,
@@ -253,7 +257,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Changes each place by what is so many places ahead.
+    /// Changes each position by the value `places` positions ahead.
     #[inline]
     fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;
@@ -270,7 +274,7 @@ impl Lines {
         }
     }
 
-    /// Changes each place by what is so many places behind.
+    /// Changes each position by the value `places` positions behind.
     #[inline]
     fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;

@@ -1,4 +1,4 @@
-//! The best of all centres, by what is counted for all of them at once.
+//! The best of all centres, from counts for all of them at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
@@ -8,7 +8,7 @@ use super::balls::{Balls, Reached};
 use super::planes::Planes;
 use super::stretch::Stretch;
 
-/// What is counted for all centres, and room to compare them in.
+/// The counts for all centres, and buffers to compare them.
 pub(super) struct BestOfAll {
     axes: Axes,
     balls: Balls,
@@ -23,15 +23,15 @@ impl BestOfAll {
         BestOfAll { axes, balls: Balls::new(grid, lower), planes, stretch }
     }
 
-    /// As good as new: what is counted is counted anew for each question.
+    /// A copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> BestOfAll {
         let BestOfAll { axes, balls, planes, stretch } = self;
         let (axes, balls) = (axes.clone(), balls.empty_copy());
         BestOfAll { axes, balls, planes: planes.empty_copy(), stretch: stretch.empty_copy() }
     }
 
-    /// The centre with the fewest hops over all pairs of the `count` free nodes nearest to it, the first of equals;
-    /// `None` if that would take more room than is spent on it.
+    /// The centre with the fewest hops over all pairs of its `count` nearest free nodes. The first
+    /// of equals; `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,
         grid: &Grid,

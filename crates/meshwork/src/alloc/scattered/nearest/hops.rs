@@ -1,11 +1,11 @@
-//! Hops over all pairs, from how many things have each coordinate.
+//! Hops over all pairs, from the number of items at each coordinate.
 
-/// The sum of distances over all pairs of things on a line or a ring, of which so many are at each
+/// The sum of distances over all pairs of items on a line or ring; `counts` has those at each
 /// place.
 ///
-/// Each gap of a line is crossed by the pairs with one thing on either side. On a ring a pair is
-/// parted by two half rings for each step of its distance: by as many of them as begin at each step,
-/// and by their complements.
+/// Each gap of a line is crossed by the pairs with one item on either side. On a ring, a pair is
+/// separated by two half rings for each step of its distance: by one half ring that begins at each
+/// step, and by its complement.
 ///
 /// # Complexity
 /// **O(s)** for *s* places.
@@ -28,10 +28,10 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
         in_half = in_half + u64::from(comes) - u64::from(goes);
     }
     if side.is_multiple_of(2) {
-        // Those that begin in the other half are the complements of these.
+        // The half rings that begin in the other half are the complements of these.
         return sum;
     }
-    // One more of them lies in the upper part, and those after it reach around the end.
+    // On an odd ring one more start lies in the upper part; half rings after it wrap around.
     let others = upper.iter().zip(upper[half..].iter().chain(lower));
     for (&goes, &comes) in others {
         sum += parted(in_half);

@@ -1,4 +1,4 @@
-//! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
+//! The free nodes with the fewest hops to a centre, over all centres: shared by `mm` and `gen_alg`.
 
 mod axes;
 mod balls;
@@ -18,37 +18,36 @@ use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// Where a centre may be.
+/// The possible positions of a centre.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
-    /// On every free node.
+    /// All free nodes.
     Free,
-    /// Wherever each coordinate is that of some free node.
+    /// All nodes each of whose coordinates is that of some free node.
     Crossings,
 }
 
-/// A strategy that tries centres in row-major order, collects around each one the nearest free
-/// nodes, of equally near ones the first in row-major order, and keeps those with the fewest hops over all pairs,
-/// the first of equals. Ranks go by distance from the centre, then row-major. On a ring distances go
-/// the shorter way.
+/// The strategy that takes the nearest free nodes around the best centre. Centres are tried in
+/// row-major order; of equal ones the first is taken.
 ///
 /// # Complexity
-/// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a radius *r* that is reached: **O(d · log d · n · r)**
-/// for what is counted for all centres at once, several nodes in a step. With *p* planes of *l* dimensions,
-/// **O(n · p · r · l)** for what of their last shells is taken, several nodes in a step too, and **O(c · (p + l · s))**
-/// for the centres, and a walk through a plane for those that may be the best. Few centres, and machines so long that
-/// there are too many radii to keep counts of, are looked at [one by one](OneByOne).
+/// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a reached radius *r*: **O(d · log
+/// d · n · r)** for the counts of all centres at once, several nodes in a step. With *p* planes of
+/// *l* dimensions, **O(n · p · r · l)** for the nodes taken of the last shells, also several in a
+/// step, **O(c · (p + l · s))** for the centres, and a walk through one plane for each centre that
+/// may be the best. Few centres, and machines so long that they have too many radii to store counts
+/// for, are handled [one by one](OneByOne).
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
     best_of_all: BestOfAll,
 }
 
-/// The largest machine served: every node may be a centre.
+/// The largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Counting for all centres at once pays where looking at each node from each centre is more than so many looks for
-/// each node and dimension.
+/// Threshold for counting for all centres at once. It pays off above this number of (centre, free
+/// node) pairs for each node and dimension.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -57,7 +56,7 @@ impl NearestNodes {
         NearestNodes { centres, one_by_one, best_of_all }
     }
 
-    /// The centre with the fewest hops over all pairs of the nodes nearest to it, the first of equals.
+    /// The centre with the fewest hops over all pairs of its nearest nodes, the first of equals.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         let centres = match self.centres {
             Centres::Free => site.free().clone(),
@@ -72,7 +71,8 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// As [`best`](NearestNodes::best), by what is counted for all of them at once, if there is room for that.
+    /// The [`best`](NearestNodes::best) centre by counts for all centres at once. `None` if the
+    /// counts exceed their limits.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }
@@ -87,7 +87,7 @@ impl NearestNodes {
     }
 }
 
-/// Wherever each coordinate is that of some free node.
+/// The nodes each of whose coordinates is that of some free node.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());
@@ -141,11 +141,11 @@ mod tests {
         site.set_free(&free);
         let mut nearest = NearestNodes::new(site.grid(), Centres::Free);
         assert_eq!(nearest.best_of_all(&site, &free, 5), None);
-        // All are taken, whatever the centre: the first of equals.
+        // All nodes are taken for any centre, so the first one wins.
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Counts have 16 bits: who needs more of them is looked at one by one.
+    /// Counts have 16 bits; larger ones are left to the search one by one.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is counted for all centres at once is what is seen from each.
+        /// Counts for all centres at once agree with the distances from each centre.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
@@ -191,7 +191,7 @@ mod tests {
             for lower in 1..=grid.dimensions() {
                 let (mut balls, mut planes) = (Balls::new(&grid, lower), Planes::new(&grid, lower));
                 let mut stretch = Stretch::new(&grid, lower);
-                // Twice, for nothing may be left from the first time.
+                // Twice, since no state of the first round may remain.
                 for _ in 0..2 {
                     let reached = balls.reach(&grid, &free, &all, count).unwrap();
                     prop_assert_eq!(reached.len(), grid.nodes() as usize);
@@ -200,7 +200,7 @@ mod tests {
                     let mut plane = None;
                     let nodes = planes.nodes();
                     let of = |reached: &Reached| (reached.centre as usize / nodes, reached.centre as usize % nodes / LANES);
-                    // Some of them, so that there are gaps.
+                    // Checks all centres of a stretch, and then a subset with gaps.
                     for side_by_side in reached.chunk_by(|a, b| of(a) == of(b)) {
                         let of = side_by_side[0].centre as usize / nodes;
                         if plane != Some(of) {

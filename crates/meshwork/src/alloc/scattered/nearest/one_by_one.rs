@@ -1,4 +1,4 @@
-//! Centres one by one: how far every free node is from each of them.
+//! Distances of every free node from one centre after the other.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ use crate::topology::{Grid, Node};
 
 use super::hops::hops_over_pairs;
 
-/// What is free, as it is seen from one centre after the other.
+/// The free nodes and their distances from one centre at a time.
 ///
 /// # Complexity
-/// **O(F + h)** for each centre, with *F* free nodes; *h* is how many nodes two parts of the grid
-/// have that span it, one of its lower dimensions and one of the higher ones: some twice the root of
-/// all. A distance is the sum of what two tables say of the two parts; hops over all pairs
-/// follow, one dimension after the other, from how many nodes have each coordinate.
+/// **O(F + h)** for each centre, with *F* free nodes; *h* is the number of nodes of two parts that
+/// span the grid, one of its lower dimensions and one of the higher ones: about twice the square
+/// root of all nodes. A distance is the sum of two table entries, one for each part; hops over all
+/// pairs follow, dimension by dimension, from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
-    /// The free nodes, in ascending order, and how far each is from the present centre.
+    /// The free nodes in ascending order, with their distances from the current centre.
     free: Vec<(Node, u32)>,
     /// The lower dimensions and the higher ones.
     halves: [Half; 2],
-    /// How many free nodes are at each distance from the present centre.
+    /// The number of free nodes at each distance from the current centre.
     shells: Vec<u32>,
 }
 
@@ -33,15 +33,15 @@ pub(super) struct OneByOne {
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// Where each free node is, as far as these dimensions go: an index in row-major order.
+    /// For each free node, its row-major index within these dimensions.
     at: Vec<u32>,
-    /// How far each index is from the present centre.
+    /// The distance of each index from the current centre.
     apart: Vec<u32>,
-    /// How many nodes are at each index.
+    /// The number of nodes at each index.
     counts: Vec<u32>,
 }
 
-/// The nodes nearest to a centre: all that are nearer than the last shell, and the first of that.
+/// The extent of the nodes nearest to a centre: all below distance `shell`, and `of_it` at it.
 #[derive(Clone, Copy)]
 struct Reach {
     shell: u32,
@@ -50,7 +50,7 @@ struct Reach {
 
 impl OneByOne {
     pub(super) fn new(grid: &Grid) -> OneByOne {
-        // As many dimensions below as leave the two parts of most equal size.
+        // Split the dimensions so that the sizes of the two parts have the smallest sum.
         let sum = |&d: &usize| {
             let lower = grid.strides()[d];
             lower + grid.nodes() / lower
@@ -64,7 +64,7 @@ impl OneByOne {
         }
     }
 
-    /// Takes down which nodes are free.
+    /// Records which nodes are free.
     pub(super) fn look_at(&mut self, site: &Site) {
         self.free.clear();
         self.free.extend(site.free().iter().map(|node| (node, 0)));
@@ -76,23 +76,23 @@ impl OneByOne {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// The hops over all pairs of the so many nodes that are nearest to a centre.
+    /// The hops over all pairs of the `count` nodes nearest to a centre.
     pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
         let reach = self.reach(grid, centre, count);
         self.hops(reach)
     }
 
-    /// The so many free nodes that are nearest to a centre.
+    /// The `count` free nodes nearest to a centre.
     pub(super) fn nearest(&mut self, site: &Site, centre: Node, count: u32) -> Placement {
         self.look_at(site);
         let grid = site.grid();
         self.reach(grid, centre, count);
-        // Stable: those of one shell stay in row-major order.
+        // Stable: nodes of one shell stay in row-major order.
         self.free.sort_by_key(|&(_, apart)| apart);
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Finds how far every free node is from a centre, and how far so many of them reach.
+    /// Computes all distances from a centre and the extent of its `count` nearest nodes.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
@@ -113,7 +113,7 @@ impl OneByOne {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    /// The hops over all pairs of the nodes up to there.
+    /// The hops over all pairs of the nodes within this extent.
     fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
@@ -139,7 +139,7 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Finds how far each index is from a centre.
+    /// Computes the distance of each index from a centre.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
@@ -158,15 +158,15 @@ impl Half {
         }
     }
 
-    /// The sum of hops along these dimensions over all pairs of nodes that are counted.
+    /// The sum of hops along these dimensions over all pairs of counted nodes.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
         self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
         sum
     }
 
-    /// Calls `visit` with how many nodes have each coordinate, and whether the dimension is a ring, the last
-    /// dimension first. The counts are used up.
+    /// Calls `visit` for each dimension, the last first, and consumes the counts. Its arguments are
+    /// the number of nodes with each coordinate, and whether the dimension is a ring.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
         for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {
@@ -175,7 +175,7 @@ impl Half {
             let sums: SmallVec<[u32; 64]> =
                 all.chunks(length).map(|chunk| chunk.iter().sum()).collect();
             visit(&sums, is_ring);
-            // What is left counts in the dimensions below, whatever the coordinate along this one.
+            // The lower dimensions need the counts summed over this dimension.
             let (below, others) = all.split_at_mut(length);
             for chunk in others.chunks(length) {
                 below.iter_mut().zip(chunk).for_each(|(sum, count)| *sum += count);

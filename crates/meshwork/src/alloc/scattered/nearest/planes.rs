@@ -1,4 +1,4 @@
-//! One plane of centres after the other: what is counted for all of them at once around them.
+//! Counts around all centres of one plane at once, plane by plane.
 
 use crate::topology::{Grid, Node};
 
@@ -6,45 +6,49 @@ use super::axes::Axes;
 use super::balls::{Balls, Source};
 use super::lanes::{LANES, Lanes};
 
-/// How many of the nodes around the centres of a plane have each coordinate.
+/// The number of nodes around the centres of a plane that have each coordinate.
 ///
-/// A plane is the nodes that have all but the lower dimensions in common, so that in row-major order it comes whole
-/// before the next one. Of the last shell around a centre the first so many nodes are, therefore, all of the shell in
-/// some planes, some of it in one, and none in the planes after that. How many there are in each plane is known from
-/// the balls of planes. How many of them have some coordinate along a lower dimension, with all that is nearer, is
-/// kept for each number of planes of which all of the shell is taken: it depends on the radius that is left there and
-/// on where in the plane that is, and not on the centre. So it is made once for all centres of a plane, each number of
-/// planes from the one before; and only in the one plane of which some is taken has anyone to look at nodes.
+/// A plane consists of the nodes that agree in all but the lower dimensions, so planes are
+/// consecutive in row-major order. The first nodes of the last shell around a centre are therefore
+/// all of the shell in some planes, a part of it in one plane, and none in the later planes. The
+/// number in each plane follows from the balls of planes. The number with a given coordinate along
+/// a lower dimension, including all nearer nodes, is stored for each number of planes with the
+/// whole shell taken: it depends on the remaining radius and on the position in the plane, not on
+/// the centre. So it is computed once for all centres of a plane, for each number of planes from
+/// the one before; nodes are examined only in the one plane that is partly taken.
 ///
 /// # Complexity
-/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a radius *r*, as eight
-/// nodes are counted in a step. What is looked up here for a centre is added up in [stretches](super::stretch).
+/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
+/// radius *r*, as eight nodes are counted in a step. The values for a centre are summed in
+/// [stretches](super::stretch).
 pub(super) struct Planes {
-    /// How many dimensions a plane has.
+    /// The number of dimensions of a plane.
     lower: usize,
-    /// How many nodes it has, and how many all of them.
+    /// The number of nodes of a plane; `all` is that of the grid.
     nodes: usize,
     all: usize,
-    /// For each of its dimensions, how many nodes are at exactly each distance in the others: all nodes of the grid for
-    /// each distance.
+    /// For each lower dimension, the number of nodes at exactly each distance over the other ones.
+    /// Ordered by distance, then by grid node.
     rings: Vec<Vec<u16>>,
-    /// For each of its dimensions, numbers of planes of which all of the shell is taken, and radii, how many nodes
-    /// around the centres of the present plane lie beside each node of the plane. Before those of no radius come as
-    /// many noughts, for what is out of reach.
+    /// For each lower dimension, the number of nodes around the centres beside each plane node.
+    /// Ordered by the number of planes with the whole shell taken, then radius, then node of the
+    /// current plane. Radius 0 is preceded by a row of zeros, for nodes out of reach.
     taken: Vec<Vec<u16>>,
-    /// For as many radii.
+    /// The number of radii in `taken`.
     radii: usize,
-    /// How far each plane is from the present one.
+    /// The distance of each plane from the current one.
     away: Vec<u32>,
-    /// How many nodes around the nodes of all planes lie in their planes: all nodes of the grid for each radius, after
-    /// those of none, which have nothing within, and before some noughts.
+    /// The number of nodes near each grid node that lie in the same plane. Ordered by radius, then
+    /// by grid node. Radius 0 is preceded by a row of zeros, and the last radius is followed by
+    /// [`LANES`] zeros.
     within: Vec<u16>,
 }
 
 impl Planes {
-    /// How many of the dimensions are best taken as the lower ones.
+    /// The number of dimensions of a plane with the lowest estimated cost.
     pub(super) fn lower(grid: &Grid) -> usize {
-        // A node and plane costs about a look at a count in all, and a row of the plane that is looked at some ten.
+        // For each centre: `lower + 1` lookups for each plane, and about ten for each row of the
+        // plane that is examined.
         let cost = |&lower: &usize| {
             let sides = grid.sides();
             let nodes: u32 = sides[..lower].iter().product();
@@ -58,7 +62,7 @@ impl Planes {
         Planes::of(lower, nodes)
     }
 
-    /// As good as new.
+    /// A copy without counts.
     pub(super) fn empty_copy(&self) -> Planes {
         Planes::of(self.lower, self.nodes)
     }
@@ -69,28 +73,26 @@ impl Planes {
         Planes { lower, nodes, all: 0, rings, taken, radii: 0, away, within }
     }
 
-    /// How many dimensions a plane has.
     pub(super) fn dimensions(&self) -> usize {
         self.lower
     }
 
-    /// How many nodes a plane has.
     pub(super) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Where in its plane a node is.
+    /// The index of a node in its plane.
     pub(super) fn lane(&self, node: Node) -> usize {
         node as usize % self.nodes
     }
 
-    /// The plane of a node, and in which stretch of it the node is, of as many nodes as there are lanes.
+    /// The plane of a node, and the stretch of [`LANES`] nodes in it that contains the node.
     pub(super) fn stretch(&self, node: Node) -> (usize, usize) {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Around the nodes of the present plane from one on, how many nodes of another plane lie within a distance, and
-    /// how many nearer.
+    /// The number of nodes of `plane` within `distance` of [`LANES`] nodes, and the number nearer.
+    /// The nodes are those of the current plane from index `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -105,19 +107,19 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// What is counted beside each node of the present plane, if all of the last shell is taken of so many planes: the
-    /// nodes of a plane for each radius, after as many noughts.
+    /// The counts beside each plane node if the first `whole` planes give all of the shell.
+    /// Ordered by radius, then by node of the plane, after a row of zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of a plane, and what is left of a distance there.
+    /// The first node of plane `whole`, and the part of `distance` that remains there.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Takes down what is free, as far as shells below this one.
+    /// Records the counts of free nodes for distances below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();
@@ -127,7 +129,7 @@ impl Planes {
         for (rings, &slices) in self.rings.iter_mut().zip(&balls.slices_of_planes) {
             rings.clear();
             rings.extend_from_slice(balls.layer(slices, 0));
-            // In no dimension at all, nothing is further away than that.
+            // Over no dimension, all nodes are at distance 0.
             for radius in 1..if slices == Source::Free { 1 } else { shells } {
                 let within = balls.layer(slices, radius).iter();
                 let nearer = balls.layer(slices, radius - 1);
@@ -136,7 +138,7 @@ impl Planes {
         }
     }
 
-    /// Counts for the centres of a plane, as far as shells below this one.
+    /// Computes the counts for the centres of a plane, for distances below `shells`.
     pub(super) fn look_from(&mut self, balls: &Balls, axes: &Axes, plane: usize, shells: u32) {
         self.find_away(axes, plane);
         self.radii = shells as usize;
@@ -144,11 +146,11 @@ impl Planes {
         let (nodes, all, table) = (*nodes, *all, *nodes * (*radii + 1));
         for d in 0..*lower {
             let (taken, rings) = (&mut self.taken[d], &self.rings[d]);
-            // What is there from before is all written over, and what is too much is never looked at.
+            // Old values are overwritten, and excess ones are never read.
             if taken.len() < table * (away.len() + 1) {
                 taken.resize(table * (away.len() + 1), 0);
             }
-            // Nothing is nearer than no distance.
+            // No node is nearer than distance 0.
             taken[..2 * nodes].fill(0);
             for radius in 1..*radii {
                 let nearer = balls.layer(balls.slices[d], radius as u32 - 1);
@@ -159,7 +161,7 @@ impl Planes {
                 let (before, after) = taken.split_at_mut((p + 1) * table);
                 let (before, after) = (&before[p * table..], &mut after[..table]);
                 let reach = (away as usize).min(*radii) + 1;
-                // What does not reach as far as this plane has none of it.
+                // A radius that does not reach this plane takes no node of it.
                 let (near, far) = after.split_at_mut(reach * nodes);
                 near.copy_from_slice(&before[..reach * nodes]);
                 let far = far.chunks_exact_mut(nodes);
@@ -179,7 +181,7 @@ impl Planes {
         }
     }
 
-    /// Finds how far each plane is from one.
+    /// Computes the distance of each plane from `plane`.
     fn find_away(&mut self, axes: &Axes, plane: usize) {
         let here = axes.places((plane * self.nodes) as u32);
         self.away.clear();

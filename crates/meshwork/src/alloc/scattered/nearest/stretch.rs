@@ -1,4 +1,4 @@
-//! A stretch of centres side by side: the hops over all pairs of the nodes nearest to each of them.
+//! The hops over all pairs of the nodes nearest to each of several adjacent centres.
 
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
@@ -9,33 +9,34 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Some centres of a plane, no further apart than there are lanes, and how many of the nodes around them have each
-/// coordinate.
+/// Up to [`LANES`] adjacent centres of a plane, and the nodes around them by coordinate.
 ///
 /// # Complexity
-/// For each centre **O(p)** with *p* planes, eight centres in a step and once for each last shell that some of them
-/// have; the sides of the lower dimensions, one look each; and for those that may be the best what it costs to look at
-/// a plane.
+/// For each centre: **O(p)** with *p* planes, eight centres in a step, repeated for each distinct
+/// last shell; one lookup for each coordinate of the lower dimensions; and the cost of examining
+/// one plane for the centres that may be the best.
 pub(super) struct Stretch {
-    /// Of the nodes around each centre, how many each plane has, then those with each coordinate of an upper dimension,
-    /// and those with each of each lower one, but for those of the plane of which some are taken.
+    /// The number of nodes around each centre in each plane. `along` counts them by coordinate of
+    /// an upper dimension, and `lower` by coordinate of each lower one, without the last-shell
+    /// nodes of the partly taken plane.
     by_plane: Vec<Lanes<u16>>,
     along: Vec<Lanes<u16>>,
     lower: Vec<Vec<Lanes<u16>>>,
-    /// Of how many planes all of the last shell is taken, and how many nodes of the plane after those.
+    /// The number of planes with the whole last shell taken, and of nodes taken in the next plane.
     whole: Lanes<u16>,
     rest: Lanes<u16>,
-    /// How many are counted along the lower dimensions.
+    /// The number of nodes counted in `lower`.
     counted: Lanes<u16>,
-    /// The hops along the upper dimensions, and along the lower ones between those that are counted there.
+    /// The hops along the upper dimensions; `below` has those along the lower ones of counted
+    /// nodes.
     above: Lanes<u64>,
     below: Lanes<u64>,
-    /// How many nodes around one centre have each coordinate of each lower dimension.
+    /// The number of nodes around one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,
 }
 
 impl Stretch {
-    /// For a grid of which so many dimensions are the lower ones.
+    /// Creates a stretch for a grid whose first `lower` dimensions are the lower ones.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];
@@ -52,7 +53,7 @@ impl Stretch {
         }
     }
 
-    /// As good as new.
+    /// A copy whose contents are overwritten before use.
     pub(super) fn empty_copy(&self) -> Stretch {
         let Stretch { by_plane, along, lower, counts, .. } = self;
         let (by_plane, along) = (by_plane.clone(), along.clone());
@@ -60,8 +61,8 @@ impl Stretch {
         Stretch { by_plane, along, lower, counts, ..*self }
     }
 
-    /// Looks at some centres of the plane that is looked from, all in one [stretch](Planes::stretch), with the `count`
-    /// nodes around each.
+    /// Counts the `count` nodes around each centre of one [stretch](Planes::stretch). The centres
+    /// must be in the current plane of `planes`.
     pub(super) fn look_at(
         &mut self,
         planes: &Planes,
@@ -81,7 +82,7 @@ impl Stretch {
                 let lane = node % LANES;
                 let taken = planes.taken(d, self.whole[lane].into());
                 let mut node = node - usize::from(here) * axis.stride;
-                // The first rows are those of what is out of reach.
+                // The first row of `taken` is that of nodes out of reach.
                 let farthest = (reached.shell as usize + 1) * nodes;
                 for (row, &apart) in rows.iter_mut().zip(axis.apart(here)) {
                     row[lane] = taken[farthest.saturating_sub(apart as usize * nodes) + node];
@@ -93,8 +94,8 @@ impl Stretch {
         }
     }
 
-    /// The hops over all pairs of the nodes that are reached from one of the centres, if they may be as few as that:
-    /// `may_be` is asked what they come to at least.
+    /// The hops over all pairs of the nodes reached from one of the centres. `None` if `may_be`
+    /// rejects a lower bound of them.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -109,7 +110,8 @@ impl Stretch {
         if left == 0 {
             return may_be(above + below).then_some(above + below);
         }
-        // From any place to so many nodes it is at least half as far as from one of them on average.
+        // Each further node adds at least half the mean distance sum of a counted node: below /
+        // counted.
         let more = u64::from(left) * below;
         let more = more.checked_div(self.counted[lane].into()).unwrap_or(0);
         if !may_be(above + below + more) {
@@ -129,7 +131,8 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts how many nodes around each centre each plane has, for the centres of each last shell at once.
+    /// Counts the nodes of each plane around each centre, for all centres with one last shell at
+    /// once.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
         let Stretch { by_plane, whole, rest, .. } = self;
         by_plane.fill([0; LANES]);
@@ -146,7 +149,7 @@ impl Stretch {
         while let Some(shell) = next.filter(|&shell| shell < u32::MAX) {
             next = shells.iter().filter(|&&other| other > shell).min().copied();
             let these = shells.map(|other| if other == shell { u16::MAX } else { 0 });
-            // What is left of the shell, and whether all of it has been taken up to here.
+            // The rest of the shell, and whether all of it has been taken so far.
             let (mut left, mut all) = (of_it, these);
             for (p, counts) in by_plane.iter_mut().enumerate() {
                 let (within, nearer) = planes.within(p, shell, first);
@@ -157,15 +160,15 @@ impl Stretch {
                     counts[lane] |= nearer[lane].wrapping_add(some) & these[lane];
                     all[lane] &= if some == ring { u16::MAX } else { 0 };
                     whole[lane] += all[lane] & 1;
-                    // After the plane of which some are taken none are left.
+                    // No nodes remain after the partly taken plane.
                     rest[lane] |= some & !all[lane] & these[lane];
                 }
             }
         }
     }
 
-    /// The hops along the upper dimensions over all pairs of the nodes that were counted in planes. The counts are used
-    /// up.
+    /// The hops along the upper dimensions over all pairs of the nodes counted by plane. Consumes
+    /// the counts.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {
@@ -177,7 +180,7 @@ impl Stretch {
             }
             let hops = hops_side_by_side(along, all, axis.is_ring);
             sums.iter_mut().zip(hops).for_each(|(sum, hops)| *sum += hops);
-            // What is left counts in the dimensions below, whatever the coordinate along this one.
+            // The lower dimensions need the counts summed over this dimension.
             let (below, others) = by_plane.split_at_mut(length);
             for planes in others.chunks_exact(length) {
                 below.iter_mut().zip(planes).for_each(|(sums, counts)| add(sums, counts));

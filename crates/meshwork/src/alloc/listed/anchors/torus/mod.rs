@@ -1,4 +1,4 @@
-//! One torus: its cells, its list of placements, and the free places of each.
+//! One torus: its cells, its list of placements, and the free boxes of each.
 
 mod narrow;
 
@@ -7,21 +7,21 @@ use crate::alloc::listed::{Ends, Nodes};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
 
-/// One placement as a list has it: a box, and where it may stand.
+/// A placement as listed: a box, and its possible positions.
 ///
-/// All in nodes along x, y and z. A spacing of 0 is the side of the box.
+/// All values are in nodes along x, y and z. A spacing of 0 means the side of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The sides of the box.
     pub sides: [u32; 3],
-    /// How far one place stands from the next along each axis.
+    /// The distance from one position to the next along each axis.
     pub spacing: [u32; 3],
-    /// Where the first one stands.
+    /// The first position.
     pub seed: [u32; 3],
 }
 
 impl Shape {
-    /// A box that stands at every multiple of its sides.
+    /// A box that can be at every multiple of its sides.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -33,7 +33,7 @@ impl Shape {
         Shape { sides, spacing: sides, seed: [0; 3] }
     }
 
-    /// Where it may stand along an axis of this length, in the order in which places are tried.
+    /// The positions along an axis of this length, in the order in which they are tried.
     #[must_use]
     pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
         let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
@@ -47,30 +47,30 @@ impl Shape {
         }
     }
 
-    /// How many nodes the box has.
+    /// The number of nodes of the box.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.sides.iter().product()
     }
 }
 
-/// The largest torus on which each placement keeps its boxes in order.
+/// The largest torus on which each placement stores its boxes in order.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// So many boxes are put in order faster than they are looked for in it.
+/// Up to this number of boxes, the first one is found faster by rank than in the stored order.
 const FEW: u32 = 32;
 
-/// A placement of a torus, with all places that it names.
+/// A placement of a torus, with all of its boxes.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, its place in the order of positions; none where there is no position.
+    /// For each axis and coordinate, its index in the order of positions; `None` for no position.
     order: [Vec<Option<u32>>; 3],
     /// The corners of its boxes.
     bases: NodeSet,
-    /// The same in the order in which they are tried; nothing on a torus so large that this would take much memory.
+    /// `bases` in the order in which they are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// The corners of those that have a node in every cell, each a node of its own.
+    /// The corners of boxes with a node in every cell, all of them distinct.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -82,31 +82,31 @@ impl Entry {
         &self.shape
     }
 
-    /// How many nodes each of its boxes has.
+    /// The number of nodes of each box.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.shape.size()
     }
 
-    /// How many anchors it has, those with holes and equal ones included.
+    /// The number of boxes, including ones with holes and ones with equal nodes.
     #[must_use]
     pub fn anchors(&self) -> u32 {
         self.bases.count()
     }
 
-    /// How many of its boxes have a node in every cell, each a node of its own: the others are never given.
+    /// The number of boxes with distinct nodes in all cells; other boxes are never allocated.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
     }
 
-    /// Whether one of its boxes meets another one, or one of another placement of its size.
+    /// Whether one of its boxes overlaps another one of this size.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
     }
 
-    /// The corner of each of its boxes, as a cell, in the order in which they are tried: along x slowest.
+    /// The corner cell of each box in the order in which they are tried, x slowest.
     pub fn corners<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = u32> + 'a {
         let sides = grid.sides();
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.shape.positions(axis, sides[axis]));
@@ -134,24 +134,24 @@ impl Entry {
 pub struct Torus {
     grid: Grid,
     cells: Vec<Option<Node>>,
-    /// Cells and nodes that follow one another: where each run begins, and how long it is.
+    /// Runs of consecutive cells with consecutive nodes: first cell, first node, length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether no node stands in two cells.
+    /// Whether no node is in two cells.
     is_plain: bool,
-    /// By size; equal ones in the order of the list.
+    /// Sorted by size; equal sizes in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
 
-/// What is free of a torus, by its cells.
+/// The free nodes of a torus, by its cells.
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// The free cells up to each weight, lightest first; only where weights differ.
+    /// The free cells up to each weight, lightest first; empty if all weights are equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
-    /// Whether all that is required lies in this torus.
+    /// Whether all required nodes are in this torus.
     holds_required: bool,
     ends: Option<Ends>,
 }
@@ -163,13 +163,13 @@ impl View {
 }
 
 impl Torus {
-    /// A torus with these sides, whose cells, x fastest, are these nodes or holes, and its list.
+    /// Creates a torus with these sides and placements; cells are nodes or holes, x fastest.
     ///
     /// # Errors
     /// If there is no grid with these sides.
     ///
     /// # Panics
-    /// If there are not as many cells as the sides say, or a placement is larger than the torus.
+    /// If the number of cells does not match the sides, or a placement is larger than the torus.
     pub fn new(
         sides: [u32; 3],
         cells: Vec<Option<Node>>,
@@ -244,7 +244,6 @@ impl Torus {
         nodes.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// The cells of a box.
     fn cells_of<'a>(&'a self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + use<'a> {
         let [x, y, z] = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let [dx, dy, dz] = shape.sides;
@@ -259,40 +258,40 @@ impl Torus {
         })
     }
 
-    /// Its geometry.
+    /// The grid of its cells, which wraps in every dimension.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Its placements, by size.
+    /// The placements, sorted by size.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Its nodes; one that stands in two cells comes twice.
+    /// The nodes of all cells; a node in two cells is returned twice.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         self.cells.iter().copied().flatten()
     }
 
-    /// What is in each cell.
+    /// The node of each cell; `None` for a hole.
     #[must_use]
     pub fn cells(&self) -> &[Option<Node>] {
         &self.cells
     }
 
-    /// The cells of a box of an entry.
+    /// The cells of the box of an entry at this corner.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
 
-    /// How many different sets of nodes the boxes of an entry are.
+    /// The number of different node sets among the boxes of an entry.
     #[must_use]
     pub fn distinct_boxes(&self, entry: usize) -> u32 {
         let shape = &self.entries[entry].shape;
         let sides = self.grid.sides();
-        // Along an axis that a box fills all boxes are the same.
+        // Boxes that differ only along an axis that they fill have the same nodes.
         let mut boxes: Vec<u32> = self.entries[entry].bases.iter().collect();
         if self.holes.is_empty() {
             let along =
@@ -315,7 +314,9 @@ impl Torus {
         boxes.len() as u32
     }
 
-    /// How many boxes of another entry one box of this one breaks on the empty machine: the fewest and the most.
+    /// The minimum and maximum number of boxes of entry `other` broken by one box of `entry`.
+    ///
+    /// Counted on the empty machine; `None` if `entry` has no complete box.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -328,7 +329,7 @@ impl Torus {
         counts().min().zip(counts().max())
     }
 
-    /// A set of nodes as the cells in which they stand.
+    /// The cells of the nodes in a set.
     fn cells_in(&self, set: &NodeSet) -> NodeSet {
         let mut cells = NodeSet::empty(self.grid.nodes());
         for &(cell, node, count) in &self.runs {
@@ -361,7 +362,7 @@ impl Torus {
         View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
-    /// The corners of the free boxes of an entry, if there is one.
+    /// The corners of the free boxes of an entry; `None` if there are none.
     pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
         if !view.holds_required {
             return None;
@@ -375,7 +376,7 @@ impl Torus {
             for base in bases.iter() {
                 let mut missing = required.clone();
                 self.cells_of(base, &own.shape).for_each(|cell| missing.remove(cell));
-                // A node that stands in two cells is had with either.
+                // A node in two cells is covered by either.
                 let is_had = |cell: u32| {
                     let node = self.cells[cell as usize];
                     self.cells_of(base, &own.shape).any(|own| self.cells[own as usize] == node)
@@ -398,7 +399,6 @@ impl Torus {
         bases.iter().min_by_key(|&base| self.entries[entry].rank(&self.grid, base))
     }
 
-    /// The nodes of a box.
     pub(super) fn box_at(&self, entry: usize, base: u32, universe: u32) -> NodeSet {
         self.set_of(base, &self.entries[entry].shape, universe)
     }
@@ -408,7 +408,7 @@ impl Torus {
         if let &[(0, first, count)] = self.runs.as_slice()
             && count == self.grid.nodes()
         {
-            // Nodes follow one another as cells do: row by row.
+            // Consecutive cells have consecutive nodes, so whole rows can be inserted.
             let mut column = *shape;
             column.sides[0] = 1;
             let [width, side] = [self.grid.sides()[0], shape.sides[0]];
@@ -428,7 +428,7 @@ impl Torus {
         set
     }
 
-    /// For each place that is not wholly free its size, summed.
+    /// The total size of all boxes that are not entirely free.
     pub(super) fn fragmentation(&self, available: &NodeSet) -> u64 {
         let mut free = self.cells_in(available);
         free.unite(&self.holes);
@@ -442,7 +442,7 @@ impl Torus {
     }
 }
 
-/// Runs of cells whose nodes follow one another too.
+/// Runs of consecutive cells with consecutive nodes: first cell, first node, length.
 fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
     let mut runs: Vec<(u32, Node, u32)> = Vec::new();
     for (cell, node) in (0..).zip(cells) {

@@ -1,4 +1,4 @@
-//! Which of the free boxes of a placement are left by each criterion.
+//! The reduction of the free boxes of a placement to the best ones by each criterion.
 
 use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
@@ -6,7 +6,7 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the best of some free boxes of an entry by one criterion, and says how good they are: the less the
+    /// Keeps the best free boxes of an entry by one criterion and returns their cost; lower is
     /// better.
     pub(in super::super) fn narrow(
         &self,
@@ -64,7 +64,7 @@ impl Torus {
         0
     }
 
-    /// For each of some free boxes of an entry, how many free boxes of another entry it meets.
+    /// For each free box of an entry, the number of free boxes of another entry that it meets.
     pub(super) fn meeting<C: Count>(
         &self,
         view: &View,
@@ -74,7 +74,7 @@ impl Torus {
     ) -> Vec<C> {
         let (own, other) = (&self.entries[entry], &self.entries[other]);
         let mut free = view.free.clone();
-        // Boxes with holes count as free if all else in them is.
+        // Boxes with holes count as free if all of their nodes are.
         free.unite(&self.holes);
         let mut others = self.free_bases.clone().all(&self.grid, &free, &other.shape.sides).clone();
         others.intersect(&other.bases);
@@ -93,7 +93,7 @@ impl Torus {
         counts
     }
 
-    /// Keeps the boxes whose neighbours last longest.
+    /// Keeps the boxes whose neighbours have the longest total remaining run time.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
@@ -109,17 +109,17 @@ impl Torus {
         for (base, _) in all.into_iter().filter(|(_, sum)| *sum < longest) {
             bases.remove(base);
         }
-        // The bits of numbers that are not negative are in their order.
+        // The bits of non-negative numbers are ordered as their values.
         -(longest.to_bits() as i64)
     }
 
-    /// How many free cells lie next to a box, those that touch two of its faces twice.
+    /// The number of free cells next to a box; a cell that touches two faces counts twice.
     fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
         self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
     }
 
-    /// The cells at the faces of a box, those that touch two of them twice. There are no faces along an axis that it
-    /// fills.
+    /// The cells at the faces of a box; a cell that touches two faces appears twice. A box has no
+    /// faces along an axis that it fills.
     fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let shape = *shape;
@@ -136,7 +136,7 @@ impl Torus {
     }
 }
 
-/// Keeps those that cost least, and says how much that is.
+/// Keeps the boxes of the lowest cost and returns it.
 fn keep_cheapest<C: Count>(bases: &mut NodeSet, costs: &[C]) -> i64 {
     let (mut least, mut most) = (C::MOST, C::ZERO);
     let mut least_of_word = Vec::with_capacity(bases.words().len());
