@@ -13,8 +13,9 @@ use crate::registry::Origin;
 pub struct Names {
     /// Origin of the scheduler.
     pub scheduler: Origin,
-    /// Whether the scheduler [declares](crate::sched::SchedulerEntry::serves_all) that every job
-    /// eventually starts; if so, a job that does not is an error.
+    /// Whether a job that never starts is an error.
+    ///
+    /// The scheduler declares it: [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
     /// Origin of the site selector.
     pub selector: Origin,

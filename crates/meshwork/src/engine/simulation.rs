@@ -22,9 +22,9 @@ const MAX_WAITING_IDLE: usize = 10_000;
 /// the next pass of the same instant.
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
-/// scheduler keep it going. A timer causes a pass and nothing else. If jobs wait and nothing runs or
-/// arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive passes without a start. Processors
-/// fall asleep between the instants of other events, without a scheduling pass.
+/// scheduler keep it going. A timer causes a pass and nothing else. If jobs wait and nothing runs
+/// or arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive passes without a start.
+/// Processors fall asleep between the instants of other events, without a scheduling pass.
 ///
 /// ```
 /// use meshwork::engine::Simulation;
@@ -400,7 +400,7 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs are left waiting beside an idle machine: in any case if `idles` is `Some(true)`,
+    /// Fails if jobs are left waiting beside an idle machine: always if `idles` is `Some(true)`,
     /// and only if no job has ever started if it is `Some(false)`.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {

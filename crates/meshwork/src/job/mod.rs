@@ -326,8 +326,8 @@ pub struct Job {
     /// Run time estimated by the user, in units of the clock. Schedulers know no other bound on the
     /// job's end. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Owner, if the workload knows it and a decision or metric depends on it; shared by the jobs
-    /// of one owner. Not serialized.
+    /// Owner; `None` if unknown, or if no decision and no metric depends on it. Shared by the jobs
+    /// of one owner and not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor; `None` for most jobs.

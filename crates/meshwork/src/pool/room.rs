@@ -14,9 +14,10 @@ pub struct Room {
     pub free: u32,
     /// Number of nodes of the machine.
     pub nodes: u32,
-    /// Largest free block whose sides have the requested ratio, the one with the lowest base; on a
-    /// hypercube the largest free subcube. `None` if there is none, and on a flat machine, which
-    /// has no blocks.
+    /// Largest free block with sides in the requested ratio; on a hypercube, largest free subcube.
+    ///
+    /// The one with the lowest base. `None` if there is none, and on a flat machine, which has no
+    /// blocks.
     pub largest: Option<PlacedBlock>,
 }
 

@@ -1,9 +1,9 @@
-//! What outages and checkpoints cost.
+//! Metrics of the costs of outages and checkpoints.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;
 
-/// Units of the clock in an hour, where it counts seconds.
+/// Seconds per hour.
 const HOUR: f64 = 3600.0;
 
 pub(super) static GOODPUT: MetricEntry = MetricEntry {
