@@ -1,4 +1,4 @@
-//! Whole runs of random jobs, and the checks made on each.
+//! Checks on complete runs of random jobs.
 
 use std::fmt::Write as _;
 
