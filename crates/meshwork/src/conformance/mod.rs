@@ -69,9 +69,8 @@ pub struct Broken {
     pub case: String,
     /// Observed and correct behaviour, in one sentence.
     pub sentence: String,
-    /// Machine at that moment, drawn by [`Site::drawing`](crate::machine::Site::drawing).
-    ///
-    /// Empty if the violation concerns a whole run.
+    /// Machine at that moment, drawn by [`Site::drawing`](crate::machine::Site::drawing). Empty if
+    /// the violation concerns a whole run.
     pub drawing: String,
 }
 

@@ -13,9 +13,8 @@ use crate::registry::Origin;
 pub struct Names {
     /// Origin of the scheduler.
     pub scheduler: Origin,
-    /// Whether a job that never starts is an error.
-    ///
-    /// The scheduler declares it: [`serves_all`](crate::sched::SchedulerEntry::serves_all).
+    /// Whether a job that never starts is an error. The scheduler declares it:
+    /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
     /// Origin of the site selector.
     pub selector: Origin,

@@ -162,9 +162,8 @@ impl<'a> Simulation<'a> {
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step; `None` if no event is left.
-    ///
-    /// A simulated network advances up to that instant; nothing else changes.
+    /// Returns the instant of the next step; `None` if no event is left. A simulated network
+    /// advances up to that instant; nothing else changes.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -183,9 +182,8 @@ impl<'a> Simulation<'a> {
         instant.filter(|&instant| self.until.is_none_or(|end| instant <= end))
     }
 
-    /// Processes one instant; returns `false` if no event was left and the run has ended.
-    ///
-    /// An instant takes further steps if jobs with run time 0 start, and one step per event with
+    /// Processes one instant; returns `false` if no event was left and the run has ended. An
+    /// instant takes further steps if jobs with run time 0 start, and one step per event with
     /// [`Passes::Event`].
     ///
     /// # Errors
@@ -194,9 +192,8 @@ impl<'a> Simulation<'a> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to `at`, and returns whether events are left.
-    ///
-    /// The clock then shows the last processed instant.
+    /// Processes all instants up to `at`, and returns whether events are left. The clock then shows
+    /// the last processed instant.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -221,9 +218,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Makes one more pass at the present instant with another scheduler, for decisions between
-    /// steps.
-    ///
-    /// Call it before [`peek`](Simulation::peek), which may advance a simulated network.
+    /// steps. Call it before [`peek`](Simulation::peek), which may advance a simulated network.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).

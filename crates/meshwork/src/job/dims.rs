@@ -70,7 +70,6 @@ impl Dims {
     }
 
     /// Returns the sides of a subcube along the lowest dimensions of a hypercube of dimension `of`.
-    ///
     /// The first `dimension` sides are 2, the others 1.
     ///
     /// # Panics

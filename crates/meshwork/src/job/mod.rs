@@ -213,10 +213,8 @@ impl Request {
         Request::Wanting(Box::new(wants))
     }
 
-    /// Base-2 logarithm of the processor count, rounded up.
-    ///
-    /// This is the dimension of the smallest subcube that holds the request. Jobs of one class have
-    /// similar sizes on any machine.
+    /// Base-2 logarithm of the processor count, rounded up. This is the dimension of the smallest
+    /// subcube that holds the request. Jobs of one class have similar sizes on any machine.
     ///
     /// ```
     /// use meshwork::job::Request;

@@ -147,10 +147,8 @@ impl Batches {
     }
 
     /// Range of the batches used for intervals: those entirely in the measured part with at least
-    /// half of their jobs measured.
-    ///
-    /// The last batch is excluded: it may lack jobs, and it contains the time after the last
-    /// arrival. Empty if fewer than ten batches remain.
+    /// half of their jobs measured. The last batch is excluded: it may lack jobs, and it contains
+    /// the time after the last arrival. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {
@@ -172,9 +170,8 @@ impl Batches {
         values.collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Mean number of jobs waiting at the arrivals of each batch.
-    ///
-    /// Covers the whole run except the last batch, which may be incomplete.
+    /// Mean number of jobs waiting at the arrivals of each batch. Covers the whole run except the
+    /// last batch, which may be incomplete.
     pub(super) fn queue(&self) -> Vec<f64> {
         let full = self.batches.split_last().map_or(&[][..], |(_, full)| full);
         let met = full.iter().filter(|batch| batch.arrived > 0);

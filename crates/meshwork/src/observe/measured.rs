@@ -90,9 +90,8 @@ pub struct Cut {
     /// Index of the first batch for which metrics have values. It begins with job `first · jobs`,
     /// counted from 0.
     pub first: u64,
-    /// Mean number of jobs waiting at the arrivals of each batch.
-    ///
-    /// Includes the warm-up but not the last batch. Empty if all jobs arrive at one instant.
+    /// Mean number of jobs waiting at the arrivals of each batch. Includes the warm-up but not the
+    /// last batch. Empty if all jobs arrive at one instant.
     pub queue: Vec<f64>,
 }
 

@@ -49,10 +49,8 @@ pub enum Event<'a> {
     Promised(JobId, Time),
     /// A job left the queue and started.
     Started(&'a Running),
-    /// A running job changed its processors or its rate.
-    ///
-    /// If several jobs move at one instant, a job may be reported on processors that a later event
-    /// of the same instant reports as left.
+    /// A running job changed its processors or its rate. If several jobs move at one instant, a job
+    /// may be reported on processors that a later event of the same instant reports as left.
     Moved {
         /// Job in its new state.
         running: &'a Running,
@@ -177,10 +175,8 @@ impl Running {
         self.wear.as_deref().copied().unwrap_or_default()
     }
 
-    /// Whether this is not a job but a stand-in for a node that is out of service.
-    ///
-    /// Stand-ins appear among the [running jobs](crate::cluster::Cluster::running) so that planners
-    /// see them.
+    /// Whether this is not a job but a stand-in for a node that is out of service. Stand-ins appear
+    /// among the [running jobs](crate::cluster::Cluster::running) so that planners see them.
     #[must_use]
     pub fn is_stand_in(&self) -> bool {
         self.id.0 >= STAND_INS
@@ -246,9 +242,8 @@ pub struct State {
     pub waiting: u64,
     /// Running jobs.
     pub running: u64,
-    /// Whether the oldest waiting job requests no more processors than are free on some site.
-    ///
-    /// Only their shape, or the queueing discipline, keeps it waiting then.
+    /// Whether the oldest waiting job requests no more processors than are free on some site. Only
+    /// their shape, or the queueing discipline, keeps it waiting then.
     pub blocked_by_shape: bool,
 }
 
@@ -259,18 +254,16 @@ pub trait Observer: Send {
     /// Reports that time passed from `from` to `to` with the machine in this state.
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
 
-    /// Whether the observer needs [`waited`](Observer::waited).
-    ///
-    /// This costs an allocator query for each form with waiting jobs after each change of the
-    /// machine. It costs nothing if no observer needs it.
+    /// Whether the observer needs [`waited`](Observer::waited). This costs an allocator query for
+    /// each form with waiting jobs after each change of the machine. It costs nothing if no
+    /// observer needs it.
     fn asks_why_jobs_wait(&self) -> bool {
         false
     }
 
-    /// Whether the observer uses the identities of the nodes that jobs hold.
-    ///
-    /// If no observer and no strategy does, and all processors are interchangeable, placements
-    /// carry the right number of nodes but arbitrary node numbers.
+    /// Whether the observer uses the identities of the nodes that jobs hold. If no observer and no
+    /// strategy does, and all processors are interchangeable, placements carry the right number of
+    /// nodes but arbitrary node numbers.
     fn asks_where_jobs_run(&self) -> bool {
         true
     }
@@ -281,10 +274,9 @@ pub trait Observer: Send {
         true
     }
 
-    /// Reports that a job waited for this cause from `from` to `to`.
-    ///
-    /// Called for each waiting job before [`elapsed`](Observer::elapsed), if an observer returns
-    /// `true` from [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
+    /// Reports that a job waited for this cause from `from` to `to`. Called for each waiting job
+    /// before [`elapsed`](Observer::elapsed), if an observer returns `true` from
+    /// [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
 
     /// Reports an event at the present instant.

@@ -44,11 +44,9 @@ impl Quantiles {
         }
     }
 
-    /// Quantile at a share from 0 to 1; `None` without values.
-    ///
-    /// Of *n* sorted values, counted from 0, it is the one at share · (*n* − 1), linearly
-    /// interpolated between neighbours. So the median of an even number of values is the mean of
-    /// the two in the middle.
+    /// Quantile at a share from 0 to 1; `None` without values. Of *n* sorted values, counted from
+    /// 0, it is the one at share · (*n* − 1), linearly interpolated between neighbours. So the
+    /// median of an even number of values is the mean of the two in the middle.
     ///
     /// # Complexity
     /// **O(n)**.

@@ -328,10 +328,8 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// Metrics by owner, for each requested attribute that has jobs.
-    ///
-    /// Owners with numeric names come first, by number, then the others, then the jobs without an
-    /// owner.
+    /// Metrics by owner, for each requested attribute that has jobs. Owners with numeric names come
+    /// first, by number, then the others, then the jobs without an owner.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<By, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());

@@ -97,10 +97,8 @@ struct Held {
 }
 
 impl Pool {
-    /// Creates an empty single-site pool from a table.
-    ///
-    /// `machine` is as in a study; `allocator`, `seed` and `shape` (how a count becomes a block)
-    /// are optional.
+    /// Creates an empty single-site pool from a table. `machine` is as in a study; `allocator`,
+    /// `seed` and `shape` (how a count becomes a block) are optional.
     ///
     /// # Errors
     /// The first problem found: an unknown key or name, a value out of bounds, several sites, or an
@@ -121,9 +119,8 @@ impl Pool {
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
 
-    /// Estimates the memory of a pool in bytes, without allocating it.
-    ///
-    /// This counts the machine and the empty copy with which it is compared.
+    /// Estimates the memory of a pool in bytes, without allocating it. This counts the machine and
+    /// the empty copy with which it is compared.
     ///
     /// # Errors
     /// The errors of [`read`](Pool::read), as far as they can be found without building the
@@ -196,10 +193,9 @@ impl Pool {
         Ok(())
     }
 
-    /// Allocates processors for a request; `None` if the allocator finds none now.
-    ///
-    /// A request of another form than the allocator takes is converted: a count of 7 becomes a
-    /// block of 4 × 2 if the allocator hands out blocks. A request for no processors gets none.
+    /// Allocates processors for a request; `None` if the allocator finds none now. A request of
+    /// another form than the allocator takes is converted: a count of 7 becomes a block of 4 × 2 if
+    /// the allocator hands out blocks. A request for no processors gets none.
     ///
     /// # Panics
     /// If the allocator breaks its contract and proposes processors that are not free: a bug of
@@ -219,9 +215,8 @@ impl Pool {
         Some(placement)
     }
 
-    /// Returns where [`allocate`](Pool::allocate) would place a request now, or `None`.
-    ///
-    /// The query changes nothing, not even the allocator's random state.
+    /// Returns where [`allocate`](Pool::allocate) would place a request now, or `None`. The query
+    /// changes nothing, not even the allocator's random state.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -238,9 +233,8 @@ impl Pool {
         self.managed.look(&request, self.now)
     }
 
-    /// Holds a placement made elsewhere, which is released like any other.
-    ///
-    /// It may come from another scheduler, a manual decision of an operator, or an earlier run.
+    /// Holds a placement made elsewhere, which is released like any other. It may come from another
+    /// scheduler, a manual decision of an operator, or an earlier run.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -324,9 +318,7 @@ impl Pool {
     }
 
     /// Explains why a request can never be held, if a rule other than the machine's size excludes
-    /// it.
-    ///
-    /// One sentence without a full stop.
+    /// it. One sentence without a full stop.
     ///
     /// ```
     /// use meshwork::job::Request;

@@ -15,17 +15,15 @@ pub struct Room {
     /// Number of nodes of the machine.
     pub nodes: u32,
     /// Largest free block with sides in the requested ratio; on a hypercube, largest free subcube.
-    ///
     /// The one with the lowest base. `None` if there is none, and on a flat machine, which has no
     /// blocks.
     pub largest: Option<PlacedBlock>,
 }
 
 impl Pool {
-    /// Counts the free nodes and finds the largest free block with sides in this ratio.
-    ///
-    /// Without a ratio all sides are equal. The result is a property of the machine: an allocator
-    /// may not find that block, or may offer better ones.
+    /// Counts the free nodes and finds the largest free block with sides in this ratio. Without a
+    /// ratio all sides are equal. The result is a property of the machine: an allocator may not
+    /// find that block, or may offer better ones.
     ///
     /// ```
     /// use meshwork::job::Request;

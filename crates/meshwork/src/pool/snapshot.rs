@@ -122,9 +122,8 @@ impl Pool {
         }
     }
 
-    /// Restores a snapshot of a pool with the same machine, allocator, seed and shape.
-    ///
-    /// From then on every answer equals that of the original pool.
+    /// Restores a snapshot of a pool with the same machine, allocator, seed and shape. From then on
+    /// every answer equals that of the original pool.
     ///
     /// ```
     /// use meshwork::job::Request;

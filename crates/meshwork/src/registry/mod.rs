@@ -73,7 +73,6 @@ pub struct About {
 
 impl About {
     /// Whether an unknown name occurs in the description, word by word in the same order.
-    ///
     /// `backfill` and `easy_backfilling` occur in a summary that mentions EASY backfilling.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {

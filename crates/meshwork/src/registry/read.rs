@@ -104,9 +104,8 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys of the nested tables, as dotted paths.
-///
-/// The keys of a component depend on its name, given or default.
+/// Collects the keys of the nested tables, as dotted paths. The keys of a component depend on its
+/// name, given or default.
 fn within(lists: &dyn Lists, params: &[&Param], given: &Table, deepest: usize) -> Vec<String> {
     let mut keys = Vec::new();
     for param in params.iter().filter(|_| deepest > 0) {

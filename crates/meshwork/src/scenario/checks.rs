@@ -286,10 +286,9 @@ impl Scenario {
         ))
     }
 
-    /// Checks that the communication pattern supports every size that the workload can draw.
-    ///
-    /// Sizes are those after conversion to the allocators' form. Sizes from logs and parts of split
-    /// jobs are known only when their jobs start.
+    /// Checks that the communication pattern supports every size that the workload can draw. Sizes
+    /// are those after conversion to the allocators' form. Sizes from logs and parts of split jobs
+    /// are known only when their jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

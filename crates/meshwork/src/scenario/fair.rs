@@ -81,11 +81,9 @@ impl Observer for Course {
 }
 
 impl Course {
-    /// Jobs whose fair start requires a run, grouped by instant of arrival.
-    ///
-    /// These are the counted jobs that did not start before the next arrival. Each group comes with
-    /// the index of the last job of that instant. Jobs of the last instant need no run: none
-    /// arrived later.
+    /// Jobs whose fair start requires a run, grouped by instant of arrival. These are the counted
+    /// jobs that did not start before the next arrival. Each group comes with the index of the last
+    /// job of that instant. Jobs of the last instant need no run: none arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;

@@ -215,10 +215,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The whole scenario as a table, with every default filled in.
-    ///
-    /// Aliases are replaced by names and keys are in a fixed order. Reading the table gives the
-    /// same scenario.
+    /// The whole scenario as a table, with every default filled in. Aliases are replaced by names
+    /// and keys are in a fixed order. Reading the table gives the same scenario.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
@@ -236,9 +234,8 @@ impl Scenario {
         self.machine.iter().map(|site| site.topology.clone()).collect()
     }
 
-    /// Speed of each site in one replication; `None` if speeds are not drawn.
-    ///
-    /// Speeds have a random stream of their own, so that the jobs do not depend on them.
+    /// Speed of each site in one replication; `None` if speeds are not drawn. Speeds have a random
+    /// stream of their own, so that the jobs do not depend on them.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -285,9 +282,8 @@ impl Scenario {
         self.failures.as_ref().is_some_and(Failures::may_fail)
     }
 
-    /// Runs one replication and reports all events to `observer`.
-    ///
-    /// The same scenario, replication and inputs give the same outcome, bit for bit.
+    /// Runs one replication and reports all events to `observer`. The same scenario, replication
+    /// and inputs give the same outcome, bit for bit.
     ///
     /// # Errors
     /// If the workload cannot be read, or a strategy breaks its contract.
@@ -363,9 +359,8 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, without its jobs.
-    ///
-    /// For callers who bring their own jobs or strategies to [`run_on`](Scenario::run_on).
+    /// Components of a run of one replication, without its jobs. For callers who bring their own
+    /// jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
     /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with). All other
@@ -374,9 +369,8 @@ impl Scenario {
         self.setup_with(replication, &workload::NoInputs)
     }
 
-    /// Components of a run without failures, access rules and energy model.
-    ///
-    /// For replaying recorded events.
+    /// Components of a run without failures, access rules and energy model. For replaying recorded
+    /// events.
     ///
     /// # Errors
     /// Only for a bug.
@@ -425,9 +419,8 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures a setup with these jobs instead of the scenario's own workload.
-    ///
-    /// Metrics of fair starts have no value then, because they take more than one run.
+    /// Runs and measures a setup with these jobs instead of the scenario's own workload. Metrics of
+    /// fair starts have no value then, because they take more than one run.
     ///
     /// # Errors
     /// If the jobs cannot be read on, or a strategy breaks its contract.
@@ -534,7 +527,6 @@ impl Scenario {
     }
 
     /// Estimates the memory of a run before its first job arrives, in bytes, without allocating it.
-    ///
     /// It covers the machine, the network and the jobs that a log holds back; memory then grows
     /// with the jobs in the system. The machine is counted at the bytes per processor measured with
     /// the most demanding allocator.
@@ -561,9 +553,8 @@ impl Scenario {
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// Additional memory of a run, in bytes, for a workload file with `rows` rows held in memory.
-    ///
-    /// A table is held as a whole because it must be sorted, and so are jobs that are shuffled or
+    /// Additional memory of a run, in bytes, for a workload file with `rows` rows held in memory. A
+    /// table is held as a whole because it must be sorted, and so are jobs that are shuffled or
     /// follow others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {

@@ -113,9 +113,8 @@ const CLASS: &[Param] = &[
 ];
 
 /// Measured class: largest size, share of its jobs with that size, moments of gaps and of run
-/// times.
-///
-/// Each set of moments consists of mean, coefficient of variation and normalized third moment.
+/// times. Each set of moments consists of mean, coefficient of variation and normalized third
+/// moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
@@ -299,10 +298,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that gaps and run times of each class have the measured moments.
-    ///
-    /// Means agree within four standard errors, the others within a few percent in classes with
-    /// many jobs.
+    /// Checks that gaps and run times of each class have the measured moments. Means agree within
+    /// four standard errors, the others within a few percent in classes with many jobs.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();
@@ -346,9 +343,8 @@ mod tests {
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// The paper finds that most gaps need a single stage and some run times several, at most 7.
-    ///
-    /// On the present version of the log one class needs 8.
+    /// The paper finds that most gaps need a single stage and some run times several, at most 7. On
+    /// the present version of the log one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

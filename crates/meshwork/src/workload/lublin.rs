@@ -234,10 +234,8 @@ impl Class {
         })
     }
 
-    /// Draws a run time in whole seconds.
-    ///
-    /// Its logarithm comes from one of two gamma distributions; the larger the job, the rarer the
-    /// short one.
+    /// Draws a run time in whole seconds. Its logarithm comes from one of two gamma distributions;
+    /// the larger the job, the rarer the short one.
     fn run_time(&self, nodes: u32, stream: &mut Stream) -> f64 {
         let short = (self.pa * f64::from(nodes) + self.pb).clamp(0.0, 1.0);
         let law = if stream.unit() <= short { &self.short } else { &self.long };
@@ -256,11 +254,10 @@ const HALF_HOUR: f64 = 1800.0;
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// Arrivals of one class: gaps in a time scale that runs faster in busy hours.
-///
-/// Each half hour of the day has a weight, 1 on average. A gap is worth a number of points, and
-/// time advances until the elapsed half hours are worth that number. The remainder of a half hour
-/// is kept for the next gap.
+/// Arrivals of one class: gaps in a time scale that runs faster in busy hours. Each half hour of
+/// the day has a weight, 1 on average. A gap is worth a number of points, and time advances until
+/// the elapsed half hours are worth that number. The remainder of a half hour is kept for the next
+/// gap.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],
@@ -431,11 +428,9 @@ mod tests {
         }
     }
 
-    /// Checks the mean gap against theory.
-    ///
-    /// Half hours weigh 1 on average, so over many days a gap takes as long as its points are
-    /// worth: the mean of e^g for a gamma variate g that is drawn again above 13, which is (1 −
-    /// b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// Checks the mean gap against theory. Half hours weigh 1 on average, so over many days a gap
+    /// takes as long as its points are worth: the mean of e^g for a gamma variate g that is drawn
+    /// again above 13, which is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {

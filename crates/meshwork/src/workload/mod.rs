@@ -189,9 +189,8 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves the `load` of a workload without such a parameter into its `scale`.
-///
-/// So all workloads accept a load in the same way.
+/// Moves the `load` of a workload without such a parameter into its `scale`. So all workloads
+/// accept a load in the same way.
 ///
 /// # Errors
 /// If both are given.

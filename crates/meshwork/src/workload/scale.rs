@@ -156,9 +156,7 @@ impl Scaling {
     }
 
     /// Multiplies processor counts by a factor found by bisection, so that the work is nearest to
-    /// `goal`.
-    ///
-    /// A random number per job decides whether its fractional processor is rounded up.
+    /// `goal`. A random number per job decides whether its fractional processor is rounded up.
     fn resize(
         &self,
         jobs: &mut [Job],
@@ -228,7 +226,6 @@ impl Scaling {
     }
 
     /// Repeats all groups as often as the whole part of `factor` says, then adds further groups.
-    ///
     /// These are taken in random order as long as each brings the work nearer to the goal.
     fn resample(
         &self,
@@ -300,9 +297,8 @@ impl Scaling {
     }
 }
 
-/// Offset between the numbers of repeated jobs; 0 if no job has a predecessor.
-///
-/// A repetition of a follower follows the repetition of its predecessor.
+/// Offset between the numbers of repeated jobs; 0 if no job has a predecessor. A repetition of a
+/// follower follows the repetition of its predecessor.
 fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;

@@ -103,19 +103,17 @@ pub struct Statistics {
     /// Share of jobs on a power of two of processors, one included.
     pub power_of_two: Option<f64>,
     /// Offered load: requested work divided by the machine's capacity between first and last
-    /// submission.
-    ///
-    /// Work is the sum of processors times run time, capacity is processors of the machine times
-    /// that span. The machine is the one of the header, or as large as the largest job.
+    /// submission. Work is the sum of processors times run time, capacity is processors of the
+    /// machine times that span. The machine is the one of the header, or as large as the largest
+    /// job.
     pub load: Option<f64>,
     /// Number of distinct users.
     pub users: u64,
 }
 
 impl Statistics {
-    /// Computes the statistics of a log in the Standard Workload Format.
-    ///
-    /// Four numbers of every job are held in memory for the medians.
+    /// Computes the statistics of a log in the Standard Workload Format. Four numbers of every job
+    /// are held in memory for the medians.
     ///
     /// # Errors
     /// The first line that cannot be read.

@@ -231,9 +231,8 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     item
 }
 
-/// Checks the parameters for contradictions before any file is opened.
-///
-/// Returns the number of processors above which jobs are split, if any.
+/// Checks the parameters for contradictions before any file is opened. Returns the number of
+/// processors above which jobs are split, if any.
 fn check(
     ends: bool,
     params: &Params,
@@ -315,9 +314,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for a cut without jobs: the selected interval and the interval with jobs.
-    ///
-    /// `beyond` is the arrival of the first job that is too late.
+    /// Error for a cut without jobs: the selected interval and the interval with jobs. `beyond` is
+    /// the arrival of the first job that is too late.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -419,11 +417,9 @@ fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     jobs
 }
 
-/// Splits jobs that request more than `most` processors into several jobs.
-///
-/// The parts have the same number, arrival and run time: parts of `most` first, then the rest. A
-/// block or subcube above `most` is an error, because no paper says into which blocks it should be
-/// split.
+/// Splits jobs that request more than `most` processors into several jobs. The parts have the same
+/// number, arrival and run time: parts of `most` first, then the rest. A block or subcube above
+/// `most` is an error, because no paper says into which blocks it should be split.
 struct Split {
     jobs: Submissions,
     most: u32,

@@ -341,11 +341,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only on request, besides quantiles and per-run functions and gauges.
-///
-/// Quantiles store a number for each job, and per-run functions and gauges may cost anything.
-/// Causes of waits cost allocator queries, fair starts cost runs, and most jobs have neither
-/// deadlines nor users.
+/// Metrics measured only on request, besides quantiles and per-run functions and gauges. Quantiles
+/// store a number for each job, and per-run functions and gauges may cost anything. Causes of waits
+/// cost allocator queries, fair starts cost runs, and most jobs have neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,

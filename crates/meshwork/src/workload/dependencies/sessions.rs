@@ -27,10 +27,8 @@ impl Sessions {
         Sessions { longest, users: BTreeMap::new(), count: 0 }
     }
 
-    /// Returns the predecessor of a job among those of its user.
-    ///
-    /// `wait` is the job's own wait, which with its run time gives its end. Jobs must come in order
-    /// of submission.
+    /// Returns the predecessor of a job among those of its user. `wait` is the job's own wait,
+    /// which with its run time gives its end. Jobs must come in order of submission.
     ///
     /// # Complexity
     /// **O(log j)** for *j* unfinished jobs of its user, and O(log u) for *u* users.

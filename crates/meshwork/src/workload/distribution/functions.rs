@@ -17,9 +17,8 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Quantile of the standard normal distribution at probability `p`: −∞ for 0, ∞ for 1.
-///
-/// Accurate to about 1 part in 10¹⁶ for every `p` in between.
+/// Quantile of the standard normal distribution at probability `p`: −∞ for 0, ∞ for 1. Accurate to
+/// about 1 part in 10¹⁶ for every `p` in between.
 ///
 /// Source: Wichura, Algorithm AS 241, *Applied Statistics* 37(3), 1988, the variant of full double
 /// precision: one rational function for the middle and two for the tails.
@@ -47,10 +46,9 @@ pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
     normal_quantile(stream.unit())
 }
 
-/// Probability that a gamma variate with this shape and scale 1 is at most `x`.
-///
-/// This is the regularised lower incomplete gamma function, computed by its power series below
-/// `shape + 1` and by its continued fraction (Lentz's method) above.
+/// Probability that a gamma variate with this shape and scale 1 is at most `x`. This is the
+/// regularised lower incomplete gamma function, computed by its power series below `shape + 1` and
+/// by its continued fraction (Lentz's method) above.
 #[must_use]
 pub(crate) fn gamma_cdf(shape: f64, x: f64) -> f64 {
     const MAX_TERMS: u32 = 100_000;

@@ -15,9 +15,7 @@ pub struct Moments {
     /// Coefficient of variation: standard deviation divided by mean.
     pub cv: f64,
     /// Normalized third moment: third moment times mean, divided by the square of the second
-    /// moment.
-    ///
-    /// It is 1.5 for an exponential distribution, and never below 1.
+    /// moment. It is 1.5 for an exponential distribution, and never below 1.
     pub third: f64,
 }
 
@@ -77,10 +75,8 @@ pub struct HyperErlang {
 }
 
 impl HyperErlang {
-    /// Fits the distribution of least order with these moments.
-    ///
-    /// Returns `None` if there is none of an order up to [`MAX_ORDER`], because the variation or
-    /// the third moment is too small.
+    /// Fits the distribution of least order with these moments. Returns `None` if there is none of
+    /// an order up to [`MAX_ORDER`], because the variation or the third moment is too small.
     ///
     /// The moments of a sum of *n* stages are those of one stage times n, n(n + 1) and n(n + 1)(n +
     /// 2), so the problem is to find a distribution on two points with three given moments. It

@@ -105,11 +105,9 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution truncated to two bounds, as if values outside were drawn again.
-///
-/// It is drawn from one number by inversion instead of rejection, which gives the same distribution
-/// in bounded time. Bounds above the mean are mirrored below it, where small probabilities keep
-/// their digits.
+/// Normal distribution truncated to two bounds, as if values outside were drawn again. It is drawn
+/// from one number by inversion instead of rejection, which gives the same distribution in bounded
+/// time. Bounds above the mean are mirrored below it, where small probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,
@@ -307,9 +305,8 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Means of the two phases that give the required mean and coefficient of variation.
-///
-/// The phase with probability `alpha` is the short one.
+/// Means of the two phases that give the required mean and coefficient of variation. The phase with
+/// probability `alpha` is the short one.
 fn hyperexponential(params: &Params) -> Result<Law, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();

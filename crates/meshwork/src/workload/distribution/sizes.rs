@@ -55,10 +55,9 @@ static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
 ]);
 
 impl Sizes {
-    /// Creates the distribution with these parameters on this machine.
-    ///
-    /// Bounds given by a study may exceed the machine: jobs that can never fit are then drawn, and
-    /// refused one by one on arrival.
+    /// Creates the distribution with these parameters on this machine. Bounds given by a study may
+    /// exceed the machine: jobs that can never fit are then drawn, and refused one by one on
+    /// arrival.
     ///
     /// # Errors
     /// A contradiction between the parameters, or with the machine, in one sentence.
@@ -110,9 +109,8 @@ impl Sizes {
         self.mean_nodes
     }
 
-    /// Requests in which every possible number occurs.
-    ///
-    /// These are all requests, except that for blocks each side varies alone with the others at 1.
+    /// Requests in which every possible number occurs. These are all requests, except that for
+    /// blocks each side varies alone with the others at 1.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let (form, sides) = (self.form, self.laws.len());
         let numbers = self

@@ -43,11 +43,9 @@ impl Stages {
         libm::round(libm::exp2(exponent)) as u32
     }
 
-    /// Fits the stages to these sizes.
-    ///
-    /// The pieces minimise the largest distance between the distribution functions of the rounded
-    /// model and of the parallel jobs, over 400 positions of the border. The shares of serial jobs
-    /// and of powers of two are those of the sizes.
+    /// Fits the stages to these sizes. The pieces minimise the largest distance between the
+    /// distribution functions of the rounded model and of the parallel jobs, over 400 positions of
+    /// the border. The shares of serial jobs and of powers of two are those of the sizes.
     ///
     /// ```
     /// use meshwork::workload::distribution::Stages;

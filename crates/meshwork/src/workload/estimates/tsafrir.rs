@@ -91,7 +91,6 @@ const SHARED: [f64; 15] = [
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity ranks of the popular values in SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE.
-///
 /// Rows are ordered by time: the maximum first, then from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
@@ -322,11 +321,9 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// Ranks, from 0, of popular values in the order of [`Model::popular_times`].
-///
-/// `own` contains the known ranks. Value by value, the ranks it has in the logs are added to a
-/// pool. A rank that occurs in no later row is assigned at once; otherwise two are drawn and the
-/// smaller is taken.
+/// Ranks, from 0, of popular values in the order of [`Model::popular_times`]. `own` contains the
+/// known ranks. Value by value, the ranks it has in the logs are added to a pool. A rank that
+/// occurs in no later row is assigned at once; otherwise two are drawn and the smaller is taken.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -398,10 +395,8 @@ mod tests {
         shares
     }
 
-    /// Checks generated estimates against the paper's findings on four logs.
-    ///
-    /// 20 values have 89 % of the jobs, the maximum has most of all, and the share of each rank is
-    /// that of the fit.
+    /// Checks generated estimates against the paper's findings on four logs. 20 values have 89 % of
+    /// the jobs, the maximum has most of all, and the share of each rank is that of the fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");
@@ -428,10 +423,9 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Checks the sum of shares for various sites.
-    ///
-    /// With a maximum of 18 hours, as on the CTC SP2, the popular values and the share of the
-    /// maximum are near those of the log, where it is 23.8 % and 20 values have 88.9 %.
+    /// Checks the sum of shares for various sites. With a maximum of 18 hours, as on the CTC SP2,
+    /// the popular values and the share of the maximum are near those of the log, where it is 23.8
+    /// % and 20 values have 88.9 %.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in

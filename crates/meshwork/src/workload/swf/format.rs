@@ -108,9 +108,7 @@ impl Record {
     }
 
     /// Converts a job to a line, as completed normally and with every number that a log has a field
-    /// for.
-    ///
-    /// A block becomes a count of processors. Only owner attributes that are numbers are kept.
+    /// for. A block becomes a count of processors. Only owner attributes that are numbers are kept.
     #[must_use]
     pub fn of(job: &Job) -> Record {
         let mut fields = [-1.0; 18];
@@ -209,17 +207,14 @@ impl Record {
         Some(self.fields[16]).filter(|&number| number > 0.0)
     }
 
-    /// Field 18: think time after the predecessor's end in seconds; 0 if unknown.
-    ///
-    /// Negative values are read as 0, because a job cannot be submitted before its predecessor's
-    /// end.
+    /// Field 18: think time after the predecessor's end in seconds; 0 if unknown. Negative values
+    /// are read as 0, because a job cannot be submitted before its predecessor's end.
     #[must_use]
     pub fn think_time(&self) -> f64 {
         self.fields[17].max(0.0)
     }
 
     /// Parses a line into this record; returns `false` for an invalid line, explained by [`fault`].
-    ///
     /// Integers of up to seven digits are read at once, others of up to 15 digits with one
     /// multiplication and one addition per digit. Nearly all lines are [plain](Record::read_plain)
     /// and are not read here.

@@ -16,9 +16,7 @@ const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {
     /// Reads a plain line at the start of `text` into this record; returns its length with its line
-    /// end.
-    ///
-    /// Returns `None` for any other line.
+    /// end. Returns `None` for any other line.
     #[inline]
     pub(super) fn read_plain(&mut self, text: &[u8]) -> Option<usize> {
         let [fields @ .., last] = &mut self.fields;
@@ -101,9 +99,8 @@ pub(super) fn number(count: u32, values: u64) -> u32 {
     (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32
 }
 
-/// Reads an integer of one to seven digits from the start of eight bytes.
-///
-/// Returns the number and its count of digits, if `is_end` accepts the byte after them.
+/// Reads an integer of one to seven digits from the start of eight bytes. Returns the number and
+/// its count of digits, if `is_end` accepts the byte after them.
 #[inline(always)]
 pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usize)> {
     let (values, others) = digits(bytes);

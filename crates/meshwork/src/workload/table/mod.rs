@@ -126,9 +126,8 @@ pub struct Listed {
     pub jobs: Vec<(Job, bool)>,
     /// Wait of each job, if the table gives it.
     pub waits: Vec<Option<f64>>,
-    /// Start of the clock, in seconds since the beginning of 1970; `None` without dates.
-    ///
-    /// It is the first submission, if the submissions are dates.
+    /// Start of the clock, in seconds since the beginning of 1970; `None` without dates. It is the
+    /// first submission, if the submissions are dates.
     pub origin: Option<f64>,
 }
 
