@@ -83,8 +83,7 @@ fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Trie
         every_machine().iter().filter(|(_, topology)| entry.works_on(topology))
     {
         for scheduler in catalogue.schedulers() {
-            // Other schedulers start jobs in the same way; the check of schedulers tries every
-            // pair.
+            // Other schedulers start jobs the same way; the check of schedulers tries every pair.
             let is_tried = scheduler.plans || scheduler.about.name == "fcfs";
             if !is_tried || !scheduler.serves.contains(&topology.wiring()) {
                 continue;

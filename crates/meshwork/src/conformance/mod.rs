@@ -97,8 +97,7 @@ impl AddAssign for Tried {
     }
 }
 
-/// Returns small machines of the four simplest wirings, in the notation of studies and as
-/// topologies.
+/// Returns small machines of the four simplest wirings, as study text and as topologies.
 #[must_use]
 pub fn machines() -> Vec<(String, Topology)> {
     let mut all = Vec::new();
@@ -115,8 +114,7 @@ pub fn machines() -> Vec<(String, Topology)> {
 
 /// Returns [`machines`] and small machines of all other wirings.
 ///
-/// These have links that do not follow the grid of their node numbers, or only some ring
-/// dimensions.
+/// Their links do not follow the grid of node numbers, or only some dimensions are rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -163,8 +161,7 @@ pub const SITES: &str = "machine = { sites = [
 
 /// Returns all combinations of an entry's words and flags, as tables of a study.
 ///
-/// A required integer is given its least value and one two above it; a list of integers consists of
-/// one of these.
+/// A required integer takes its least value and one two above; a list of integers, one of these.
 ///
 /// ```
 /// use meshwork::alloc::block::first_fit;
@@ -184,8 +181,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns the table with required parameters only, and tables with one choice each. For entries
-/// with too many combinations.
+/// Returns the table of required parameters, and tables with one choice each, for large entries.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();

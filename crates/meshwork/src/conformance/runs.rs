@@ -173,8 +173,7 @@ impl Serves {
     }
 }
 
-/// Checks that every job starts once and ends once, and that the same seed gives the same
-/// transcript.
+/// Checks that each job starts and ends once, and that equal seeds give equal transcripts.
 pub(super) fn each_job_once(
     scenario: &Scenario,
     jobs: &[Job],

@@ -14,8 +14,8 @@ use crate::topology::{Topology, Wiring};
 /// Checks a scheduler of a catalogue against the rules of the list.
 ///
 /// It is tried with every allocator of the catalogue on every machine that both serve, with each
-/// choice of its parameters under the default allocator, and on a machine of different sites if it
-/// serves all wirings.
+/// choice of its parameters under the default allocator, and on different sites if it serves all
+/// wirings.
 ///
 /// - Each job starts at most once and each started job ends once; all jobs start if it
 ///   [declares](SchedulerEntry::serves_all) to serve all.

@@ -10,8 +10,6 @@ use crate::registry::entry;
 use crate::rng::Stream;
 use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
-
-/// Seed of the states.
 const SEED: u64 = 3;
 
 /// Number of states.
@@ -80,8 +78,7 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Queries the facility in each state of a random history of claims and releases. An error comes
-/// with its step.
+/// Queries the facility throughout a random history. An error comes with its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -111,8 +108,7 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Answers of a facility to many queries without a selector: the free nodes of each site and the
-/// placement of each job on it.
+/// Answers of a facility without a selector: free nodes of each site and placements of the jobs.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -10,8 +10,6 @@ use crate::registry::{Params, entry};
 use crate::rng::Stream;
 use crate::sizing::{self, Crowd, Demand, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
-
-/// Seed of the demands.
 const SEED: u64 = 7;
 
 /// Number of demands on each machine.
@@ -19,8 +17,7 @@ const STEPS: u64 = 200;
 
 /// Checks a sizing of a catalogue against the rules of the list.
 ///
-/// It is tried with every choice of its parameters, for requests in every form on machines of every
-/// wiring.
+/// It is tried with every choice of its parameters, for requests in every form on every wiring.
 ///
 /// - It has a size for every demand. Each size has the requested form, at least one processor and
 ///   at most those of the site, and its stretch is a positive number.

@@ -75,8 +75,7 @@ pub enum RunError {
     /// Reading the workload failed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// An entry of this crate or the engine broke its contract. The bug is reported and the run
-    /// ends.
+    /// An entry of this crate or the engine broke its contract. The run ends and reports the bug.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
     /// A component from outside this crate broke its contract. It is named and the run ends.
@@ -126,8 +125,8 @@ pub enum RunError {
 /// completes, or jobs are left waiting beside an idle machine.
 ///
 /// # Complexity
-/// **O(log r)** for each job with *r* running jobs, plus the cost of the strategies; memory
-/// **O(jobs in the system)**.
+/// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the
+/// system)**.
 pub fn simulate(
     setup: Setup,
     jobs: Submissions,

@@ -7,8 +7,7 @@ use crate::registry::Origin;
 
 /// Names of a run's components in errors.
 ///
-/// By default a component is named by its kind alone, because a caller may put any implementation
-/// into a [`Setup`](super::Setup).
+/// By default by its kind alone: a [`Setup`](super::Setup) may contain any implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
     /// Origin of the scheduler.

@@ -154,8 +154,7 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any is left. A follower has none before its predecessors have
-    /// ended.
+    /// Arrival of the next job, if any. A follower has none before its predecessors have ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
@@ -192,8 +191,8 @@ impl<'a> Simulation<'a> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to `at`, and returns whether events are left. The clock then shows
-    /// the last processed instant.
+    /// Processes all instants up to `at`; returns whether events are left. The clock shows the last
+    /// one.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -423,8 +422,6 @@ fn pass<const ONLY_JOBS: bool>(
     }
     cluster.take_breach().map_or(Ok(()), |breach| Err(names.error(*breach)))
 }
-
-/// Returns the earlier of two optional instants.
 #[inline]
 fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     match (one, other) {

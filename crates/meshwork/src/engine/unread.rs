@@ -78,9 +78,7 @@ pub(super) fn pull(
 
 /// Reason for which the next job cannot be read.
 pub(super) enum Unread {
-    /// Error of the workload itself.
     Workload(WorkloadError),
-    /// The workload returned an invalid job.
     Breach(Box<Breach>),
 }
 
@@ -94,8 +92,7 @@ impl Unread {
     }
 }
 
-/// Checks that a job may arrive now or later. Numbers from a log have already been checked on
-/// reading.
+/// Checks that a job may arrive now or later. Numbers of a log were checked on reading.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

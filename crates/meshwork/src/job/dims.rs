@@ -7,8 +7,7 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
-/// Side lengths of a block, one per dimension of its grid, dimension 0 first. Dereferences to a
-/// slice.
+/// Side lengths of a block, one per dimension of its grid, dimension 0 first, used as a slice.
 ///
 /// Up to four sides take no heap memory; neither do those of an [aligned subcube](Dims::aligned) of
 /// any dimension. On a hypercube of dimension 10 every job holds ten sides; an aligned subcube
@@ -37,8 +36,7 @@ enum Kept {
 /// Largest hypercube dimension for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// Twos, then ones: the `of` entries from index `MOST - dimension` on are the sides of an aligned
-/// subcube.
+/// Twos, then ones: an aligned subcube has the `of` entries from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;

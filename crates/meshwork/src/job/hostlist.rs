@@ -104,8 +104,7 @@ fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     Ok(numbers)
 }
 
-/// Formats names as Slurm does: sorted, with ranges for consecutive numbers. A single name has no
-/// brackets.
+/// Formats names as Slurm does: sorted, with ranges. A single name has no brackets.
 ///
 /// ```
 /// use meshwork::job::hostlist::compressed;
@@ -123,8 +122,7 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Formats names like [`compressed`], but with every number in brackets, also a single one.
 ///
-/// Equal lists have equal texts, whichever program writes them, and every reader of host lists
-/// accepts this form.
+/// Equal lists have equal texts, and every reader of host lists accepts this form.
 ///
 /// ```
 /// use meshwork::job::hostlist::bracketed;

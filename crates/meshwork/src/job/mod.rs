@@ -84,8 +84,8 @@ pub struct NotANumber;
 impl Eq for Time {}
 
 /// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
-/// instruction, where `total_cmp` takes ten; every heap and sorted list of a run consists of such
-/// comparisons.
+/// instruction instead of the ten of `total_cmp`; every heap and sorted list of a run depends on
+/// it.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -148,8 +148,7 @@ impl fmt::Display for Time {
 
 /// Reason why a waiting job does not start at an instant.
 ///
-/// The job is considered alone: the reason is the machine's answer, in its present state, if only
-/// this job were waiting.
+/// The reason is the machine's answer, in its present state, if only this job were waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -291,8 +290,7 @@ pub struct Owner {
 pub struct Terms {
     /// Urgency from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job is to end; `None` without a deadline. Shifted along if the arrival
-    /// is changed.
+    /// Instant by which the job is to end, if any. Shifted along if the arrival is changed.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -324,8 +322,7 @@ pub struct Job {
     /// Run time estimated by the user, in units of the clock. Schedulers know no other bound on the
     /// job's end. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Owner; `None` if unknown, or if no decision and no metric depends on it. Shared by the jobs
-    /// of one owner and not serialized.
+    /// Owner, not serialized; `None` if unknown or not used. Jobs of one owner share it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor; `None` for most jobs.

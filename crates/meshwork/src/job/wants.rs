@@ -24,8 +24,7 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 pub struct Wants {
     /// Smallest acceptable number of processors.
     pub nodes: u32,
-    /// Largest number, at least `nodes`, if the job takes more when it can; `None` for a fixed
-    /// size.
+    /// Largest number, at least `nodes`, taken if possible; `None` for a fixed size.
     pub nodes_max: Option<u32>,
     /// Size of the segments that may be placed apart; it divides the job's size. `None`: not split.
     pub segment: Option<u32>,
@@ -39,8 +38,7 @@ pub struct Wants {
     pub contiguous: bool,
     /// Whether no other job may use its base blocks (`exclusive = "topo"`).
     pub whole_blocks: bool,
-    /// Required nodes; if they are more than the job's size, the placement must be a subset of
-    /// them.
+    /// Required nodes; a placement is a subset of them if they are more than the job's size.
     pub require: Option<String>,
     /// Excluded nodes.
     pub exclude: Option<String>,

@@ -72,8 +72,7 @@ struct Batch {
     is_within: bool,
 }
 
-/// Batches of a run, 20 to 40 of them if enough jobs arrived. They are merged in pairs during the
-/// run, so memory is constant.
+/// Batches of a run, 20 to 40 if enough jobs arrived; merged in pairs, so memory is constant.
 pub(super) struct Batches {
     metrics: usize,
     /// Number of integrands without a name.
@@ -81,7 +80,6 @@ pub(super) struct Batches {
     /// Base-2 logarithm of the batch size, which only changes by doubling.
     doubled: u32,
     batches: Vec<Batch>,
-    /// Waiting jobs.
     waiting: u64,
 }
 
@@ -111,8 +109,6 @@ impl Batches {
     pub(super) fn left_queue(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
     }
-
-    /// Records that a job that had left the queue waits again.
     pub(super) fn waits_again(&mut self) {
         self.waiting += 1;
     }

@@ -87,8 +87,7 @@ pub struct Measured {
 pub struct Cut {
     /// Number of jobs in a batch.
     pub jobs: u64,
-    /// Index of the first batch for which metrics have values. It begins with job `first · jobs`,
-    /// counted from 0.
+    /// Index of the first batch with values of metrics. It begins with job `first · jobs`, from 0.
     pub first: u64,
     /// Mean number of jobs waiting at the arrivals of each batch. Includes the warm-up but not the
     /// last batch. Empty if all jobs arrive at one instant.

@@ -109,8 +109,7 @@ pub struct Running {
     pub asked: u64,
     /// Number of held processors.
     pub held: u32,
-    /// Ratio of the expected run time at the start to the requested one, due to size and site
-    /// speed.
+    /// Expected over requested run time at the start, as changed by size and site speed.
     pub stretch: f64,
     /// Relative speed of the work: 1 unless the scheduler resizes jobs.
     pub rate: f64,
@@ -143,8 +142,7 @@ pub struct Wear {
 }
 
 impl Running {
-    /// Returns the record of a waiting job, with placeholders for everything known only at its
-    /// start.
+    /// Returns the record of a waiting job; whatever is known only at its start is a placeholder.
     pub(crate) fn waiting(id: JobId, job: Job) -> Running {
         Running {
             id,
@@ -255,21 +253,19 @@ pub trait Observer: Send {
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
 
     /// Whether the observer needs [`waited`](Observer::waited). This costs an allocator query for
-    /// each form with waiting jobs after each change of the machine. It costs nothing if no
-    /// observer needs it.
+    /// each form with waiting jobs after each change of the machine, and nothing if no observer
+    /// needs it.
     fn asks_why_jobs_wait(&self) -> bool {
         false
     }
 
     /// Whether the observer uses the identities of the nodes that jobs hold. If no observer and no
-    /// strategy does, and all processors are interchangeable, placements carry the right number of
-    /// nodes but arbitrary node numbers.
+    /// strategy does, and processors are interchangeable, node numbers in placements are arbitrary.
     fn asks_where_jobs_run(&self) -> bool {
         true
     }
 
-    /// Whether the observer uses [`State::blocked_by_shape`]; if none does, the flag is always
-    /// `false`.
+    /// Whether the observer uses [`State::blocked_by_shape`], which is otherwise always `false`.
     fn asks_what_blocks(&self) -> bool {
         true
     }

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 /// Largest number of values that are stored individually.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Number of low bits dropped to form classes. The exponent and the first ten bits of the mantissa
-/// remain.
+/// Low bits dropped to form classes; the exponent and ten bits of the mantissa remain.
 const DROPPED: u32 = 42;
 
 /// Nonnegative values of one quantity, in the order of addition.
 ///
 /// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
-/// Beyond that they are counted in classes of relative width 2⁻¹⁰, so that a quantile is within
-/// 0.05 % of the exact one. There are 1024 classes between a number and its double, some ten
-/// thousand in practice.
+/// Beyond that they are counted in classes of relative width 2⁻¹⁰, and a quantile is within 0.05 %
+/// of the exact one. There are 1024 classes per factor of two, some ten thousand in practice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,

@@ -23,8 +23,7 @@ pub struct Window {
     pub warmup_jobs: u64,
     /// Time from the first arrival to the beginning of the measurement.
     pub warmup_time: f64,
-    /// Number of finished jobs after which the run ends, including the warm-up; `None` for no
-    /// limit.
+    /// Number of finished jobs, including the warm-up, that ends the run; `None` for no limit.
     pub jobs: Option<u64>,
     /// Settings shared by the metrics.
     pub rules: Rules,
@@ -64,8 +63,7 @@ const FEWEST_BEYOND: f64 = 10.0;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether any metric uses integrals over time. All named integrands are then summed up, and
-    /// those of `further`.
+    /// Whether any metric uses integrals over time: all named integrands and `further` are summed.
     sums_over_time: bool,
     further: Vec<fn(&State) -> f64>,
     /// Locations of each metric's two sums.
@@ -100,10 +98,8 @@ pub struct Recorder {
     sums_energy: bool,
     /// Whether finished jobs count in metrics only, not in classes or quantiles: nearly always.
     is_plain: bool,
-    /// State during the last time span, with `held` updated since. Maintained only if a metric is
-    /// measured at events.
+    /// State during the last span, with `held` updated since; only for metrics at events.
     state: State,
-    /// Waiting jobs.
     waiting: u64,
     /// Values of each quantity of which a quantile is taken, and the jobs in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
@@ -123,8 +119,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder of these metrics, each with its parameters, for a machine with these
-    /// sites.
+    /// Creates a recorder of metrics with their parameters, for a machine with these sites.
     #[must_use]
     pub fn new(
         window: Window,
@@ -291,8 +286,7 @@ impl Recorder {
     #[must_use]
     pub fn cut(&self) -> Cut {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
-        // If all jobs arrive at one instant, each sees one more than the one before; that is no
-        // growth.
+        // If all jobs arrive at one instant, each sees one more than the previous: no growth.
         let queue = match self.totals.first_arrival {
             Some(first) if self.last_arrival > first => self.batches.queue(),
             _ => Vec::new(),

@@ -134,8 +134,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Creates a front end without names. Placements the pool already holds stay held without a
-    /// name.
+    /// Creates a front end without names. The pool's present placements stay held without one.
     #[must_use]
     pub fn new(pool: Pool) -> Desk {
         Desk { pool, holders: BTreeMap::new() }

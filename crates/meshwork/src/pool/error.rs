@@ -37,8 +37,7 @@ pub enum PoolError {
         /// The machine, with its article.
         machine: String,
     },
-    /// A ratio of sides was given for a machine without blocks of chosen sides; names it with its
-    /// article.
+    /// A ratio was given for a machine without blocks of chosen sides, named with its article.
     #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
     NoRatio(String),
     /// A ratio of sides does not match the machine's dimensions.
@@ -103,8 +102,7 @@ pub enum RestoreError {
     NameTwice(Name),
 }
 
-/// Reason for which a front end refuses an operation. It is unchanged, and the clock did not
-/// advance.
+/// Reason for which a front end refuses an operation. Neither it nor the clock has changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeskError {

@@ -70,8 +70,7 @@ pub static PARAMS: &[Param] = &[
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Allocators that use the age of neighbouring partitions need to know the time: see
-/// [`advance`](Pool::advance).
+/// The age of partitions, used by some allocators, requires [`advance`](Pool::advance).
 ///
 /// # Complexity
 /// The cost of the allocator, plus **O(log h)** with *h* placements held.
@@ -123,8 +122,7 @@ impl Pool {
     /// the empty copy with which it is compared.
     ///
     /// # Errors
-    /// The errors of [`read`](Pool::read), as far as they can be found without building the
-    /// allocator.
+    /// The errors of [`read`](Pool::read) that can be found without building the allocator.
     pub fn memory(table: &Table) -> Result<u64, Problem> {
         Pool::memory_in(&Catalogue::standard(), table)
     }
@@ -161,8 +159,7 @@ impl Pool {
         Ok((spec, params, table))
     }
 
-    /// Configuration of the pool: `machine`, `allocator`, `seed` and `shape` with every default
-    /// filled in.
+    /// Configuration, with every default: `machine`, `allocator`, `seed` and `shape`.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
@@ -198,13 +195,11 @@ impl Pool {
     /// the allocator hands out blocks. A request for no processors gets none.
     ///
     /// # Panics
-    /// If the allocator breaks its contract and proposes processors that are not free: a bug of
-    /// that strategy.
+    /// If the allocator breaks its contract and proposes processors that are not free.
     pub fn allocate(&mut self, request: &Request) -> Option<Placement> {
         let drawn = self.managed.drawn();
         let Some(placement) = choose(&mut self.managed, request, self.now) else {
-            // A refusal restores the random state, so that failed requests do not affect later
-            // answers.
+            // A refusal restores the random state, so failed requests do not affect later answers.
             self.managed.draw_again_from(drawn);
             return None;
         };
@@ -311,8 +306,7 @@ impl Pool {
         self.held.values().map(|held| &held.placement)
     }
 
-    /// Whether the allocator would place the request on the empty machine; if not, waiting is
-    /// useless.
+    /// Whether the empty machine has a placement for the request; if not, waiting is useless.
     pub fn could_hold(&mut self, request: &Request) -> bool {
         choose(&mut self.empty, request, self.now).is_some()
     }

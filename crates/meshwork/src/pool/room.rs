@@ -42,8 +42,7 @@ impl Pool {
     /// without blocks or with subcubes only.
     ///
     /// # Complexity
-    /// **O(log s)** first fit searches for sides up to *s*; on a hypercube one search for the
-    /// largest free subcube.
+    /// **O(log s)** first fit searches for sides up to *s*; one subcube search on a hypercube.
     pub fn room(&self, ratio: Option<&[u32]>) -> Result<Room, PoolError> {
         let site = self.site();
         let (topology, grid) = (site.topology(), site.grid());

@@ -27,8 +27,7 @@ use spelling::suggested;
 
 /// Largest number allowed in any parameter or log field.
 ///
-/// It is far beyond any machine or clock, and small enough that sums and products of such numbers
-/// stay finite.
+/// Far beyond any machine or clock, while sums and products of such numbers stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter, so that quotients stay finite too.
@@ -218,8 +217,7 @@ impl Family {
         ))
     }
 
-    /// Reads a name of this crate or a table with a name and parameters, and fills in every
-    /// default.
+    /// Reads a name of this crate, or a table with name and parameters, and fills in defaults.
     ///
     /// # Errors
     /// The first problem found.
@@ -227,8 +225,7 @@ impl Family {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a name of the given lists or a table with a name and parameters, and fills in every
-    /// default.
+    /// Reads a name of the given lists, or a table with name and parameters, and fills in defaults.
     ///
     /// # Errors
     /// The first problem found.

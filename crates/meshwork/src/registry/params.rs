@@ -107,8 +107,7 @@ impl Params {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// Returns the meaning of a word; `None` if it was omitted or a value of another kind was
-    /// given.
+    /// Returns the meaning of a word; `None` if omitted or if the value is of another kind.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,

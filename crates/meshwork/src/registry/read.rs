@@ -10,8 +10,7 @@ const DEEPEST: usize = 3;
 
 /// Reads a table against its parameters.
 ///
-/// Refuses unknown keys, checks every value, and fills in every default. `also` names keys that the
-/// caller has read itself.
+/// Refuses unknown keys, checks values, fills in defaults. `also` names keys the caller has read.
 ///
 /// # Errors
 /// The first problem found.
@@ -40,8 +39,7 @@ pub fn resolve_in(
     for param in params {
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
-            // An optional list may be empty, so that a sweep over it can include the case without
-            // it.
+            // An optional list may be empty, so that a sweep over it can include this case.
             (Some(value), DefaultValue::Absent(_)) if param.kind.is_none_of(value) => continue,
             (Some(value), _) => param.kind.read(lists, &at, value)?,
             (None, DefaultValue::Is(text)) => param
@@ -104,8 +102,7 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys of the nested tables, as dotted paths. The keys of a component depend on its
-/// name, given or default.
+/// Collects the keys of nested tables as dotted paths. Those of a component depend on its name.
 fn within(lists: &dyn Lists, params: &[&Param], given: &Table, deepest: usize) -> Vec<String> {
     let mut keys = Vec::new();
     for param in params.iter().filter(|_| deepest > 0) {
@@ -245,8 +242,7 @@ impl Kind {
             },
             Kind::Names(family) => {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
-                // An entry without parameters is stored as its name, otherwise as a table with all
-                // parameters.
+                // An entry without parameters is stored as its name, others as a table of all.
                 let canonical = |(i, item): (usize, &Value)| {
                     let about = match item {
                         Value::String(name) => family.find_in(lists, path, name)?,

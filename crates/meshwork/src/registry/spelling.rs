@@ -29,8 +29,7 @@ pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> Str
     }
 }
 
-/// Lists names in their order; of many, the most similar by their beginnings and a count of the
-/// rest.
+/// Lists names in order; of many, those with the most similar beginnings and a count of the rest.
 pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     if known.len() <= MOST_NAMES {
         return known.join(", ");

@@ -4,8 +4,7 @@ use super::Kind;
 
 /// Words that a parameter accepts, each with its meaning.
 ///
-/// Both the admissible values and the built values come from this one list, so no word lacks a
-/// meaning.
+/// Admissible values and built values come from this one list, so no word lacks a meaning.
 ///
 /// ```
 /// use meshwork::registry::{DefaultValue, Param, Words, resolve};

@@ -103,8 +103,7 @@ impl Course {
         all
     }
 
-    /// Starts of the jobs `ids` if no job arrives after the job `last`; jobs that never start are
-    /// omitted.
+    /// Starts of the jobs `ids` if no job arrives after `last`; without jobs that never start.
     fn without_those_after(
         &self,
         last: usize,

@@ -38,8 +38,7 @@ use sites::{
 };
 pub use sites::{SITE_FAMILY, SITES, machine_in_words};
 
-/// Version of the model, part of the key of every stored run. Increased with every change that
-/// changes a value.
+/// Version of the model, part of the key of every stored run. Every change of a value increases it.
 pub const MODEL_VERSION: u32 = 2;
 
 /// Digest of the model's source without comments and tests, part of the key of every stored run.
@@ -300,8 +299,7 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Passes the simulation of one replication to `act`; it ends where [`run`](Scenario::run)
-    /// ends.
+    /// Passes the simulation of one replication to `act`; it ends like [`run`](Scenario::run).
     ///
     /// # Errors
     /// The errors of `run` and those of `act`.
@@ -369,8 +367,7 @@ impl Scenario {
         self.setup_with(replication, &workload::NoInputs)
     }
 
-    /// Components of a run without failures, access rules and energy model. For replaying recorded
-    /// events.
+    /// Components of a run without failures, access rules and energy, to replay recorded events.
     ///
     /// # Errors
     /// Only for a bug.

@@ -173,8 +173,7 @@ fn unknown_machine(name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// Splits a table into `machine` and the rest. A machine given by the name of a preset brings its
-/// allocator along.
+/// Splits a table into `machine` and the rest. A machine given as a preset brings its allocator.
 pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
     let mut rest = table.clone();
     match rest.remove("machine") {

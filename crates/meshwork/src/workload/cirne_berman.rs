@@ -132,8 +132,8 @@ const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// Poisson process whose rate depends on the hour of the day. Gaps are exponential in a time scale
-/// that runs faster in busy hours.
+/// Poisson process with an hourly rate: gaps are exponential in time that runs faster in busy
+/// hours.
 struct Arrivals {
     mean: f64,
     /// Weight of each hour of the day, 1 on average.

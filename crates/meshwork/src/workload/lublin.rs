@@ -181,8 +181,7 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns the class with a study's overrides, scaled to a machine with `processors`
-    /// processors.
+    /// Returns the class with a study's overrides, scaled to this number of processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;

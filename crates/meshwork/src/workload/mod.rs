@@ -50,8 +50,7 @@ pub enum Submission {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Following {
-    /// The job. Its arrival is the start of the clock if only the predecessor determines its
-    /// submission.
+    /// The job, with arrival 0 if only the predecessor determines its submission.
     pub job: Job,
     /// Number of the predecessor, and think time after its end.
     pub after: After,
@@ -164,8 +163,7 @@ pub struct WorkloadEntry {
     pub ends: bool,
     /// Whether it may know users, groups and the predecessors of jobs.
     pub knows_owners: bool,
-    /// Whether its clock counts seconds for all parameters. For other workloads the unit is
-    /// unknown.
+    /// Whether its clock always counts seconds. Other workloads have an unknown unit.
     pub in_seconds: bool,
     /// Builds the iterator of jobs for a machine of this shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,

@@ -63,8 +63,6 @@ const DAY: f64 = 86_400.0;
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     params.meaning("by", &METHODS) == Method::Users
 }
-
-/// Scales the jobs as the parameters say.
 pub(super) fn scaled(
     jobs: Submissions,
     params: &Params,
@@ -438,8 +436,7 @@ mod tests {
             assert!(times.iter().all(|&n| n == least || n == least + 1), "{times:?}");
             // One user of 40 has about a fortieth of the work.
             assert!((load(&jobs, all) / now - factor).abs() < 0.05, "{}", load(&jobs, all) / now);
-            // Repetitions fall on the same day of the week: seven weeks and a day make a span of
-            // whole weeks.
+            // Repetitions fall on the same day of the week: 50 days count as seven weeks.
             assert!(jobs.iter().all(|job| {
                 let shift = (job.arrival - before[job.number as usize - 1].arrival) / (7.0 * DAY);
                 (shift - shift.round()).abs() < 1e-6

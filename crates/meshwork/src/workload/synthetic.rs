@@ -89,13 +89,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
 
 /// Whether work is drawn instead of run times.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
-
-/// Source of requests.
 pub(super) trait Requests: Send {
     /// Exact mean of the number of requested processors.
     fn mean_nodes(&self) -> f64;
-
-    /// Draws the next request.
     fn draw(&mut self) -> Request;
 }
 
@@ -150,8 +146,6 @@ impl<R: Requests> Synthetic<R> {
         })
     }
 }
-
-/// Random stream of this name.
 pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }

@@ -148,8 +148,7 @@ pub fn submissions(
 
 /// Applies the transformations common to all workloads.
 ///
-/// In this order jobs are cut, shuffled, split, scaled, given other estimates and deadlines, and
-/// linked.
+/// The order is: cut, shuffle, split, scale, give other estimates and deadlines, link.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.
@@ -293,8 +292,7 @@ fn check(
     Ok(Some(most))
 }
 
-/// Jobs that arrive from one instant on and before another. A cut without jobs is an error, because
-/// the run would be empty.
+/// Jobs that arrive in a time interval. A cut without jobs is an error: the run would be empty.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,

@@ -2,8 +2,6 @@
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;
-
-/// Seconds per hour.
 const HOUR: f64 = 3600.0;
 
 pub(super) static GOODPUT: MetricEntry = MetricEntry {

@@ -44,8 +44,7 @@ pub struct MetricEntry {
     pub about: About,
     /// Unit of the values.
     pub unit: &'static str,
-    /// Method of measurement. Functions called for each job receive the parameters as
-    /// [`Rules::params`].
+    /// Method of measurement. Its functions receive the parameters as [`Rules::params`].
     pub measure: Measure,
 }
 
@@ -85,8 +84,7 @@ pub enum Measure {
     Rate(fn(&Running) -> f64, Integrand),
     /// Mean over arrivals of the number of jobs waiting at that instant.
     PerArrival,
-    /// Mean of a ratio, given as numerator and denominator, over the instants after starts and
-    /// ends.
+    /// Mean of a ratio (numerator and denominator) over the instants after starts and ends.
     PerEvent(fn(&State) -> (f64, f64)),
     /// Quantile of a quantity over the finished jobs, at this share from 0 to 1.
     Quantile(Quantity, f64),
@@ -97,11 +95,9 @@ pub enum Measure {
     /// Mean over the finished jobs of a function of each job's lateness. Lateness is the time by
     /// which a job started later than it would have without later arrivals.
     PerLateness(fn(f64) -> f64),
-    /// Mean over the finished jobs of a function made for the run and its machine. Jobs for which
-    /// it is NaN are skipped.
+    /// Mean over the finished jobs of a function made for the run and its machine; NaN is skipped.
     MeanBy(fn(&'static About, &[Topology]) -> JobValue),
-    /// Final value of a gauge made for the run and its machine. It observes the whole run,
-    /// including the warm-up.
+    /// Final value of a gauge made for the run and its machine, which also observes the warm-up.
     Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
     /// Value computed from the totals of the run.
     Total(fn(&Totals) -> Option<f64>),
@@ -364,8 +360,7 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric depends on which nodes a job holds, not only on their number. A custom metric
-/// that is given jobs may.
+/// Whether a metric depends on which nodes a job holds. Custom metrics that are given jobs may.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(

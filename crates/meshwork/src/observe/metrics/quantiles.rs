@@ -2,8 +2,6 @@
 
 use super::{Measure, MetricEntry, Quantity};
 use crate::registry::About;
-
-/// Cost of every quantile.
 const COST: &str = "O(1) for each job, and O(j) at the end for j measured jobs. Eight bytes are kept for each \
                     job, up to 1,048,576 of them; beyond that values are counted in classes, and a \
                     quantile is within 0.05 %.";

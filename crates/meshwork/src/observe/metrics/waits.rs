@@ -3,8 +3,6 @@
 use super::{Measure, MetricEntry};
 use crate::job::Cause;
 use crate::registry::About;
-
-/// Cost of each of these metrics.
 const COMPLEXITY: &str = "After each change of the machine a question to the allocator for each form in which jobs wait, and O(1) for \
                           each waiting job and each span between two events. Nothing where it is not asked for.";
 

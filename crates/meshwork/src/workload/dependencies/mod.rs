@@ -1,5 +1,4 @@
-//! Dependencies: replay of a log with feedback, in which jobs are submitted after others have
-//! ended.
+//! Dependencies: replay of a log in which jobs are submitted after others have ended.
 //!
 //! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of
 //! parallel job scheduling*, MASCOTS 2014): users wait for their jobs, think, and submit the next
@@ -18,8 +17,6 @@ use super::held::Held;
 use super::{Following, Submission, Submissions, WorkloadError};
 
 pub(crate) use sessions::Sessions;
-
-/// Entry of a source of dependencies.
 struct DependenciesEntry {
     about: About,
     source: fn(&Params) -> Option<Source>,
@@ -172,15 +169,13 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job in the workload and its number of ends; `None` if the workload lacks
-    /// it.
+    /// Predecessor of a job in the workload, if there, and its number of ends.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other and would never be submitted, if there is
-    /// one.
+    /// Describes a cycle of jobs that wait for each other and are never submitted, if any.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* jobs.
@@ -203,8 +198,7 @@ impl Followed {
                 reached.extend(followers.remove(&number).unwrap_or_default());
             }
         }
-        // Each remaining job follows a remaining job, so following the predecessors ends in a
-        // cycle.
+        // Each remaining job follows another, so following predecessors ends in a cycle.
         let leads: BTreeMap<u64, u64> = jobs
             .iter()
             .filter_map(|job| Some((job.number, self.after(job)?.0.number)))

@@ -3,8 +3,6 @@
 //! All logarithms and exponentials come from `libm`, so values are the same on every platform.
 
 use crate::rng::Stream;
-
-/// Density of the standard normal distribution.
 #[must_use]
 pub(crate) fn normal_density(x: f64) -> f64 {
     const ROOT_OF_TWO_PI: f64 = 2.506_628_274_631_000_5;
@@ -92,8 +90,7 @@ fn keep_off_zero(x: f64, tiny: f64) -> f64 {
     if x.abs() < tiny { tiny } else { x }
 }
 
-/// Coefficients of a ratio of two polynomials of degree 7, from the constant term on. The constant
-/// term of the denominator is 1.
+/// Ratio of two polynomials of degree 7, constant terms first; that of the denominator is 1.
 struct Ratio {
     above: [f64; 8],
     below: [f64; 8],

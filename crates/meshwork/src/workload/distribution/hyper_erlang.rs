@@ -160,8 +160,7 @@ mod tests {
                     prop_assert!((again.mean / measured.mean - 1.0).abs() < 1e-9);
                     prop_assert!((again.cv / measured.cv - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
                     prop_assert!((again.third / measured.third - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
-                    // The order is minimal: for the next lower one no distribution on two points
-                    // exists.
+                    // The order is minimal: the next lower one has no distribution on two points.
                     let n = f64::from(law.order()) - 1.0;
                     let second = 1.0 + measured.cv * measured.cv;
                     prop_assert!(n < 1.0 || n / (n + 1.0) * second <= 1.0 + 1e-8
@@ -178,8 +177,8 @@ mod tests {
             let mut stream = Stream::new(1, 0, "hyper_erlang");
             let values: Vec<f64> = (0..400_000).map(|_| law.draw(&mut stream)).collect();
             let drawn = Moments::of(&values).unwrap();
-            // Four standard errors of the mean; the others have heavier tails, so a few percent are
-            // allowed.
+            // Four standard errors of the mean, a few percent of the others, which have heavier
+            // tails.
             let slack = 4.0 * cv / 400_000_f64.sqrt();
             assert!((drawn.mean / 100.0 - 1.0).abs() < slack, "{drawn:?} {slack}");
             assert!((drawn.cv / cv - 1.0).abs() < 0.02, "{drawn:?} {cv}");

@@ -112,7 +112,6 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
 struct TruncatedNormal {
     mean: f64,
     sd: f64,
-    /// Bounds of the values.
     min: f64,
     max: f64,
     /// Bounds in standard deviations from the mean, mirrored if `mirrored`.
@@ -125,8 +124,7 @@ struct TruncatedNormal {
 }
 
 impl TruncatedNormal {
-    /// Returns `None` if less than 1 part in 10¹² of the normal distribution lies between the
-    /// bounds.
+    /// Returns `None` if less than 10⁻¹² of the normal distribution lies between the bounds.
     fn new(mean: f64, sd: f64, min: f64, max: f64) -> Option<TruncatedNormal> {
         let (low, high) = ((min - mean) / sd, (max - mean) / sd);
         let mirrored = low > 0.0;
@@ -153,8 +151,7 @@ impl TruncatedNormal {
 
     fn draw(&self, stream: &mut Stream) -> f64 {
         let unit = stream.unit();
-        // Mirroring reverses the order. Reversing the unit as well keeps larger numbers for longer
-        // run times.
+        // Mirroring reverses the order. Reversing the unit too keeps larger ones for longer times.
         let unit = if self.mirrored { 1.0 - unit } else { unit };
         let z = normal_quantile(self.below + unit * self.kept);
         let z = if self.mirrored { -z } else { z };
@@ -201,8 +198,6 @@ fn standard_gamma(shape: f64, stream: &mut Stream) -> f64 {
         }
     }
 }
-
-/// Entry of a distribution of run times.
 struct RuntimeEntry {
     about: About,
     build: fn(&Params) -> Result<Law, Problem>,

@@ -276,8 +276,6 @@ impl Side<'_> {
         Ok(())
     }
 }
-
-/// Entry of a distribution of sizes.
 struct SizeEntry {
     about: About,
     build: fn(&Side<'_>) -> Result<Law, Problem>,

@@ -1,12 +1,10 @@
-//! Two-stage distribution of job sizes: serial jobs, and powers of 2 with a two-piece uniform
-//! exponent.
+//! Two-stage distribution of job sizes: one processor, or 2 to a two-piece uniform exponent.
 
 use crate::rng::Stream;
 
 /// Job sizes in two stages: many small ones and few large ones.
 ///
-/// Source: Lublin & Feitelson, JPDC 63(11), 2003; the uniform distribution of logarithms is that of
-/// Downey (1997).
+/// Source: Lublin & Feitelson, JPDC 63(11), 2003; uniform logarithms as in Downey (1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stages {
     /// Share of jobs with one processor.
@@ -70,8 +68,7 @@ impl Stages {
             return Stages { p_serial: 1.0, p_pow2: 0.0, u_low: u, u_med: u, u_hi: u, u_prob: 1.0 };
         };
         let high = libm::log2(largest as f64);
-        // Logarithms that round to each size, and the shares of parallel jobs below it and up to
-        // it.
+        // Logarithms that round to each size, and shares of parallel jobs below and up to it.
         let mut steps: Vec<[f64; 4]> = Vec::new();
         for (i, &size) in parallel.iter().enumerate() {
             let (place, size) = (i as f64, size as f64);

@@ -11,8 +11,7 @@ pub(super) enum Law {
     Uniform { min: u32, max: u32 },
     /// `min`, `min + 1` and so on, with their cumulative probabilities.
     Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate rounded up, drawn again while outside the bounds; `min` is at least
-    /// 1.
+    /// An exponential variate rounded up, drawn again while out of bounds; `min` is at least 1.
     Exponential { mean: f64, min: u32, max: u32 },
 }
 
@@ -27,8 +26,8 @@ impl Law {
                 sum / total
             })
             .collect();
-        // The cumulative probabilities must end at 1 despite rounding; sizes without weight at the
-        // end are never drawn.
+        // The probabilities must end at 1 despite rounding; sizes of weight 0 at the end are
+        // excluded.
         for end in up_to.iter_mut().rev() {
             if *end < 1.0 - 1e-9 {
                 break;
@@ -117,8 +116,7 @@ impl Law {
     }
 }
 
-/// Normal probability of each of `cells` equal cells from −2.5 to 2.5 standard deviations,
-/// normalized.
+/// Normal probability of each of `cells` cells from −2.5 to 2.5 standard deviations, normalized.
 pub(super) fn normal_cells(cells: u32) -> Vec<f64> {
     let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
     let within = normal_cdf(2.5) - normal_cdf(-2.5);

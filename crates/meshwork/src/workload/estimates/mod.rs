@@ -1,7 +1,6 @@
 //! Models of users' run time estimates, for any workload.
 //!
-//! A scheduler knows a job's estimate and not its run time, so the benefit of backfilling depends
-//! on them.
+//! A scheduler knows estimates and not run times, so the benefit of backfilling depends on them.
 
 mod tsafrir;
 
@@ -12,8 +11,6 @@ use crate::registry::{
 use crate::rng::Stream;
 
 use super::{Submission, Submissions, WorkloadContext};
-
-/// Entry of a model of estimates.
 struct EstimatesEntry {
     about: About,
     /// Whether it needs all jobs before it can give any of them an estimate.

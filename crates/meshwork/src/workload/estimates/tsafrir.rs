@@ -86,8 +86,7 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps of further popular values, in minutes: multiples of the largest step first, from the
-/// maximum down.
+/// Steps of further popular values, in minutes: the largest first, from the maximum down.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity ranks of the popular values in SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE.
@@ -423,9 +422,8 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Checks the sum of shares for various sites. With a maximum of 18 hours, as on the CTC SP2,
-    /// the popular values and the share of the maximum are near those of the log, where it is 23.8
-    /// % and 20 values have 88.9 %.
+    /// Checks the values for various sites. The first is the CTC SP2, in whose log 23.8 % of the
+    /// jobs have the maximum and 88.9 % one of 20 values.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in

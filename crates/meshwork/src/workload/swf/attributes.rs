@@ -1,7 +1,6 @@
 //! Further attributes of a log's jobs: owner, place of submission, and predecessor.
 //!
-//! They are stored apart from the jobs that are held back, so a log pays nothing for them unless
-//! they are requested.
+//! They are stored apart from the held jobs, so a log pays nothing unless they are requested.
 
 use super::{FIELDS, Record, RecordError};
 use crate::job::{After, Job, Owner, Terms};
@@ -18,8 +17,7 @@ type Key = [i64; 5];
 /// Further attributes of the jobs of a log.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Attributes of each job, if dependencies are requested. Otherwise the number of a job is that
-    /// of its owner.
+    /// Attributes of each job, if dependencies are requested; else jobs have the owner's number.
     came: Option<Came>,
 }
 

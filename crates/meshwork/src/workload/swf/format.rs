@@ -505,8 +505,8 @@ impl Iterator for Records {
 
 /// Comments of a log as labels with values, in order.
 ///
-/// A comment without a label, such as the second line of a note, has an empty label and keeps its
-/// text unchanged.
+/// A comment without a label, such as the second line of a note, has an empty one and its full
+/// text.
 ///
 /// ```
 /// use meshwork::workload::swf::Header;

@@ -89,8 +89,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
 /// `reorder` jobs are held back for sorting. Lines that are not jobs are reported as they are read.
 /// The first error ends the log.
 ///
-/// A line costs constant time in an ordered log, otherwise O(log `reorder`) comparisons and
-/// O(`reorder`) moves.
+/// A line takes constant time in an ordered log, else O(log `reorder`) comparisons and O(`reorder`)
+/// moves.
 pub fn jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -230,14 +230,12 @@ struct Log {
     /// Submission of the last job handed out.
     released: f64,
     choice: Choice,
-    /// Lines that are jobs or could be; those of them not selected; and the jobs among the
-    /// selected.
+    /// Lines that are or could be jobs; those not selected; and jobs among the selected.
     seen: u64,
     passed: u64,
     usable: u64,
     read_all: bool,
     failed: bool,
-    /// Further attributes, if requested.
     attributes: Option<Attributes>,
 }
 

@@ -1,13 +1,12 @@
 //! Fast path for lines as programs write them: 18 numbers separated by single blanks.
 //!
-//! Nearly all lines of nearly all logs are read here, directly from the buffer. All others are left
-//! to the general reader.
+//! Nearly all lines of logs are read here, directly from the buffer; the general reader has the
+//! rest.
 
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// `-1 `, once and three times, as the lowest bytes of a word: most fields of most logs are
-/// unknown.
+/// `-1 `, once and three times, as the lowest bytes of a word: most fields are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
@@ -79,8 +78,7 @@ fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// Returns the digit values of the bytes, and a mask whose lowest set bit marks the first
-/// non-digit.
+/// Returns the digits' values, and a mask whose lowest set bit marks the first non-digit.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
     // For non-digits the high bit is set here or by the addition below.
@@ -110,8 +108,7 @@ pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usi
     is_whole.then(|| (number(count, values), count as usize))
 }
 
-/// Reads the number at `at` up to a blank, and returns it with its length; `bytes` are its first
-/// bytes.
+/// Reads the number at `at` up to a blank; returns it with its length. `bytes` are its first.
 fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     let (values, others) = digits(bytes);
     if others != 0 {
@@ -145,8 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation: parses the first line, if its fields are separated by single
-    /// blanks.
+    /// Reference implementation: parses the first line, if single blanks separate its fields.
     fn by_lines(text: &[u8]) -> Option<(Record, usize)> {
         let length = text.iter().position(|&byte| byte == b'\n')?;
         let line = text[..length].strip_suffix(b"\r").unwrap_or(&text[..length]);
@@ -191,8 +187,7 @@ mod tests {
                     expected.map(|(record, length)| (bits(record), length))
                 );
             } else if let Some((_, length)) = expected {
-                // Only lines too close to the end to be read as words are left to the general
-                // reader.
+                // Only lines too close to the end to read words are left to the general reader.
                 prop_assert!(text.len() - length < 18, "{text:?}");
             }
         }

@@ -1,7 +1,7 @@
 //! Jobs from a table with named columns: made by hand, by another program, or by an earlier run.
 //!
-//! A machine's log may have lines that are not jobs, a table may not. Every problem in a row is an
-//! error with its line.
+//! A machine's log may have lines that are not jobs; in a table every problem is an error with its
+//! line.
 
 mod columns;
 
@@ -180,8 +180,7 @@ impl Listed {
         Ok(Listed { jobs, waits, origin })
     }
 
-    /// Sorts the jobs by submission and infers their predecessors, ignoring those given by the
-    /// table.
+    /// Sorts the jobs by submission and infers their predecessors, ignoring the table's.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
