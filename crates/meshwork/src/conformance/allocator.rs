@@ -1,4 +1,4 @@
-//! What every allocator has to do.
+//! Conformance test for allocators.
 
 use toml::Table;
 
@@ -15,29 +15,36 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// The seed of the histories; a second one is that of histories in which nodes are held that it never proposed: by
-/// others, or because they go down, under what is held too, until they come up again.
+/// Seeds of the histories. In those of `WITH_ADOPTIONS` some nodes are claimed by others or fail
+/// and are repaired; a placement on a node that fails is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 
 /// Requests in one history.
 const STEPS: u64 = 200;
 
-/// Holds an allocator of a catalogue to the rules of the list: on every machine that it serves, with every choice
-/// of its parameters, in histories of 200 random requests and returns, and of nodes that go down and come up again.
+/// Checks an allocator of a catalogue against the rules of the list.
 ///
-/// - What it proposes is free, distinct, large enough, and a block of the requested shape where it declares that;
-///   and neither asking nor what a fork is told changes its next answer, nor does the clock or the stream
-///   change whether it finds room.
-/// - It finds room whenever it [declares](AllocatorEntry::finds) to, by brute force over all blocks.
-/// - A job of the whole machine fits the empty machine, and after everything is given back it answers as a new one.
-/// - What is made anew of its [memory](Allocator::memory) answers as it does; and one that declares to
-///   [go by the free nodes](Allocator::goes_by_free_nodes) answers as one that was told nothing.
-/// - Under first come, first served, and every scheduler of the catalogue that plans, each job starts once and ends once, the same seed gives the same run,
+/// It is tried on every machine that it serves, with every choice of its parameters, in histories
+/// of 200 random requests, releases, failures and repairs.
+///
+/// - Proposals are free, distinct, large enough, and a block of the requested shape if declared.
+///   Neither a query nor updates to a fork change the next answer, and neither the clock nor the
+///   random stream changes whether a placement is found.
+/// - It finds a placement whenever it [declares](AllocatorEntry::finds) to, compared with brute
+///   force over all blocks.
+/// - A job of the whole machine fits the empty machine, and after all releases the allocator
+///   answers like a new one.
+/// - An allocator restored from its [memory](Allocator::memory) answers alike; one that declares to
+///   [depend on the free nodes only](Allocator::goes_by_free_nodes) answers like one without
+///   history.
+/// - Under first come, first served, and every planning scheduler of the catalogue, each job starts
+///   once and ends once, the same seed gives the same run, and with exact estimates no promise is
+///   broken.
 ///   and with exact estimates no promise is broken.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such allocator.
+/// The first violated rule, or an unknown allocator.
 pub fn check_allocator(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = alloc::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.allocators(), name);
@@ -69,14 +76,14 @@ fn broken(
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Whole runs, in order of arrival and with promises.
+/// Checks whole runs under `fcfs` and all planning schedulers.
 fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
     for (machine, topology) in
         every_machine().iter().filter(|(_, topology)| entry.works_on(topology))
     {
         for scheduler in catalogue.schedulers() {
-            // Others start jobs in no other way; every pair is tried where schedulers are.
+            // Other schedulers start jobs the same way; the check of schedulers tries every pair.
             let is_tried = scheduler.plans || scheduler.about.name == "fcfs";
             if !is_tried || !scheduler.serves.contains(&topology.wiring()) {
                 continue;
@@ -101,7 +108,7 @@ fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Trie
     Ok(tried)
 }
 
-/// An allocator with these parameters, on one machine.
+/// An allocator with given parameters on one machine.
 struct Trial<'a> {
     entry: &'static AllocatorEntry,
     table: &'a Table,
@@ -109,9 +116,9 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter has changed the form in which it asks, and with it what it may give.
+    /// Whether a parameter has changed the request form, and with it the admissible placements.
     asks_otherwise: bool,
-    /// The orientations in which it looks for a block.
+    /// Orientations in which the allocator looks for a block.
     rotation: Rotation,
 }
 
@@ -167,7 +174,7 @@ impl<'a> Trial<'a> {
 
     fn holds_the_whole_machine(&self) -> Result<(), Finding> {
         let whole = Request::Nodes(self.topology.grid().nodes());
-        // Only a square may be too large for a machine of so many nodes.
+        // Only a square may exceed a machine with this number of nodes.
         let Some(request) = shaped(&whole, self.asks, self.topology, ShapeRule::Squarest) else {
             return Ok(());
         };
@@ -181,8 +188,7 @@ impl<'a> Trial<'a> {
         Err(self.broken(None, sentence, Some(&site)))
     }
 
-    /// A long random history of claims and releases; in every state the rules are tried. Says how many states
-    /// there were.
+    /// Checks the rules in every state of a long random history, and returns the number of states.
     fn history(&self, seed: u64) -> Result<u64, Finding> {
         let mut rng = Stream::new(seed, 0, "history");
         let mut draws = Stream::new(seed, 0, "allocator");
@@ -246,7 +252,7 @@ impl<'a> Trial<'a> {
         Ok(STEPS)
     }
 
-    /// A second allocator, to which the same placements were claimed in their order, with the first one's memory.
+    /// Builds a second allocator from the same claims in their order and the first one's memory.
     fn recalled(
         &self,
         held: &[(Placement, Time, u64)],
@@ -258,7 +264,7 @@ impl<'a> Trial<'a> {
         for (placement, since, step) in held {
             let at = Some((seed, *step));
             site.claim(placement).map_err(|error| self.broken(at, error.to_string(), None))?;
-            // For whom it was is not saved.
+            // The holder is not saved.
             other.claimed(placement, &site, (*since).into());
         }
         let memory = original.memory();
@@ -269,7 +275,7 @@ impl<'a> Trial<'a> {
         Ok(other)
     }
 
-    /// Whether two allocators answer alike to a few requests.
+    /// Checks that two allocators answer a few requests alike.
     fn answers_as(
         &self,
         one: &mut Box<dyn Allocator>,
@@ -293,7 +299,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// The rules of one state, for one request.
+    /// Checks the rules in one state for one request.
     fn state(
         &self,
         site: &Site,
@@ -349,7 +355,7 @@ impl<'a> Trial<'a> {
         self.finds_room(site, request, first.as_ref())
     }
 
-    /// Whether what it gives may be given.
+    /// Checks that a placement is admissible for the request.
     fn placement(&self, site: &Site, request: &Request, placed: &Placement) -> Result<(), String> {
         let grid = site.grid();
         let lies_on_it = |block: &Block| grid.holds(block.base, &block.sides);
@@ -395,7 +401,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Whether it finds room when it says it does.
+    /// Checks that a placement is found exactly when the allocator declares it.
     fn finds_room(
         &self,
         site: &Site,
@@ -439,7 +445,7 @@ fn is_free(block: Block, grid: &Grid) -> String {
     format!("{} is free", Placement::from(block).text(grid))
 }
 
-/// A block of these sides that is free: by definition, every base and every node.
+/// Finds a free block of these sides by brute force over every base and node.
 fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     let grid = site.grid();
     (0..grid.nodes()).find_map(|base| {
@@ -455,7 +461,7 @@ fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     })
 }
 
-/// A request in this form.
+/// Returns a random request in this form.
 pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) -> Request {
     let grid = topology.grid();
     match asks {
@@ -476,7 +482,7 @@ pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) 
     }
 }
 
-/// A count with some of the conditions that a job may have; nodes are named by their numbers.
+/// Returns a count with some random constraints; nodes are given by their numbers.
 fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     let mut pick = |most: u32| rng.below(u64::from(most.max(1))) as u32;
     let mut wants = Wants::of(1 + pick(nodes / 2));
@@ -503,8 +509,8 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     Request::wanting(wants)
 }
 
-/// A random node goes down, once what holds it has been given back as a whole; or it comes up again, if it is held by
-/// itself. What is to be claimed then.
+/// Fails or repairs a random node. A placement that contains the node is released as a whole first.
+/// Returns the node as the placement to claim, or `None` after a repair: if it was held alone.
 fn strike(
     site: &mut Site,
     allocator: &mut dyn Allocator,
@@ -525,7 +531,7 @@ fn strike(
     Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
-/// One node that is free, as somebody else might hold it.
+/// Returns one free node, to be held by another party.
 fn any_free_node(site: &Site, rng: &mut Stream) -> Option<Placement> {
     let from = rng.below(u64::from(site.nodes())) as u32;
     let base = site.free().first_from(from)?;

@@ -1,4 +1,4 @@
-//! What every metric has to do.
+//! Conformance test for metrics.
 
 use toml::{Table, Value};
 
@@ -11,18 +11,20 @@ use crate::registry::{Params, entry};
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// The seed of the jobs, and how many there are: enough for batches.
+/// Seed and number of the jobs; the number suffices for batches.
 const SEED: u64 = 9;
 const JOBS: usize = 400;
 
-/// Holds a metric of a catalogue to the rules of the list, in runs of random jobs on small machines of the simplest wirings. It
-/// is given by its name, or as a table with its parameters.
+/// Checks a metric of a catalogue against the rules of the list.
 ///
-/// - Its value, and that of each batch, is a finite number, or there is none.
-/// - The same run gives the same value again, alone and beside other metrics.
+/// It is tried in runs of random jobs on small machines of the simplest wirings. It is given by its
+/// name, or as a table with its parameters.
+///
+/// - Its value, and that of each batch, is a finite number or absent.
+/// - The same run gives the same value again, alone and together with other metrics.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such metric.
+/// The first violated rule, or an unknown metric.
 pub fn check_metric(catalogue: &Catalogue, given: impl Into<Value>) -> Result<Tried, Finding> {
     let given = given.into();
     let params = metrics::FAMILY.resolve_in(catalogue, "metric", &given)?;
@@ -61,7 +63,7 @@ fn in_runs(
     topology: &Topology,
     scheduler: &str,
 ) -> Result<Tried, String> {
-    // What processors take is measured only where a study says what they may take.
+    // Energy is measured only if a study has an energy model.
     let energy =
         if metrics::is_of_energy(entry) { "\nenergy = { idle = 120, busy = 350 }" } else { "" };
     let machine = format!("machine = {{ {machine} }}{energy}");
@@ -92,7 +94,7 @@ fn in_runs(
     Ok(Tried { questions: 1 + first.batches.len() as u64, jobs: JOBS as u64, ..Tried::default() })
 }
 
-/// What it is in one run.
+/// Measures the metric in one run.
 fn measured(
     scenario: &Scenario,
     entry: &'static MetricEntry,

@@ -1,10 +1,11 @@
-//! The rules that every entry of a list keeps, as functions: whoever adds an entry holds it to the same ones.
+//! Conformance tests: functions that check an entry against the rules of its list.
 //!
-//! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`], [`check_network`], [`check_workload`] and
-//! [`check_metric`] try one entry of a catalogue on small machines of every wiring, with every choice of its parameters, in long random histories
-//! and whole runs, against brute force wherever there is a brute force. The first rule that is broken comes back
-//! as a [`Finding`], with the seed and the step that show it again; the entries of this crate are held to them by
-//! its own tests.
+//! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`],
+//! [`check_network`], [`check_workload`] and [`check_metric`] try one entry of a catalogue on small
+//! machines of every wiring, with every choice of its parameters, in long random histories and
+//! whole runs. Results are compared with brute force where possible. The first violation is
+//! returned as a [`Finding`] with the seed and the step that reproduce it. The tests of this crate
+//! apply the same functions to its own entries.
 //!
 //! ```
 //! use meshwork::catalogue::Catalogue;
@@ -15,8 +16,8 @@
 //! # Ok::<(), meshwork::conformance::Finding>(())
 //! ```
 //!
-//! What they cannot know is what an entry is meant to be: its definition, written the obvious way, belongs into a
-//! test of its own. An entry that panics does so in these checks too.
+//! The functions do not know an entry's definition; test that separately against a straightforward
+//! implementation. If an entry panics, the check panics too.
 
 mod allocator;
 mod metric;
@@ -43,47 +44,47 @@ use toml::{Table, Value};
 use crate::registry::{DefaultValue, Kind, Param, Problem};
 use crate::topology::Topology;
 
-/// A rule that an entry does not keep, or an entry that there is not.
+/// Result of a failed check: a violated rule or an unknown entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
-    /// Nothing in the catalogue has this name.
+    /// The catalogue has no entry of this name.
     #[error(transparent)]
     Unknown(#[from] Problem),
-    /// The entry breaks a rule.
+    /// The entry violates a rule.
     #[error(transparent)]
     Broken(Box<Broken>),
 }
 
-/// A rule that an entry breaks, and where.
+/// Violation of a rule by an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {kind} `{name}`, {case}: {sentence}")]
 #[non_exhaustive]
 pub struct Broken {
-    /// The word for such an entry, as in "allocator".
+    /// Kind of the entry, such as "allocator".
     pub kind: &'static str,
-    /// Its name.
+    /// Name of the entry.
     pub name: &'static str,
-    /// The machine, its parameters, and the seed and the step at which it shows.
+    /// Machine, parameters, and the seed and step at which the violation occurs.
     pub case: String,
-    /// What it did, and what would have been right.
+    /// Observed and correct behaviour, in one sentence.
     pub sentence: String,
-    /// The machine at that moment, as [`Site::drawing`](crate::machine::Site::drawing) draws it; empty where
-    /// a whole run is judged.
+    /// Machine at that moment, drawn by [`Site::drawing`](crate::machine::Site::drawing). Empty if
+    /// the violation concerns a whole run.
     pub drawing: String,
 }
 
-/// How much an entry was tried with.
+/// Extent of a successful check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// Machines, each counted once for every choice of the parameters.
+    /// Machines, each counted once for every choice of parameters.
     pub machines: u64,
-    /// Questions that the entry was asked by itself.
+    /// Direct queries to the entry.
     pub questions: u64,
     /// Jobs that finished in whole runs.
     pub jobs: u64,
-    /// Promises that a scheduler made in them.
+    /// Promises that schedulers made in these runs.
     pub promises: u64,
 }
 
@@ -96,7 +97,7 @@ impl AddAssign for Tried {
     }
 }
 
-/// Small machines of the four simplest wirings, as they stand in a study and as topologies.
+/// Returns small machines of the four simplest wirings, as study text and as topologies.
 #[must_use]
 pub fn machines() -> Vec<(String, Topology)> {
     let mut all = Vec::new();
@@ -111,8 +112,9 @@ pub fn machines() -> Vec<(String, Topology)> {
     all
 }
 
-/// Those, and small machines whose links do not follow the grid of their numbers, or of which some dimensions
-/// alone are rings.
+/// Returns [`machines`] and small machines of all other wirings.
+///
+/// Their links do not follow the grid of node numbers, or only some dimensions are rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -149,7 +151,7 @@ fn small<E: std::fmt::Debug>(topology: Result<Topology, E>) -> Topology {
     topology.expect("a machine of a few nodes")
 }
 
-/// Sites of several kinds, one of them with an allocator of its own, as they stand in a study.
+/// Sites of several kinds in the notation of studies, one of them with an allocator of its own.
 pub const SITES: &str = "machine = { sites = [
     { topology = 'mesh', dims = [4, 3] },
     { topology = 'flat', processors = 14, speed = 1.25 },
@@ -157,8 +159,9 @@ pub const SITES: &str = "machine = { sites = [
     { topology = 'hypercube', dimension = 4, speed = 1.125 },
     { topology = 'flat', processors = 9, speed = 1.125 } ] }";
 
-/// Every choice of an entry's words and flags with every other, as the tables of a study. A whole number that has to be
-/// given is given its least value, and one two above it; a list of them, one of these.
+/// Returns all combinations of an entry's words and flags, as tables of a study.
+///
+/// A required integer takes its least value and one two above; a list of integers, one of these.
 ///
 /// ```
 /// use meshwork::alloc::block::first_fit;
@@ -178,8 +181,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// What a study says without them, and each choice alone: for entries of which all choices with all others are too
-/// many.
+/// Returns the table of required parameters, and tables with one choice each, for large entries.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();
@@ -197,7 +199,7 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// The words of a parameter, if it has some.
+/// Values to try for a parameter; none if it is optional and has no words or flags.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {
@@ -211,7 +213,7 @@ fn choices(param: &Param) -> Vec<Value> {
     }
 }
 
-/// An entry of a study: its name and its parameters.
+/// Formats an entry for a study: its name and its parameters.
 fn component(name: &str, table: &Table) -> Value {
     let mut component = Table::new();
     component.insert("name".to_owned(), Value::String(name.to_owned()));
@@ -219,7 +221,7 @@ fn component(name: &str, table: &Table) -> Value {
     Value::Table(component)
 }
 
-/// Parameters in a case: nothing where there are none.
+/// Formats parameters for the description of a case; empty if there are none.
 fn with_parameters(table: &Table) -> String {
     let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }

@@ -1,4 +1,4 @@
-//! What every network has to do.
+//! Conformance test for networks.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
 use super::{Broken, Finding, Tried, component, every_machine, single_choices, with_parameters};
@@ -6,15 +6,16 @@ use crate::catalogue::Catalogue;
 use crate::network::{self, NetworkContext};
 use crate::registry::entry;
 
-/// Holds a network of a catalogue to the rules of the list, with each choice of its parameters, on every machine that
-/// it does not refuse.
+/// Checks a network of a catalogue against the rules of the list.
 ///
-/// - Each job that starts ends, once, and the same seed gives the same run: first come, first served, and with
-///   backfilling.
-/// - What it says that it takes is refused exactly where building it is.
+/// It is tried with each choice of its parameters on every machine that it does not refuse.
+///
+/// - Each job that starts ends once, and the same seed gives the same run, under first come, first
+///   served and under backfilling.
+/// - The memory estimate fails exactly when building fails.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such network.
+/// The first violated rule, or an unknown network.
 pub fn check_network(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = network::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.networks(), name);

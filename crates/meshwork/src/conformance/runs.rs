@@ -1,4 +1,4 @@
-//! Whole runs of random jobs, and what must be true of each.
+//! Checks on complete runs of random jobs.
 
 use std::fmt::Write as _;
 
@@ -15,14 +15,15 @@ use crate::scenario::{Outcome, Scenario};
 use crate::topology::Topology;
 use crate::workload::{Submission, Submissions};
 
-/// Jobs as a workload.
+/// Converts a list of jobs to a workload.
 #[must_use]
 pub fn submissions(jobs: Vec<Job>) -> Submissions {
     Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
 }
 
-/// Random jobs for a machine: blocks, counts and subcubes, with tenths of units for times, so that
-/// instants tie often and are not exact in binary.
+/// Returns random jobs for a machine: blocks, counts and subcubes.
+///
+/// Times are multiples of 0.1, so that instants tie often and are not exact in binary.
 #[must_use]
 pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut rng = Stream::new(seed, 0, "test jobs");
@@ -48,10 +49,10 @@ pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> V
         .collect()
 }
 
-/// One line for every event of a run, exact to the last bit.
+/// Observer that writes one line for every event of a run, exact to the last bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// The lines.
+    /// Lines written so far.
     pub text: String,
 }
 
@@ -76,22 +77,22 @@ impl Observer for Transcript {
             Event::Asleep { site, nodes } => format!("asleep {site} {nodes:?}"),
             Event::Awake { site, nodes, energy } => format!("awake {site} {nodes:?} {energy}"),
         };
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(self.text, "{now} {line}");
     }
 }
 
-/// Counts what happens in a run, and who was promised what.
+/// Observer that counts the events of a run and collects starts and promises.
 #[derive(Default)]
 struct Course {
     transcript: Transcript,
     arrived: u64,
     refused: u64,
     finished: u64,
-    /// Of every job that started, when.
+    /// Start of every started job.
     starts: Vec<(JobId, Time)>,
     promises: Vec<(JobId, Time)>,
-    /// Whether it does not look at which nodes jobs hold.
+    /// Whether it declares that it does not use the identities of nodes.
     counts_only: bool,
 }
 
@@ -113,7 +114,7 @@ impl Observer for Course {
     }
 }
 
-/// A scenario in which some things are named and all others have their defaults. Its workload is not used.
+/// Reads a scenario with the given parts and defaults for all others. Its workload is not used.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -129,7 +130,7 @@ pub(super) fn scenario(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// A name as a part of a scenario.
+/// Returns the name of an entry as a value of a scenario.
 pub(super) fn name(name: &str) -> Value {
     Value::String(name.to_owned())
 }
@@ -154,26 +155,25 @@ fn observed(
     Ok((outcome, course))
 }
 
-/// How many of the jobs of a run have to start, if arrivals end.
+/// Jobs that must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
-    /// All that the machine can hold.
+    /// All jobs that the machine can hold.
     All,
-    /// More than ten.
+    /// All, or more than ten.
     Most,
-    /// It may leave the machine idle.
+    /// Any number: the machine may be left idle.
     Any,
 }
 
 impl Serves {
-    /// What an entry that declares to serve all, or not, has to serve with its default parameters.
+    /// Requirement on an entry with default parameters, by its declaration to serve all jobs.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
 }
 
-/// What is wrong with a run of these jobs, in one sentence: every job starts once and ends once, and the same seed
-/// gives the same transcript.
+/// Checks that each job starts and ends once, and that equal seeds give equal transcripts.
 pub(super) fn each_job_once(
     scenario: &Scenario,
     jobs: &[Job],
@@ -214,8 +214,7 @@ pub(super) fn each_job_once(
     Ok(Tried { jobs: course.finished, ..Tried::default() })
 }
 
-/// What is wrong with the promises of a run in which every estimate is exact: each job starts by the instant that
-/// it was promised.
+/// Checks that with exact estimates each job starts by the instant it was promised.
 pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Result<Tried, String> {
     jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
     let (_, course) = run(scenario, jobs)?;
@@ -224,7 +223,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
         let Some((_, start)) = start.ok().map(|at| course.starts[at]) else {
             return Err(format!("job {} was promised a start by {by}, and never starts", id.0));
         };
-        // Ends are sums of tenths: a start may differ in the last bit of one.
+        // Ends are sums of tenths, so a start may differ in the last bit.
         if start.units() > by.units() + 1e-9 {
             return Err(format!(
                 "job {} starts at {start}, but was promised a start by {by}, and all estimates are exact",
@@ -236,8 +235,8 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// What is wrong with a run in which nobody who declares to look at nodes does: on a machine where any will do, jobs start
-/// when they start where nodes are named.
+/// Checks that jobs start at the same instants if no component uses the identities of nodes. For
+/// machines on which all nodes are interchangeable, under schedulers that declare not to use them.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

@@ -1,4 +1,4 @@
-//! What every scheduler has to do.
+//! Conformance test for schedulers.
 
 use super::runs::{
     Serves, each_job_once, name, nodes_are_not_looked_at, promises_are_kept, random_jobs, scenario,
@@ -11,19 +11,23 @@ use crate::registry::entry;
 use crate::sched::{self, SchedulerEntry};
 use crate::topology::{Topology, Wiring};
 
-/// Holds a scheduler of a catalogue to the rules of the list: with every allocator of the catalogue on every machine
-/// that both serve, with each choice of its parameters under the default allocator, and on sites that differ where it
-/// serves all wirings.
+/// Checks a scheduler of a catalogue against the rules of the list.
 ///
-/// - Each job starts once and ends once; all of them, where it [declares](SchedulerEntry::serves_all) to serve all.
+/// It is tried with every allocator of the catalogue on every machine that both serve, with each
+/// choice of its parameters under the default allocator, and on different sites if it serves all
+/// wirings.
+///
+/// - Each job starts at most once and each started job ends once; all jobs start if it
+///   [declares](SchedulerEntry::serves_all) to serve all.
 /// - The same seed gives the same run.
-/// - With exact estimates no promise is broken, under allocators that miss blocks too.
-/// - One that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs at the same instants where nodes are
-///   only counted.
-/// - It uses no ticket of a job that does not wait, and is [woken](crate::sched::Scheduler::wake_at) at later instants only.
+/// - With exact estimates no promise is broken, also under allocators that miss blocks.
+/// - A scheduler that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs
+///   at the same instants if nodes are only counted.
+/// - It uses no ticket of a job that does not wait, and its
+///   [wake-ups](crate::sched::Scheduler::wake_at) are in the future.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such scheduler.
+/// The first violated rule, or an unknown scheduler.
 pub fn check_scheduler(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = sched::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.schedulers(), name);
@@ -62,7 +66,7 @@ fn with_every_allocator(
     let mut tried = Tried::default();
     let serves = Serves::declared(entry.serves_all);
     let machine = format!("machine = {{ {machine} }}");
-    // Who makes no promises is asked about them once for each choice of its parameters, and not here.
+    // Schedulers without promises are checked once for each choice of parameters, but not here.
     let promising = if entry.plans { 0..2 } else { 0..0 };
     for allocator in catalogue.allocators().iter().filter(|other| other.works_on(topology)) {
         let wrong = |seed: u64| {
@@ -81,7 +85,7 @@ fn with_every_allocator(
     Ok(tried)
 }
 
-/// With each choice of its parameters, under the allocator that a study has by default.
+/// Checks each choice of its parameters under the default allocator.
 fn with_every_choice(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,
@@ -90,7 +94,7 @@ fn with_every_choice(
 ) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
     let machine = format!("machine = {{ {machine} }}");
-    // With some parameters a scheduler may serve fewer than with its defaults.
+    // With some parameters a scheduler may serve fewer jobs than with its defaults.
     let serves = if entry.serves_all { Serves::All } else { Serves::Any };
     for table in single_choices(entry.about.params) {
         let table = &table;
@@ -108,8 +112,8 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// With more free, frame sliding may miss the very block that was promised: a promise is a placement, and not only
-/// an instant.
+/// Checks promises under frame sliding, which may miss the promised block when more nodes are free:
+/// a promise is a placement, not only an instant.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

@@ -1,4 +1,4 @@
-//! What every selector has to do.
+//! Conformance test for selectors.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
 use super::{Broken, Finding, SITES, Tried, component, variants, with_parameters};
@@ -10,27 +10,27 @@ use crate::registry::entry;
 use crate::rng::Stream;
 use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
-
-/// The seed of the states that it is asked in.
 const SEED: u64 = 3;
 
-/// States.
+/// Number of states.
 const STEPS: u64 = 120;
 
-/// Holds a selector of a catalogue to the rules of the list, with every choice of its parameters, on five sites that
-/// differ.
+/// Checks a selector of a catalogue against the rules of the list.
 ///
-/// - What it looks at it leaves unchanged, and what it takes is a place that can be claimed; a fork answers as it does.
-/// - Under every scheduler that serves all wirings each job starts once and ends once, and the same seed gives
-///   the same run.
+/// It is tried with every choice of its parameters on five different sites.
+///
+/// - It changes none of the sites it considers, its proposals can be claimed, and a fork answers
+///   alike.
+/// - Under every scheduler that serves all wirings each job starts once and ends once, and the same
+///   seed gives the same run.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such selector.
+/// The first violated rule, or an unknown selector.
 pub fn check_selector(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = select::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.selectors(), name);
     let mut tried = Tried::default();
-    // The jobs are for the largest of the sites that has no shape.
+    // The jobs are sized for the largest flat site.
     let Ok(largest) = Topology::flat(14) else { return Ok(tried) };
     for table in &variants(entry.about.params) {
         let case = format!("on five sites that differ{}", with_parameters(table));
@@ -62,7 +62,7 @@ fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) ->
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// A queue by hand.
+/// A queue with given jobs.
 struct Others<'a> {
     jobs: &'a [Job],
     was_empty: bool,
@@ -78,7 +78,7 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// A random history of claims and releases, in each state of which it is asked; a sentence comes with its step.
+/// Queries the facility throughout a random history. An error comes with its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -108,8 +108,7 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// What a facility would say to many questions, without a selector: the free nodes of each site and
-/// the place of each of these jobs on it.
+/// Answers of a facility without a selector: free nodes of each site and placements of the jobs.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

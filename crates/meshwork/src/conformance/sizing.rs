@@ -1,4 +1,4 @@
-//! What every sizing has to do.
+//! Conformance test for sizings.
 
 use super::allocator::random_request;
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
@@ -10,25 +10,25 @@ use crate::registry::{Params, entry};
 use crate::rng::Stream;
 use crate::sizing::{self, Crowd, Demand, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
-
-/// The seed of the demands.
 const SEED: u64 = 7;
 
-/// Demands on each machine.
+/// Number of demands on each machine.
 const STEPS: u64 = 200;
 
-/// Holds a sizing of a catalogue to the rules of the list, with every choice of its parameters, for requests in every
-/// form on machines of every wiring.
+/// Checks a sizing of a catalogue against the rules of the list.
 ///
-/// - It has a size for every demand; each is in the form that was asked for, of at least one processor and no more than
-///   the site has, and its stretch is a number above 0.
-/// - None is smaller than the [fewest](Sizing::fewest) that it names, whatever the crowd is.
-/// - One that is [fixed](Sizing::is_fixed) has the one size that was asked for.
-/// - Asking changes nothing, nor does what a fork is told.
-/// - Under every scheduler that takes sizings each job starts once and ends once, and the same seed gives the same run.
+/// It is tried with every choice of its parameters, for requests in every form on every wiring.
+///
+/// - It has a size for every demand. Each size has the requested form, at least one processor and
+///   at most those of the site, and its stretch is a positive number.
+/// - No size is below the [fewest](Sizing::fewest) it states, for any queue counts.
+/// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
+/// - Neither queries nor updates to a fork change its answers.
+/// - Under every scheduler that accepts sizings each job starts once and ends once, and the same
+///   seed gives the same run.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such sizing.
+/// The first violated rule, or an unknown sizing.
 pub fn check_sizing(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = sizing::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.sizings(), name);
@@ -71,7 +71,7 @@ fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> F
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// The forms in which an allocator of a machine may ask.
+/// Request forms that allocators may use on a machine.
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
@@ -83,7 +83,7 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Random demands, in every form; a sentence comes with its step.
+/// Tries random demands in every form. An error comes with its step.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,
@@ -107,7 +107,7 @@ fn demands(
     Ok(STEPS)
 }
 
-/// The rules for one demand; `then` is the same with another crowd.
+/// Checks the rules for one demand; `then` is the same demand with other queue counts.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

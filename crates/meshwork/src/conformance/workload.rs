@@ -1,4 +1,4 @@
-//! What every workload has to do.
+//! Conformance test for workloads.
 
 use toml::Value;
 
@@ -10,26 +10,28 @@ use crate::registry::{Params, entry};
 use crate::topology::Topology;
 use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
 
-/// So much of a workload is read.
+/// Number of submissions read from a workload.
 const MOST: usize = 5000;
 
-/// So many of its jobs are run.
+/// Number of its jobs that are run.
 const RUN: usize = 150;
 
-/// Holds a workload of a catalogue to the rules of the list, on small machines of the simplest wirings that it does not refuse.
-/// It is given by its name, or as a table with its parameters; what it reads comes from the inputs.
+/// Checks a workload of a catalogue against the rules of the list.
 ///
-/// - Its jobs come in the order of their arrivals, those that follow others before them; arrivals and run times are finite,
-///   estimates are numbers, and each asks for a processor at least.
+/// It is tried on small machines of the simplest wirings that it does not refuse. It is given by
+/// its name, or as a table with its parameters; its files come from the inputs.
+///
+/// - Jobs are ordered by arrival, with followers before all others; arrivals and run times are
+///   finite, estimates are numbers, and each job requests at least one processor.
 /// - The same seed and replication give the same jobs.
-/// - One that [declares](WorkloadEntry::ends) never to end goes on, and one that does not [know](WorkloadEntry::knows_owners)
-///   users names none.
-/// - First come, first served, each job that the machine can hold starts once and ends once.
+/// - A workload that [declares](WorkloadEntry::ends) not to end goes on, and one that does not
+///   [know](WorkloadEntry::knows_owners) users names none.
+/// - Under first come, first served, each job that the machine can hold starts once and ends once.
 ///
-/// Whether one that declares to end does so is not tried.
+/// Whether a workload that declares to end does so is not checked.
 ///
 /// # Errors
-/// The first rule that it breaks, or that there is no such workload.
+/// The first violated rule, or an unknown workload.
 pub fn check_workload(
     catalogue: &Catalogue,
     given: impl Into<Value>,
@@ -82,7 +84,7 @@ fn broken(entry: &'static WorkloadEntry, case: String, sentence: String) -> Find
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// The beginning of a workload on a machine of one site.
+/// Reads the beginning of a workload on a single-site machine.
 fn read(
     entry: &WorkloadEntry,
     params: &Params,
@@ -96,7 +98,7 @@ fn read(
     all.collect::<Result<Vec<Submission>, _>>().map_err(BuildError::Workload)
 }
 
-/// The jobs that follow no others; or what is wrong with what a workload hands out.
+/// Returns the jobs that follow no others, or describes an invalid submission.
 fn jobs_of(all: &[Submission], entry: &WorkloadEntry) -> Result<Vec<Job>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     for (place, submission) in all.iter().enumerate() {

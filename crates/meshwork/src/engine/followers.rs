@@ -1,33 +1,33 @@
-//! Jobs that are submitted after others have ended, until they are.
+//! Jobs held back until their predecessors have ended.
 
 use std::collections::BTreeMap;
 
 use crate::job::{After, Job, Time};
 
-/// Jobs that have not been submitted, because others have not ended.
+/// Jobs not yet submitted because their predecessors have not ended.
 ///
 /// # Complexity
-/// **O(log f)** for each of *f* jobs that follow another, and for each job that ends.
+/// **O(log f)** for each of *f* followers, and for each job that ends.
 #[derive(Default)]
 pub(super) struct Followers {
-    /// By the number of the jobs that they follow.
+    /// Held jobs by the number of their predecessor.
     of: BTreeMap<u64, Led>,
-    /// Those that are to arrive, by then and in the order of the workload.
+    /// Released jobs that have not arrived, by arrival and then in the order of the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }
 
-/// The jobs that follow those of one number.
+/// Followers of the jobs with one number.
 #[derive(Default)]
 struct Led {
-    /// How many of that number have not ended.
+    /// Predecessors of that number that have not ended.
     left: u32,
-    /// Each with its place in the workload, and how much later it is submitted.
+    /// Each follower with its position in the workload and its think time.
     jobs: Vec<(u64, Job, f64)>,
 }
 
 impl Followers {
-    /// Keeps a job until so many with that number have ended.
+    /// Holds a job until `ends` jobs with the predecessor's number have ended.
     pub(super) fn keep(&mut self, job: Job, after: After, ends: u32) {
         let led = self.of.entry(after.number).or_default();
         led.left = ends;
@@ -35,7 +35,7 @@ impl Followers {
         self.count += 1;
     }
 
-    /// A job with this number has ended, or will never run.
+    /// Records that a job with this number has ended or will never run, and releases its followers.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };
         led.left = led.left.saturating_sub(1);
@@ -48,12 +48,12 @@ impl Followers {
         }
     }
 
-    /// When the next of them arrives, as far as that is known.
+    /// Arrival of the next released follower.
     pub(super) fn next_arrival(&self) -> Option<Time> {
         self.due.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// The next of those that arrive now.
+    /// Takes the next follower that arrives at `now`.
     pub(super) fn take(&mut self, now: Time) -> Option<Job> {
         let first = self.due.first_entry().filter(|first| first.key().0 == now)?;
         Some(first.remove())

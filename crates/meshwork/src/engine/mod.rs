@@ -1,4 +1,4 @@
-//! The engine: the only loop. What happens at an instant, and in which order.
+//! The simulation engine: its only loop, and the order of events within an instant.
 
 mod followers;
 mod names;
@@ -20,80 +20,82 @@ use crate::sched::Scheduler;
 use crate::workload::{Submissions, WorkloadError};
 use names::whose;
 
-/// Everything that a run consists of, besides its jobs.
+/// All components of a run except its jobs.
 pub struct Setup {
-    /// The machine and those who decide where jobs go.
+    /// The machine with its allocators, sizing and selector.
     pub facility: Facility,
-    /// Who decides which job starts, and when.
+    /// Scheduler, which decides which jobs start and when.
     pub scheduler: Box<dyn Scheduler>,
-    /// How long placed jobs take.
+    /// Network model, which decides how long placed jobs take.
     pub network: Box<dyn Network>,
-    /// Whether a job that reaches its estimate is ended there.
+    /// Whether a job is killed when it reaches its estimate.
     pub kill_at_estimate: bool,
-    /// How often the scheduler is asked when several things happen at one instant.
+    /// Number of scheduling passes when several events share an instant.
     pub passes: Passes,
-    /// How long the run goes on after the first arrival; `None` runs until all jobs are done or
-    /// the observer is.
+    /// Length of the run after the first arrival, in units of the clock. `None` runs until all jobs
+    /// are done or the observer is.
     pub time: Option<f64>,
-    /// What fails, if anything does.
+    /// Failures, maintenance and drains; `None` if nothing fails.
     pub outages: Option<Outages>,
-    /// Who may have which nodes, if not everyone may have all.
+    /// Partitions and reservations; `None` if every job may use every node.
     pub access: Option<Access>,
-    /// What processors take, if somebody asks.
+    /// Energy model; `None` if power is not modelled.
     pub energy: Option<Energy>,
-    /// How errors name what the run consists of; allocators bring their names with their sites.
+    /// Names of the components for errors. Allocators bring their names with their sites.
     pub names: Names,
 }
 
-/// How often the scheduler is asked when several jobs end or arrive at one instant.
+/// Number of scheduling passes when several jobs end or arrive at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// Once for the instant, after all departures, then all outages, and then all arrivals.
+    /// One pass per instant, after all departures, then all outages, then all arrivals.
     #[default]
     Instant,
-    /// After each departure, then after all outages, and then after each arrival.
+    /// A pass after each departure, one after all outages, and one after each arrival.
     Event,
 }
 
-/// The most jobs that may wait at once: more than any log holds, and few enough for the memory. A
-/// queue beyond it has no mean worth knowing.
+/// Largest number of waiting jobs: above any log, and small enough for the memory.
+///
+/// A run whose queue exceeds it fails, because its mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
 
-/// The most jobs that may be refused before one fits: a workload without an end would otherwise be
-/// refused for ever.
+/// Largest number of jobs refused before the first one fits.
+///
+/// Without this limit an endless workload could be refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
-/// The most jobs whose starts are compared with fair ones: the work grows with the square of their number.
+/// Largest number of jobs compared with their fair starts; the cost is quadratic in their number.
 pub const MAX_JUDGED: usize = 50_000;
 
-/// Why a run stopped without a result.
+/// Reason for which a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The workload could not be read on.
+    /// Reading the workload failed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// An entry of this crate broke its contract, or the engine did: a bug, which is reported and never simulated on.
+    /// An entry of this crate or the engine broke its contract. The run ends and reports the bug.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
-    /// Something from outside broke its contract: it is named, and nothing is simulated on.
+    /// A component from outside this crate broke its contract. It is named and the run ends.
     #[error("{} at {at}: {what}", whose(.kind, .name, .job))]
     Strategy {
-        /// The word for it, as in "allocator".
+        /// Kind of the component, such as "allocator".
         kind: &'static str,
-        /// Its name; empty where it was put into a [`Setup`] without one.
+        /// Name of the component; empty if it was put into a [`Setup`] without one.
         name: &'static str,
-        /// The job that it was about.
+        /// Job concerned, if the error is about one.
         job: Option<JobId>,
-        /// When.
+        /// Instant of the breach.
         at: Time,
-        /// What it did.
+        /// Description of the breach.
         what: String,
     },
     /// A job that the network cannot run.
     #[error(transparent)]
     Network(NetworkError),
-    /// The queue grew beyond all measure.
+    /// The queue exceeded [`MAX_WAITING`].
     #[error(
         "more than {MAX_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
          them"
@@ -102,27 +104,29 @@ pub enum RunError {
     /// Nodes fail so often that the run would never end.
     #[error(transparent)]
     Hopeless(Hopeless),
-    /// Too many jobs to say when each should have started.
+    /// Too many jobs for the computation of fair starts.
     #[error(
         "`unfair_jobs` and `unfairness` run all jobs up to each arrival again, and more than {MAX_JUDGED} jobs arrive: \
          `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"
     )]
     TooManyToJudge,
-    /// No job fits.
+    /// None of the first [`MAX_REFUSED`] jobs fits the empty machine.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
 }
 
-/// Runs the jobs and tells the observer what happens; returns the last instant. A [`Simulation`] does it step by step.
+/// Runs the jobs, reports events to the observer, and returns the last instant.
+///
+/// A [`Simulation`] does this step by step.
 ///
 /// # Errors
-/// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`] jobs
-/// wait at once, none of the first [`MAX_REFUSED`] fits, nodes fail so often that no job gets to its end, or jobs are
-/// left waiting beside an idle machine.
+/// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`]
+/// jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so often that no job
+/// completes, or jobs are left waiting beside an idle machine.
 ///
 /// # Complexity
-/// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
-/// **O(jobs in the system)**.
+/// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the
+/// system)**.
 pub fn simulate(
     setup: Setup,
     jobs: Submissions,

@@ -1,26 +1,27 @@
-//! How errors name those who decide in a run.
+//! Names of a run's components in errors.
 
 use super::RunError;
 use crate::cluster::{Breach, By};
 use crate::job::JobId;
 use crate::registry::Origin;
 
-/// How errors name those who decide in a run: by default by what they are alone, because who puts a [`Setup`](super::Setup) together may
-/// put in anything.
+/// Names of a run's components in errors.
+///
+/// By default by its kind alone: a [`Setup`](super::Setup) may contain any implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The scheduler.
+    /// Origin of the scheduler.
     pub scheduler: Origin,
-    /// Whether it [declares](crate::sched::SchedulerEntry::serves_all) that every job starts in the end: it is then
-    /// an error if one does not.
+    /// Whether a job that never starts is an error. The scheduler declares it:
+    /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
-    /// The selector.
+    /// Origin of the site selector.
     pub selector: Origin,
-    /// The sizing.
+    /// Origin of the sizing.
     pub sizing: Origin,
-    /// The network.
+    /// Origin of the network model.
     pub network: Origin,
-    /// Where the jobs come from.
+    /// Origin of the jobs.
     pub workload: Origin,
 }
 
@@ -38,7 +39,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// A broken contract as an error: what broke it is named, and if that is ours, it is a bug of ours.
+    /// Converts a breach of contract to an error that names its origin; a bug if it is one of ours.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;
@@ -57,7 +58,7 @@ impl Names {
     }
 }
 
-/// An entry and a job at the beginning of a sentence.
+/// Formats an entry and a job for the start of a sentence.
 pub(super) fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
     let origin = Origin { kind, name, is_standard: false };
     match job {

@@ -1,4 +1,4 @@
-//! A run, one instant at a time.
+//! A run that can be advanced one instant at a time.
 
 use super::followers::Followers;
 use super::unread::{Next, first, pull};
@@ -10,19 +10,21 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// So many jobs may wait beside a machine of which nothing is held: with more, nobody will start them.
+/// Largest queue beside an idle machine; a longer one is checked for jobs that will never start.
 const MAX_WAITING_IDLE: usize = 10_000;
 
-/// A run that goes on when it is told to: instant by instant, up to a time, or to its end.
+/// A run under the caller's control: advanced by instants, up to a time, or to its end.
 ///
-/// Within one instant: departures, then beginnings and ends of reservations, then repairs, then failures, then arrivals,
-/// then one scheduling pass; or with [`Passes::Event`] a pass after each of them. Departures of one instant come in order
-/// of the jobs' arrival, arrivals in the order of the workload, after them those that follow jobs that have ended. A job
-/// that takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no
-/// job is left. So does a [timer](Scheduler::wake_at) of the scheduler, which brings about a pass and nothing else; with jobs
-/// that wait and nothing that runs or arrives, [`MAX_IDLE_STEPS`] passes in a row that start nothing are the end of hope.
-/// Processors fall asleep while time passes, between the instants at which anything else happens: no
-/// scheduler is asked then.
+/// Within one instant: departures, then beginnings and ends of reservations, then repairs, then
+/// failures, then arrivals, then one scheduling pass; or with [`Passes::Event`] a pass after each
+/// of them. Departures of one instant are ordered by the jobs' arrival, arrivals by the order of
+/// the workload, followed by released followers of ended jobs. A job with run time 0 leaves before
+/// the next pass of the same instant.
+///
+/// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
+/// scheduler keep it going. A timer causes a pass and nothing else. If jobs wait and nothing runs
+/// or arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive passes without a start.
+/// Processors fall asleep between the instants of other events, without a scheduling pass.
 ///
 /// ```
 /// use meshwork::engine::Simulation;
@@ -50,27 +52,28 @@ pub struct Simulation<'a> {
     until: Option<Time>,
     jobs: Submissions,
     next: Option<Next>,
-    /// Those that follow others, if any do.
+    /// Jobs that follow others; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Where nothing but scheduler and allocator can keep a job from starting: whether each has to start in the end, or some
-    /// at least.
+    /// `None` if outages, access rules or energy can keep a job from starting. Otherwise only
+    /// scheduler and allocator can, and it says whether all jobs must start (`true`) or at least
+    /// one (`false`).
     idles: Option<bool>,
-    /// Whether nothing happens but that jobs arrive and end.
+    /// Whether arrivals and ends of jobs are the only events.
     only_jobs: bool,
-    /// How many jobs were refused, until the first one fits.
+    /// Number of jobs refused so far; `None` once a job fits.
     refused: Option<u64>,
-    /// When the scheduler wants to be woken.
+    /// Next wake-up requested by the scheduler.
     timer: Option<Time>,
-    /// How often it was woken on an idle machine since a job last started or was turned away.
+    /// Consecutive wake-ups on an idle machine since a job last started or was turned away.
     in_vain: u32,
-    /// What happens next, if that has been asked.
+    /// Cached next event, if it has been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
-    /// When the run ended, if it has.
+    /// End of the run, if it has ended.
     end: Option<Time>,
 }
 
-/// When something happens next, and what.
+/// Instant of the next event, and its kinds.
 #[derive(Clone, Copy)]
 struct Ahead {
     instant: Time,
@@ -80,7 +83,7 @@ struct Ahead {
 }
 
 impl<'a> Simulation<'a> {
-    /// A run of these jobs before its first instant. The observer may be borrowed, as `&mut observer`.
+    /// Creates a run before its first instant. The observer may be borrowed, as `&mut observer`.
     ///
     /// # Errors
     /// If the first jobs of the workload cannot be read.
@@ -101,7 +104,7 @@ impl<'a> Simulation<'a> {
             energy,
             names,
         } = setup;
-        // Outages, reservations and sleep are of certain nodes.
+        // Outages, reservations and sleep states refer to particular nodes.
         let is_plain = outages.is_none() && access.is_none() && energy.is_none();
         let nobody_looks = !observer.asks_where_jobs_run()
             && !scheduler.looks_at_nodes()
@@ -145,21 +148,21 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// The machine and its queue, as the last instant left them.
+    /// State of machine and queue after the last processed instant.
     #[must_use]
     pub fn cluster(&self) -> &Cluster<'a> {
         &self.cluster
     }
 
-    /// The next arrival, if any job is left to arrive. Jobs that follow others have none before those have ended.
+    /// Arrival of the next job, if any. A follower has none before its predecessors have ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// The instant of the next step; `None` if nothing is left to happen. A network that is simulated goes on up to then; for
-    /// nobody else anything changes.
+    /// Returns the instant of the next step; `None` if no event is left. A simulated network
+    /// advances up to that instant; nothing else changes.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -171,26 +174,28 @@ impl<'a> Simulation<'a> {
         };
         let instant = match &ahead {
             Ok(ahead) => ahead.map(|ahead| ahead.instant),
-            // The next step says what is wrong.
+            // The next step returns the error.
             Err(_) => Some(self.cluster.now()),
         };
         self.ahead = Some(ahead);
         instant.filter(|&instant| self.until.is_none_or(|end| instant <= end))
     }
 
-    /// Processes one instant; `false` if nothing is left to happen, and the run has ended. An instant takes further steps where
-    /// jobs start that take no time, and with [`Passes::Event`] one for each event.
+    /// Processes one instant; returns `false` if no event was left and the run has ended. An
+    /// instant takes further steps if jobs with run time 0 start, and one step per event with
+    /// [`Passes::Event`].
     ///
     /// # Errors
-    /// As [`simulate`](super::simulate); the run has ended then.
+    /// The errors of [`simulate`](super::simulate); the run has ended then.
     pub fn step(&mut self) -> Result<bool, RunError> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to this one; `false` if nothing is left to happen. The clock stands at the last of them.
+    /// Processes all instants up to `at`; returns whether events are left. The clock shows the last
+    /// one.
     ///
     /// # Errors
-    /// As [`step`](Simulation::step).
+    /// The errors of [`step`](Simulation::step).
     pub fn run_until(&mut self, at: Time) -> Result<bool, RunError> {
         while self.peek().is_some_and(|next| next <= at) {
             self.step()?;
@@ -198,10 +203,10 @@ impl<'a> Simulation<'a> {
         Ok(self.peek().is_some())
     }
 
-    /// Goes on to the end of the run, and gives the last instant.
+    /// Runs to the end and returns the last instant.
     ///
     /// # Errors
-    /// As [`step`](Simulation::step).
+    /// The errors of [`step`](Simulation::step).
     pub fn run(&mut self) -> Result<Time, RunError> {
         if self.only_jobs {
             while self.advance::<true>()? {}
@@ -211,17 +216,17 @@ impl<'a> Simulation<'a> {
         Ok(self.end.unwrap_or(self.cluster.now()))
     }
 
-    /// One more pass at the present instant, by another scheduler: for whoever decides between two steps. Comes before
-    /// [`peek`](Simulation::peek), which may let a simulated network go on.
+    /// Makes one more pass at the present instant with another scheduler, for decisions between
+    /// steps. Call it before [`peek`](Simulation::peek), which may advance a simulated network.
     ///
     /// # Errors
-    /// As [`step`](Simulation::step).
+    /// The errors of [`step`](Simulation::step).
     pub fn pass(&mut self, scheduler: &mut dyn Scheduler) -> Result<(), RunError> {
         if self.end.is_some() {
             return Ok(());
         }
         self.ahead = None;
-        // Whoever decides elsewhere may leave jobs waiting.
+        // A scheduler outside the run may leave jobs waiting.
         self.idles = None;
         let Simulation { cluster, followers, names, .. } = self;
         let passed = pass::<false>(scheduler, cluster, followers, names);
@@ -231,8 +236,8 @@ impl<'a> Simulation<'a> {
         passed
     }
 
-    /// One instant, in a run that ends with its first error. Built twice: where nothing happens but that jobs arrive and end,
-    /// what belongs to outages and to jobs that follow others is not there.
+    /// Processes one instant and ends the run at its first error. Compiled twice: with `ONLY_JOBS`
+    /// the code for outages and followers is left out.
     #[inline(always)]
     fn advance<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
         if self.end.is_some() {
@@ -245,7 +250,7 @@ impl<'a> Simulation<'a> {
         done
     }
 
-    /// What happens next, besides the end of a run that ends at a given time.
+    /// Finds the next event, apart from the end of a run of given length.
     #[inline(always)]
     fn look_ahead<const ONLY_JOBS: bool>(&mut self) -> Result<Option<Ahead>, RunError> {
         let arrival = match ONLY_JOBS {
@@ -271,7 +276,7 @@ impl<'a> Simulation<'a> {
 
     #[inline(always)]
     fn instant<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
-        // Hardly anybody asks, and to take an answer that is not there is to move a large nothing.
+        // The cache is usually empty, and taking an empty entry still moves a large value.
         let ahead = if self.ahead.is_none() {
             self.look_ahead::<ONLY_JOBS>()?
         } else {
@@ -282,7 +287,7 @@ impl<'a> Simulation<'a> {
         };
         if let Some(end) = self.until.filter(|&end| instant > end) {
             self.cluster.elapse(end);
-            // What waits may have started later, unless nothing ever has.
+            // Waiting jobs may have started later, unless none has ever started.
             return self.finish(end, self.idles.and(Some(false)));
         }
         let Simulation { cluster, passes, jobs, next, followers, names, refused, .. } = self;
@@ -353,19 +358,19 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// When the scheduler is woken, if that may help a job.
+    /// Next wake-up of the scheduler, if it may help a job.
     #[cold]
     fn next_timer(&self, arrival: Option<Time>) -> Option<Time> {
         let waits = self.cluster.waiting_jobs() > 0 && self.may_wake();
         self.timer.filter(|_| arrival.is_some() || self.cluster.running_jobs() > 0 || waits)
     }
 
-    /// Whether there is a timer, and it may still lead to a start.
+    /// Whether a timer is set and may still lead to a start.
     fn may_wake(&self) -> bool {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }
 
-    /// Sets the timer after a pass, before which so many jobs waited.
+    /// Sets the timer after a pass; `waiting` is the queue length before the pass.
     #[cold]
     fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
         let now = self.cluster.now();
@@ -381,7 +386,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// The end of a run at that instant, unless jobs are left waiting that nobody will ever start.
+    /// Ends the run at `end`, unless jobs are left waiting that will never start.
     #[cold]
     fn finish(&mut self, end: Time, idles: Option<bool>) -> Result<bool, RunError> {
         self.check_served(idles)?;
@@ -389,8 +394,8 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Whether jobs are left waiting that nobody will ever start: all that wait, if each of them has to start, or else if none
-    /// ever has.
+    /// Fails if jobs are left waiting beside an idle machine: always if `idles` is `Some(true)`,
+    /// and only if no job has ever started if it is `Some(false)`.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());
@@ -399,7 +404,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// A scheduling pass, unless something breaks its contract in it.
+/// Makes a scheduling pass, and fails if a component breaks its contract in it.
 #[inline(always)]
 fn pass<const ONLY_JOBS: bool>(
     scheduler: &mut dyn Scheduler,
@@ -417,8 +422,6 @@ fn pass<const ONLY_JOBS: bool>(
     }
     cluster.take_breach().map_or(Ok(()), |breach| Err(names.error(*breach)))
 }
-
-/// The earlier of two instants, if there are both.
 #[inline]
 fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     match (one, other) {
@@ -427,7 +430,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Those that follow jobs that have just ended, and are no longer on the machine, are submitted.
+/// Releases the followers of the jobs that have just departed.
 #[cold]
 fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     for departure in cluster.departures() {

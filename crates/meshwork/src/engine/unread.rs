@@ -1,4 +1,4 @@
-//! The next job of a workload, unless it is one that no run can have.
+//! Reading of the next job from the workload, with checks.
 
 use super::followers::Followers;
 use super::{Names, RunError};
@@ -7,11 +7,10 @@ use crate::job::{Job, JobId, Time};
 use crate::observe::{Event, Running};
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
-/// The next job of the workload.
 pub(super) struct Next {
-    /// When it arrives: that is asked at every instant, and at once.
+    /// Arrival, stored apart from the job because it is read at every instant.
     pub(super) arrival: Time,
-    /// Where it will wait and run.
+    /// Record of the job while it waits and runs.
     pub(super) room: Box<Running>,
 }
 
@@ -22,7 +21,7 @@ impl Next {
     }
 }
 
-/// The first job of the workload that follows no other, after all that do.
+/// Reads the followers at the start of the workload and the first job that follows no other.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
@@ -45,7 +44,7 @@ pub(super) fn first(
     }
 }
 
-/// Makes the next job of the workload the `next` one; lines that are none are told to the observer.
+/// Reads the next job into `next`. Unusable lines are reported to the observer.
 #[inline(always)]
 pub(super) fn pull(
     jobs: &mut Submissions,
@@ -77,11 +76,9 @@ pub(super) fn pull(
     }
 }
 
-/// Why the next job of a workload cannot be had.
+/// Reason for which the next job cannot be read.
 pub(super) enum Unread {
-    /// The workload says so.
     Workload(WorkloadError),
-    /// It gives what is no job.
     Breach(Box<Breach>),
 }
 
@@ -95,8 +92,7 @@ impl Unread {
     }
 }
 
-/// Whether a job of the workload may arrive at the present instant or later. The numbers of a log were looked at as they
-/// were read.
+/// Checks that a job may arrive now or later. Numbers of a log were checked on reading.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

@@ -1,4 +1,4 @@
-//! The sides of blocks.
+//! Side lengths of blocks.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
-/// The sides of a block, one per dimension of its grid, dimension 0 first: a slice of numbers, to whoever looks at them.
+/// Side lengths of a block, one per dimension of its grid, dimension 0 first, used as a slice.
 ///
-/// Up to four take no memory of their own. Nor do those of an [aligned subcube](Dims::aligned), however many they are:
-/// on a hypercube of dimension 10 every job holds ten sides, and what is known of them by one number need not be
-/// read side by side.
+/// Up to four sides take no heap memory; neither do those of an [aligned subcube](Dims::aligned) of
+/// any dimension. On a hypercube of dimension 10 every job holds ten sides; an aligned subcube
+/// stores them as one number, so they need not be compared side by side.
 ///
 /// ```
 /// use meshwork::job::Dims;
@@ -21,22 +21,22 @@ use smallvec::SmallVec;
 /// ```
 pub struct Dims(Kept);
 
-/// How they are kept, which nobody can tell.
+/// Internal representation, invisible to callers.
 enum Kept {
     Listed(SmallVec<[u32; 4]>),
-    /// Of an aligned subcube.
+    /// Sides of an aligned subcube.
     Aligned {
-        /// Along how many dimensions it extends.
+        /// Number of dimensions along which the subcube extends.
         dimension: u8,
-        /// Of how many.
+        /// Dimension of the hypercube.
         of: u8,
     },
 }
 
-/// Dimensions of the largest hypercube of which the sides of aligned subcubes are known by one number.
+/// Largest hypercube dimension for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// Twos, then ones: every [`MOST`] of them that follow one another are the sides of an aligned subcube.
+/// Twos, then ones: an aligned subcube has the `of` entries from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -48,30 +48,30 @@ static ALIGNED: [u32; 2 * MOST] = {
 };
 
 impl Dims {
-    /// No sides yet.
+    /// Returns an empty list of sides.
     #[must_use]
     pub fn new() -> Dims {
         Dims(Kept::Listed(SmallVec::new()))
     }
 
-    /// These sides.
+    /// Copies the sides from a slice.
     #[must_use]
     #[inline]
     pub fn from_slice(sides: &[u32]) -> Dims {
         Dims(Kept::Listed(SmallVec::from_slice(sides)))
     }
 
-    /// So many sides of one length.
+    /// Returns `count` sides of length `side`.
     #[must_use]
     pub fn from_elem(side: u32, count: usize) -> Dims {
         Dims(Kept::Listed(SmallVec::from_elem(side, count)))
     }
 
-    /// The sides of a subcube that extends along the lowest dimensions of a hypercube: 2 along the first `dimension` of
-    /// them, and 1 along the others.
+    /// Returns the sides of a subcube along the lowest dimensions of a hypercube of dimension `of`.
+    /// The first `dimension` sides are 2, the others 1.
     ///
     /// # Panics
-    /// If it has more dimensions than the hypercube, or that more than 32.
+    /// If `dimension` exceeds `of`, or `of` exceeds 32.
     #[must_use]
     #[inline]
     pub fn aligned(dimension: usize, of: usize) -> Dims {
@@ -79,7 +79,7 @@ impl Dims {
         Dims(Kept::Aligned { dimension: dimension as u8, of: of as u8 })
     }
 
-    /// The dimension of the aligned subcube whose sides they are, if they are kept as such.
+    /// Dimension of the aligned subcube; `None` if the sides are stored as a list.
     #[inline]
     pub(crate) fn as_aligned(&self) -> Option<u32> {
         match self.0 {
@@ -88,7 +88,6 @@ impl Dims {
         }
     }
 
-    /// How many they are.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         match &self.0 {
@@ -97,29 +96,29 @@ impl Dims {
         }
     }
 
-    /// All of them.
+    /// Returns all sides as a slice.
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[u32] {
         self
     }
 
-    /// One more, behind the others.
+    /// Appends a side.
     pub fn push(&mut self, side: u32) {
         self.listed().push(side);
     }
 
-    /// Takes the last one out.
+    /// Removes and returns the last side.
     pub fn pop(&mut self) -> Option<u32> {
         self.listed().pop()
     }
 
-    /// As many as this: the last ones go, or sides of this length follow.
+    /// Truncates to `count` sides, or appends sides of length `side`.
     pub fn resize(&mut self, count: usize, side: u32) {
         self.listed().resize(count, side);
     }
 
-    /// Before one of them is changed, all are listed.
+    /// Converts to the list representation before a side is changed.
     #[inline]
     fn listed(&mut self) -> &mut SmallVec<[u32; 4]> {
         if let Kept::Aligned { .. } = self.0 {
@@ -153,7 +152,7 @@ impl DerefMut for Dims {
     }
 }
 
-// Sides are copied as words: what would be derived asks for room side by side.
+// Copied as a slice of words: a derived `Clone` reserves memory element by element.
 impl Clone for Dims {
     #[inline]
     fn clone(&self) -> Dims {
@@ -253,7 +252,7 @@ impl<'de> serde::Deserialize<'de> for Dims {
 mod tests {
     use super::*;
 
-    /// Against the sides written out, for each subcube of each hypercube.
+    /// Compares with explicitly listed sides, for each subcube of each hypercube.
     #[test]
     fn aligned_sides_are_what_they_are_when_listed() {
         for of in 0..=MOST {

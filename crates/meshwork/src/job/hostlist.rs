@@ -1,13 +1,15 @@
-//! Lists of host names as Slurm writes them: `n[0-3,7]`, `rack[1-2]n[01-16]`, `a,b`.
+//! Host lists in the notation of Slurm: `n[0-3,7]`, `rack[1-2]n[01-16]`, `a,b`.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-/// The most names that one range or one list may stand for, as in Slurm.
+/// Largest number of names in one range or one list, as in Slurm.
 pub const MOST: usize = 65_536;
 
-/// The names that a list stands for, in its order. Names are parted by commas or blanks; what stands in brackets are
-/// numbers and ranges of numbers, which keep their leading zeros; of several brackets the last runs fastest.
+/// Expands a host list to its names, in list order.
+///
+/// Names are separated by commas or blanks. Brackets contain numbers and ranges of numbers, whose
+/// leading zeros are kept; with several brackets the last one varies fastest.
 ///
 /// ```
 /// use meshwork::job::hostlist::names;
@@ -17,7 +19,7 @@ pub const MOST: usize = 65_536;
 /// ```
 ///
 /// # Errors
-/// One sentence: a bracket that does not close, a range that runs backwards or holds no number, or more than
+/// One sentence: an unclosed bracket, a range that runs backwards or holds no number, or more than
 /// [`MOST`] names in one of its parts.
 pub fn names(list: &str) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
@@ -27,10 +29,10 @@ pub fn names(list: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// The parts of a list, at the commas and blanks outside of brackets.
+/// Splits a list at the commas and blanks outside of brackets.
 ///
 /// # Errors
-/// One sentence, if a bracket does not close.
+/// One sentence, for an unclosed or unmatched bracket.
 pub fn parts(list: &str) -> Result<Vec<&str>, String> {
     let mut items = Vec::new();
     let (mut start, mut is_open) = (0, false);
@@ -79,7 +81,7 @@ fn expand(item: &str, list: &str, all: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// The numbers of a bracket, as they are written.
+/// Numbers of a bracket, as written.
 fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     let mut numbers = Vec::new();
     for part in inside.split(',') {
@@ -102,8 +104,7 @@ fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     Ok(numbers)
 }
 
-/// A list as short as Slurm writes it: sorted, with ranges for numbers that follow one another. A name by itself has no
-/// brackets.
+/// Formats names as Slurm does: sorted, with ranges. A single name has no brackets.
 ///
 /// ```
 /// use meshwork::job::hostlist::compressed;
@@ -119,8 +120,9 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(&sorted(names), |group| group.len() > 1)
 }
 
-/// The same with every number in brackets, also where it is the only one: a form in which equal lists are equal texts
-/// whoever writes them, and which every reader of lists takes.
+/// Formats names like [`compressed`], but with every number in brackets, also a single one.
+///
+/// Equal lists have equal texts, and every reader of host lists accepts this form.
 ///
 /// ```
 /// use meshwork::job::hostlist::bracketed;
@@ -134,7 +136,7 @@ pub fn bracketed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(&sorted(names), |group| !group[0].1.is_empty())
 }
 
-/// The same without sorting: a list that stands for these names in this order.
+/// Formats names as a list in the given order, without sorting.
 ///
 /// ```
 /// use meshwork::job::hostlist::{in_order, names};
@@ -156,7 +158,7 @@ pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     split.chunk_by(is_next).map(run).collect::<Vec<String>>().join(",")
 }
 
-/// Names in the order of a list, each as what stands before its number and that number; those names once.
+/// Sorts names in list order, without duplicates, each split into prefix and trailing number.
 fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
     let mut split: Vec<(&str, &str)> = names.into_iter().map(split_number).collect();
     split.sort_by(|a, b| natural(a.0, b.0).then_with(|| by_number(a.1, b.1)));
@@ -183,10 +185,10 @@ fn joined(split: &[(&str, &str)], has_brackets: impl Fn(&[(&str, &str)]) -> bool
     text
 }
 
-/// A name as what stands before the number at its end, and that number.
+/// Splits a name into prefix and trailing number.
 fn split_number(name: &str) -> (&str, &str) {
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-    // Longer ones are no numbers to Slurm either.
+    // Slurm does not treat longer digit strings as numbers either.
     if digits > 18 { (name, "") } else { name.split_at(name.len() - digits) }
 }
 
@@ -198,7 +200,7 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether one number is the next after another, written alike: with as many leading zeros, or none.
+/// Whether `b` is the number after `a`, written with the same number of leading zeros or none.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;
@@ -207,7 +209,7 @@ fn follows(a: &str, b: &str) -> bool {
     next == number(b) && b == format!("{next:0width$}", width = a.len())
 }
 
-/// The order of names in which numbers within them count as numbers.
+/// Natural order of names: digit sequences are compared as numbers.
 fn natural(a: &str, b: &str) -> Ordering {
     fn pieces(text: &str) -> Vec<(bool, &str)> {
         let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! A job: when it arrives, which processors it asks for, how long it runs; and the clock.
+//! Jobs (arrival, requested processors, run time) and the simulated clock.
 
 mod dims;
 pub mod hostlist;
@@ -13,8 +13,8 @@ pub use dims::Dims;
 pub(crate) use wants::EXCLUSIVE;
 pub use wants::Wants;
 
-/// A job's place in the order of arrival: 0 for the first job of the run. It names the job in
-/// events, and breaks every tie between jobs.
+/// Index of a job in the order of arrival, 0 for the first job of the run. Identifies the job in
+/// events and breaks every tie between jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
@@ -36,26 +36,26 @@ pub struct JobId(pub u64);
 pub struct Time(f64);
 
 impl Time {
-    /// The beginning of the clock.
+    /// Start of the clock.
     pub const ZERO: Time = Time(0.0);
 
-    /// The instant `units` after the beginning of the clock.
+    /// Returns the instant `units` after the start of the clock.
     ///
     /// # Panics
     /// If `units` is NaN: workloads are checked where they are read, so a NaN here is a bug.
     #[must_use]
     pub fn new(units: f64) -> Time {
         assert!(!units.is_nan(), "an instant is a number");
-        Time(units + 0.0) // turns −0 into 0: equal instants are the same
+        Time(units + 0.0) // turns −0 into 0, so that equal instants are identical
     }
 
-    /// The next instant that can be told from this one.
+    /// Returns the smallest representable instant after this one.
     #[must_use]
     pub fn next(self) -> Time {
         Time(self.0.next_up() + 0.0)
     }
 
-    /// Units since the beginning of the clock.
+    /// Units since the start of the clock.
     #[must_use]
     pub fn units(self) -> f64 {
         self.0
@@ -76,15 +76,16 @@ impl From<Time> for f64 {
     }
 }
 
-/// NaN where an instant must be.
+/// Error for a NaN given as an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("NaN is given, but an instant is a number")]
 pub struct NotANumber;
 
 impl Eq for Time {}
 
-/// Neither NaN nor −0 is an instant, so that numbers are compared as they are: in one instruction, where `total_cmp` takes
-/// ten. Every heap and every sorted list of a run is made of such comparisons.
+/// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
+/// instruction instead of the ten of `total_cmp`; every heap and sorted list of a run depends on
+/// it.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -145,28 +146,28 @@ impl fmt::Display for Time {
     }
 }
 
-/// What a waiting job waits for, at an instant.
+/// Reason why a waiting job does not start at an instant.
 ///
-/// The job is looked at alone: it is what the machine, as it is, would answer if only this job asked.
+/// The reason is the machine's answer, in its present state, if only this job were waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Cause {
     /// Too few nodes are free.
     Nodes,
-    /// Enough nodes are free, but not as they would have to lie.
+    /// Enough nodes are free, but not in the required shape.
     Shape,
-    /// It could start, but somebody comes before it.
+    /// It could start, but jobs with precedence come first.
     Priority,
-    /// It could start, but nodes are kept for those that come before it.
+    /// It could start, but the nodes are reserved for jobs with precedence.
     Reserved,
 }
 
 impl Cause {
-    /// All of them.
+    /// Every cause, in declaration order.
     pub const ALL: [Cause; 4] = [Cause::Nodes, Cause::Shape, Cause::Priority, Cause::Reserved];
 
-    /// In one word.
+    /// Returns the one-word name, such as `nodes`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -178,31 +179,31 @@ impl Cause {
     }
 }
 
-/// Which processors a job asks for.
+/// Processors that a job requests.
 ///
-/// A closed choice: every `match` on it shows who has to be asked when a form is added.
+/// Closed enum: the compiler lists every `match` to extend when a variant is added.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Request {
-    /// So many processors, in whatever form the site's allocator hands them out.
+    /// A number of processors, in any form that the site's allocator hands out.
     Nodes(u32),
-    /// A block with these sides. Sides that are left out are 1.
+    /// A block with these sides. Omitted sides are 1.
     Block(Dims),
-    /// A subcube of this dimension: 2ᵏ processors.
+    /// A subcube of this dimension *k*: 2ᵏ processors.
     Subcube(u32),
-    /// So many processors, and conditions on which they may be; made by [`wanting`](Request::wanting).
+    /// A number of processors with constraints; made by [`wanting`](Request::wanting).
     Wanting(Box<Wants>),
 }
 
 impl Request {
-    /// A block with these sides.
+    /// Returns the request for a block with these sides.
     #[must_use]
     pub fn block(sides: &[u32]) -> Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// So many processors under conditions: a plain count, if there are none.
+    /// Returns the request for `wants.nodes` processors, a plain count if there are no constraints.
     #[must_use]
     pub fn wanting(wants: Wants) -> Request {
         if wants == Wants::of(wants.nodes) {
@@ -211,8 +212,8 @@ impl Request {
         Request::Wanting(Box::new(wants))
     }
 
-    /// The least power of two that holds as many processors, as an exponent: the dimension of the
-    /// subcube that the request needs. Jobs of one class are of like size on any machine.
+    /// Base-2 logarithm of the processor count, rounded up. This is the dimension of the smallest
+    /// subcube that holds the request. Jobs of one class have similar sizes on any machine.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -226,7 +227,7 @@ impl Request {
         u64::BITS - self.nodes().saturating_sub(1).leading_zeros()
     }
 
-    /// How many processors are asked for.
+    /// Number of requested processors.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -248,7 +249,8 @@ impl Request {
     }
 }
 
-/// As the `table` workload writes it: `7`, `3x5`, or `2^3` for a subcube; conditions by the names of their columns.
+/// Formats the request as in the `table` workload: `7`, `3x5`, or `2^3` for a subcube. Constraints
+/// follow by the names of their columns.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -260,77 +262,76 @@ impl fmt::Display for Request {
     }
 }
 
-/// Sides as users write them: `3x5`.
+/// Formats sides as users write them: `3x5`.
 #[must_use]
 pub fn sides_text(sides: &[u32]) -> String {
     let sides: Vec<String> = sides.iter().map(u32::to_string).collect();
     sides.join("x")
 }
 
-/// Whose job it is, what it runs and where it was submitted, by the names that its log or table has for them.
+/// Owner, program and submission target of a job, by their names in the log or table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
-    /// The user, where that is known.
+    /// User, `None` if unknown.
     pub user: Option<String>,
-    /// The user's group, where that is known.
+    /// Group of the user, `None` if unknown.
     pub group: Option<String>,
-    /// The program that it runs, where that is known.
+    /// Program that the job runs, `None` if unknown.
     pub application: Option<String>,
-    /// The queue that it was submitted to, where that is known.
+    /// Queue of submission, `None` if unknown.
     pub queue: Option<String>,
-    /// The partition of the machine that it was submitted to, where that is known.
+    /// Partition of submission, `None` if unknown.
     pub partition: Option<String>,
 }
 
-/// What was agreed on for one job when it was submitted, where anything was.
+/// Priority, deadline and predecessor of one job, as set at submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Terms {
-    /// How urgent it is, from 0 to 1.
+    /// Urgency from 0 to 1.
     pub priority: f64,
-    /// By when it is to have ended. It moves with the arrival, where a job is made to arrive at another instant.
+    /// Instant by which the job is to end, if any. Shifted along if the arrival is changed.
     pub deadline: Option<Time>,
-    /// After which other job it was submitted, where its workload says.
+    /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub after: Option<After>,
 }
 
-/// That a job was submitted after another one had ended.
+/// Dependency of a submission on the end of another job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct After {
-    /// The workload's number for that other job.
+    /// Number of the predecessor in the workload.
     pub number: u64,
-    /// How long after its end, in units of the clock.
+    /// Think time between the predecessor's end and the submission, in units of the clock.
     pub think: f64,
 }
 
-/// One job, as its workload gives it. It never changes during a run.
+/// One job as given by its workload, constant during a run.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {
-    /// The workload's own number for it: field 1 of a log, 1, 2, 3 … where jobs are drawn.
+    /// Number of the job in the workload: field 1 of a log; 1, 2, 3 … for drawn jobs.
     pub number: u64,
-    /// When it joins the queue.
+    /// Instant at which the job joins the queue.
     pub arrival: Time,
-    /// What it asks for.
+    /// Requested processors.
     pub request: Request,
-    /// How long it runs on the processors it asked for, at speed 1, in units of the clock.
+    /// Run time on the requested processors at speed 1, in units of the clock.
     pub runtime: f64,
-    /// How long its user says it will run: all that a scheduler may know of its end. Where the
-    /// workload has no estimate this is the run time.
+    /// Run time estimated by the user, in units of the clock. Schedulers know no other bound on the
+    /// job's end. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Whose it is, where the workload knows and something is decided or measured by it; jobs of one
-    /// owner share it. It is no part of what is serialized.
+    /// Owner, not serialized; `None` if unknown or not used. Jobs of one owner share it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
-    /// What was agreed on for it; nothing, for most.
+    /// Priority, deadline and predecessor; `None` for most jobs.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub terms: Option<Box<Terms>>,
 }
 
 impl Job {
-    /// A job of which nothing else is known: its estimate is its run time, and it is nobody's.
+    /// Returns a job with its run time as estimate and without owner or terms.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Time};
@@ -342,19 +343,19 @@ impl Job {
         Job { number, arrival, request, runtime, estimate: runtime, owner: None, terms: None }
     }
 
-    /// After which other job it was submitted, where its workload says.
+    /// Predecessor after whose end the job was submitted, if the workload gives one.
     #[must_use]
     pub fn after(&self) -> Option<After> {
         self.terms.as_ref()?.after
     }
 
-    /// By when it is to have ended, where that was agreed on.
+    /// Instant by which the job is to end, if it has a deadline.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.terms.as_ref()?.deadline
     }
 
-    /// Makes it arrive at another instant: its deadline is as long after it as before.
+    /// Changes the arrival and shifts the deadline by the same amount.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Terms, Time};
@@ -370,7 +371,7 @@ impl Job {
         self.arrival = arrival;
     }
 
-    /// Makes it so many times longer, with its estimate and the time that it is left until its deadline.
+    /// Multiplies run time, estimate and the time from arrival to deadline by `factor`.
     pub(crate) fn lengthen(&mut self, factor: f64) {
         self.runtime *= factor;
         self.estimate *= factor;
@@ -380,7 +381,7 @@ impl Job {
         }
     }
 
-    /// Makes its user think so many times longer before it is submitted.
+    /// Multiplies the think time before the submission by `factor`.
     pub(crate) fn delay(&mut self, factor: f64) {
         if let Some(after) = self.terms.as_mut().and_then(|terms| terms.after.as_mut()) {
             after.think *= factor;

@@ -1,15 +1,15 @@
-//! What a job wants of its processors beside how many they are.
+//! Placement constraints of a job.
 
 use std::fmt;
 
-/// The word by which a job asks that its base blocks have no other job.
+/// Value of `exclusive` that requests base blocks without other jobs.
 pub(crate) const EXCLUSIVE: &str = "topo";
 
-/// So many processors, and conditions on which they may be: what users of a production scheduler ask for beside a
-/// count.
+/// Number of processors and placement constraints, as users of production schedulers give them.
 ///
-/// Allocators that go by what a site has written down honour them ([`Asks::Wants`](crate::form::Asks::Wants));
-/// all others are asked for the count alone. Nodes are named as the site names them, in lists such as `n[0-3,7]`.
+/// Allocators that follow a site's written list of blocks honour the constraints
+/// ([`Asks::Wants`](crate::form::Asks::Wants)); all others are only asked for the count. Nodes are
+/// given by their names at the site, in lists such as `n[0-3,7]`.
 ///
 /// ```
 /// use meshwork::job::{Request, Wants};
@@ -22,38 +22,38 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct Wants {
-    /// The least number of processors.
+    /// Smallest acceptable number of processors.
     pub nodes: u32,
-    /// The largest number, where it takes more than the least if it can; at least `nodes`.
+    /// Largest number, at least `nodes`, taken if possible; `None` for a fixed size.
     pub nodes_max: Option<u32>,
-    /// The size of the segments that may lie apart; the job's size is a multiple of it.
+    /// Size of the segments that may be placed apart; it divides the job's size. `None`: not split.
     pub segment: Option<u32>,
-    /// Whether each segment has base blocks of its own.
+    /// Whether no two segments share a base block.
     pub spread_segments: bool,
     /// Whether all segments lie in one block of a listed size.
     pub consolidate_segments: bool,
-    /// The most leaf switches that it may touch.
+    /// Largest number of leaf switches that the placement may touch; `None` for no limit.
     pub switches: Option<u32>,
-    /// Whether its nodes must follow one another.
+    /// Whether the nodes must be consecutive.
     pub contiguous: bool,
-    /// Whether no other job may be in its base blocks, as `exclusive = "topo"` asks for.
+    /// Whether no other job may use its base blocks (`exclusive = "topo"`).
     pub whole_blocks: bool,
-    /// Nodes that it must have, or if there are more than it wants, among which it must lie.
+    /// Required nodes; a placement is a subset of them if they are more than the job's size.
     pub require: Option<String>,
-    /// Nodes that it must not have.
+    /// Excluded nodes.
     pub exclude: Option<String>,
-    /// The partition whose nodes it may have.
+    /// Partition to which the placement is restricted.
     pub partition: Option<String>,
 }
 
 impl Wants {
-    /// So many processors, and nothing else.
+    /// Returns the constraints of a job that requests `nodes` processors and nothing else.
     #[must_use]
     pub fn of(nodes: u32) -> Wants {
         Wants { nodes, ..Wants::default() }
     }
 
-    /// What is wanted beside the count, by the names of the columns of a table, as a table has it.
+    /// Returns the constraints, without the count, as pairs of table column and cell text.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let number = |number: Option<u32>| number.map(|number| number.to_string());
@@ -74,7 +74,7 @@ impl Wants {
     }
 }
 
-/// The count, and what else is wanted.
+/// Formats the count and the constraints, such as `8 segment=4`.
 impl fmt::Display for Wants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.nodes)?;

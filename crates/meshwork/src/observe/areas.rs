@@ -1,39 +1,39 @@
-//! Integrals over time of what a machine is doing.
+//! Integrals over time of the machine's state.
 
 use super::State;
 
-/// What of the state of a machine a metric is an integral of.
+/// State variable over which a metric integrates.
 #[derive(Clone, Copy, Debug)]
 pub enum Integrand {
-    /// Time itself.
+    /// The constant 1, so that the integral is the elapsed time.
     Time,
     /// All processors.
     Nodes,
-    /// Processors that jobs hold.
+    /// Processors held by jobs.
     Held,
-    /// Processors that those jobs asked for.
+    /// Processors requested by the running jobs.
     Asked,
-    /// Processors that jobs hold beyond what they asked for.
+    /// Processors held in excess of the request.
     Surplus,
-    /// Jobs that wait.
+    /// Waiting jobs.
     Waiting,
-    /// Processors that are free though the oldest waiting job asks for no more.
+    /// Free processors, while the oldest waiting job requests no more than are free.
     FreeInVain,
-    /// Anything else.
+    /// Any other function of the state.
     Of(fn(&State) -> f64),
 }
 
-/// How many integrands have a name of their own. They are so few that all are summed up wherever one is: several metrics
-/// share each, and no function has to be called for any.
+/// Number of integrands with a name. If any metric integrates over time, all of them are summed up:
+/// several metrics share each of them, and none needs a function call.
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
-    /// Whether it goes by what blocks the oldest waiting job, or may.
+    /// Whether the integrand depends, or may depend, on [`State::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(self) -> bool {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Its place among those that have a name, or what it is.
+    /// Index among the named integrands, or else the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&State) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
@@ -48,7 +48,7 @@ impl Integrand {
     }
 }
 
-/// The values of those that have a name, each in its place.
+/// Values of the named integrands, in index order.
 #[inline]
 pub(super) fn values(state: &State) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);
@@ -63,7 +63,7 @@ pub(super) fn values(state: &State) -> [f64; NAMED] {
     ]
 }
 
-/// A count as a number: one instruction, where all 64 bits would take several.
+/// Converts a count to a float in one instruction; a conversion from `u64` takes several.
 #[inline]
 pub(super) fn number(count: u64) -> f64 {
     count as i64 as f64

@@ -1,21 +1,21 @@
-//! Sums of a run in batches of jobs that arrived one after the other.
+//! Sums over a run in batches of consecutive arrivals.
 //!
-//! A batch holds equally many jobs in order of arrival, and the time from the arrival of its first job to
-//! that of the next batch's first. Which jobs are in which batch depends on the workload alone, so that two
-//! strategies that are given the same jobs can be compared batch by batch.
+//! Every batch contains the same number of jobs, in order of arrival, and the time from the arrival
+//! of its first job to that of the next batch's first job. The assignment of jobs to batches
+//! depends on the workload alone, so two strategies given the same jobs can be compared batch by
+//! batch.
 
 use super::JobId;
 use super::areas::NAMED;
 
-/// How many batches there are at most; when they are full, pairs are merged.
+/// Maximum number of batches; when it would be exceeded, pairs are merged.
 const MAX_BATCHES: u64 = 40;
 
-/// Fewer batches than this say too little of their own spread to make an interval: of the whole run, and of
-/// its measured part.
+/// Fewest batches, of the whole run and of its measured part, from which an interval is made. With
+/// fewer the estimate of their variance is too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
-/// A ratio of two sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ratio {
     pub(super) over: f64,
@@ -33,19 +33,19 @@ impl Ratio {
     }
 }
 
-/// What is summed up over a batch.
+/// Sums over one batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// The integrals over time of the integrands that have a name.
+    /// Integrals over time of the named integrands.
     pub(super) areas: [f64; NAMED],
-    /// Those of others.
+    /// Integrals over time of the other integrands.
     pub(super) further: Vec<f64>,
-    /// One for each metric that is no ratio of such integrals.
+    /// One ratio for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
 }
 
 impl Sums {
-    /// An integral over time, by its place: those that have a name come first.
+    /// Integral over time by index; the named integrands come first.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -59,30 +59,27 @@ impl Sums {
     }
 }
 
-/// One batch.
 #[derive(Clone, Debug)]
 struct Batch {
     sums: Sums,
     /// Jobs that have joined the queue.
     arrived: u64,
-    /// Those of them that finished and count.
+    /// Jobs of the batch that finished and count.
     measured: u64,
-    /// The jobs that waited, summed over those instants at which one of its jobs arrived.
+    /// Sum over the batch's arrivals of the number of jobs waiting at that instant.
     seen: f64,
-    /// Whether all of it lies in the measured part of the run.
+    /// Whether the whole batch lies in the measured part of the run.
     is_within: bool,
 }
 
-/// The batches of a run, 20 to 40 of them where that many jobs arrived: while the run goes on they are
-/// merged in pairs, so that memory stays the same however long it is.
+/// Batches of a run, 20 to 40 if enough jobs arrived; merged in pairs, so memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Integrands that have no name.
+    /// Number of integrands without a name.
     further: usize,
-    /// Jobs in a batch, as a power of two: batches are doubled, never more.
+    /// Base-2 logarithm of the batch size, which only changes by doubling.
     doubled: u32,
     batches: Vec<Batch>,
-    /// Jobs that wait.
     waiting: u64,
 }
 
@@ -91,12 +88,12 @@ impl Batches {
         Batches { metrics, further, doubled: 0, batches: Vec::new(), waiting: 0 }
     }
 
-    /// Jobs in a batch.
+    /// Number of jobs in a batch.
     pub(super) fn jobs(&self) -> u64 {
         1 << self.doubled
     }
 
-    /// A job joins the queue; `is_measuring` says whether the measured part has begun.
+    /// Records an arrival; `is_measuring` says whether the measured part has begun.
     pub(super) fn arrived(&mut self, id: JobId, is_measuring: bool) {
         while id.0 >> self.doubled >= MAX_BATCHES {
             self.merge();
@@ -108,22 +105,20 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// A job leaves the queue, to run or for good.
+    /// Records that a job left the queue, to run or for good.
     pub(super) fn left_queue(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
     }
-
-    /// A job that had left the queue waits again.
     pub(super) fn waits_again(&mut self) {
         self.waiting += 1;
     }
 
-    /// The sums of the batch of a job that has arrived.
+    /// Ratios of the batch that contains an arrived job.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// A job has finished and counts: the sums of its batch.
+    /// Counts a finished job and returns the ratios of its batch.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -131,13 +126,13 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// The sums of the batch of the job that arrived last: that of time as it passes.
+    /// Sums of the batch of the last arrival, to which elapsed time is added.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// A metric over the whole run; `of` reads it out of what is summed up.
+    /// Sums a metric over the whole run; `of` reads it from the sums of a batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -147,9 +142,9 @@ impl Batches {
         whole
     }
 
-    /// The batches that make intervals, as a range: those that lie wholly in the measured part, and of whose
-    /// jobs at least half were measured. The last is never one of them: jobs of it may be missing, and what
-    /// comes after the last arrival is in it. None where they are fewer than ten.
+    /// Range of the batches used for intervals: those entirely in the measured part with at least
+    /// half of their jobs measured. The last batch is excluded: it may lack jobs, and it contains
+    /// the time after the last arrival. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {
@@ -161,7 +156,7 @@ impl Batches {
         if count < MIN_KEPT { 0..0 } else { first..first + count }
     }
 
-    /// A metric in each batch of that range; nothing where one of them has not measured it.
+    /// Values of a metric in the batches of a range; empty if one of them has no value.
     pub(super) fn values(
         &self,
         of: impl Fn(&Sums) -> Ratio,
@@ -171,15 +166,15 @@ impl Batches {
         values.collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// How many jobs waited as the jobs of each batch arrived, on average, over the whole run but for the last
-    /// batch, which may not be full.
+    /// Mean number of jobs waiting at the arrivals of each batch. Covers the whole run except the
+    /// last batch, which may be incomplete.
     pub(super) fn queue(&self) -> Vec<f64> {
         let full = self.batches.split_last().map_or(&[][..], |(_, full)| full);
         let met = full.iter().filter(|batch| batch.arrived > 0);
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// The batch of a job. Jobs that were refused have none, so that one may have to be passed over.
+    /// Batch of a job. Refused jobs have none, so batches may have to be skipped.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;
@@ -207,7 +202,7 @@ impl Batches {
                     first.arrived += batch.arrived;
                     first.measured += batch.measured;
                     first.seen += batch.seen;
-                    // The second begins after the first: it is measured if that is.
+                    // The second batch begins after the first, so it is measured if the first is.
                 }
             }
         }

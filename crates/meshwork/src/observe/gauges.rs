@@ -1,4 +1,4 @@
-//! Metrics that watch a run by themselves: whatever sums over jobs and over time cannot say.
+//! Metrics that observe the run themselves, for values that are not sums over jobs or time.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;
@@ -6,11 +6,11 @@ use super::{Event, JobId, Observer, State};
 use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
-/// The gauges of one run, each with the place of its metric.
+/// Gauges of one run, each with the index of its metric.
 pub(crate) struct Gauges(Vec<(usize, Box<dyn Gauge>)>);
 
 impl Gauges {
-    /// Those of the metrics that have one, for a machine of these sites.
+    /// Creates the gauges of those metrics that have one, for a machine with these sites.
     pub(crate) fn of(metrics: &[&'static MetricEntry], machine: &[Topology]) -> Gauges {
         let made = |(place, metric): (usize, &&'static MetricEntry)| match metric.measure {
             Measure::Watched(make) => Some((place, make(&metric.about, machine))),
@@ -23,7 +23,7 @@ impl Gauges {
         self.0.is_empty()
     }
 
-    /// Puts what they show into the places of their metrics.
+    /// Writes the gauges' values to the entries of their metrics.
     pub(crate) fn read(&self, measured: &mut [Measured]) {
         for (place, gauge) in &self.0 {
             measured[*place].value = gauge.value();

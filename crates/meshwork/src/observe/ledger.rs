@@ -1,21 +1,21 @@
-//! Bookkeeping that must balance in every run.
+//! Consistency checks on the bookkeeping of every run.
 
 use super::areas::number;
 use super::{Event, Observer, State};
 use crate::job::Time;
 
-/// Two identities that hold in every run, whatever the strategies: the area under the number of
-/// jobs in the system is the sum of the times they spent in it (Little's law as an identity), and
-/// the processor-time held is the sum over jobs of processors times time.
+/// Checks two identities that hold in every run, whatever the strategies.
 ///
-/// A run in which one does not hold has a bug, and is reported as one. **O(1)** for each event.
+/// The area under the number of jobs in the system is the sum of the times they spent in it
+/// (Little's law as an identity), and the processor-time held is the sum over jobs of processors
+/// times time. A run that violates one has a bug and is reported as such. **O(1)** for each event.
 #[derive(Debug, Default)]
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
-    /// Departures minus arrivals, so far.
+    /// Sum of departure instants minus sum of arrival instants.
     sojourns: f64,
-    /// Processors times the time they were held, from takes and returns.
+    /// Sum of processors times the time they were held, from starts and ends.
     held_times: f64,
     inside: f64,
     holding: f64,
@@ -23,24 +23,24 @@ pub struct Ledger {
     largest_time: f64,
 }
 
-/// Books that do not balance.
+/// Violation of one of the identities.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// What was counted: jobs in the system, or processors held.
+    /// Counted quantity: jobs in the system, or processors held.
     pub what: &'static str,
-    /// The area under it.
+    /// Area under the quantity over time.
     pub area: f64,
-    /// The sum of the times, which should be the same.
+    /// Sum of the times, which should equal the area.
     pub sum: f64,
 }
 
 impl Ledger {
-    /// Whether the books balance at the end of the run.
+    /// Checks both identities at the end of the run.
     ///
     /// # Errors
-    /// Which identity failed, with both sides.
+    /// The violated identity with both sides.
     pub fn balance(&self, end: Time) -> Result<(), Imbalance> {
         let sojourns = self.sojourns + self.inside * end.units();
         let held_times = self.held_times + self.holding * end.units();
@@ -98,7 +98,7 @@ impl Observer for Ledger {
                 self.sojourns += at;
                 self.inside -= 1.0;
             }
-            // It stays in the system, and holds nothing while it waits again.
+            // The job stays in the system, and holds nothing while it waits again.
             Event::Interrupted(job) => {
                 self.held_times += at * f64::from(job.held);
                 self.holding -= f64::from(job.held);

@@ -1,29 +1,29 @@
-//! What a run is measured by besides its metrics, and what comes out of it.
+//! Results of a run: metrics, batches, and classes of jobs.
 
 use crate::job::Owner;
 
-/// What of the owners of jobs these are grouped by.
+/// Attribute of the owner by which jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum By {
-    /// Whose they are.
+    /// User who owns the job.
     User,
-    /// The group of whoever they belong to.
+    /// Group of the user.
     Group,
-    /// The program that they run.
+    /// Program that the job runs.
     Application,
-    /// The queue that they were submitted to.
+    /// Queue of submission.
     Queue,
-    /// The partition that they were submitted to.
+    /// Partition of submission.
     Partition,
 }
 
 impl By {
-    /// All of them, in the order in which they are shown.
+    /// All attributes, in the order in which they are shown.
     pub const ALL: [By; 5] = [By::User, By::Group, By::Application, By::Queue, By::Partition];
 
-    /// Its name, that of a column of results.
+    /// Name of the attribute and of its column in results.
     ///
     /// ```
     /// use meshwork::observe::recorder::By;
@@ -34,7 +34,7 @@ impl By {
         self.key().trim_start_matches("by_")
     }
 
-    /// The key of `measure` that asks for it.
+    /// Key of `measure` that requests the grouping.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl By {
         }
     }
 
-    /// What the workload calls that of an owner; `None` where it does not say.
+    /// Value of the attribute for an owner; `None` if the workload does not give it.
     #[must_use]
     pub fn of(self, owner: &Owner) -> Option<&str> {
         let name = match self {
@@ -60,61 +60,60 @@ impl By {
     }
 }
 
-/// How jobs are grouped by the processors they asked for.
+/// Grouping of jobs by the number of requested processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeClasses {
     /// Each size by itself.
     Exact,
-    /// By the next power of two.
+    /// Sizes rounded up to a power of two.
     PowerOfTwo,
 }
 
-/// One metric of one run.
+/// Value of one metric in one run.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
-    /// Its name.
+    /// Name of the metric in the catalogue.
     pub name: &'static str,
-    /// Its value; `None` where there was nothing to measure.
+    /// Value over the run; `None` if nothing was measured.
     pub value: Option<f64>,
-    /// Its value in each batch of the run, in order; empty where it has none.
+    /// Value in each batch of the run, in order; empty if there are none.
     pub batches: Vec<f64>,
 }
 
-/// How a run was cut into batches. Jobs are counted in order of arrival, those that were refused included.
+/// Division of a run into batches. Jobs are counted in order of arrival, refused jobs included.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Cut {
-    /// Jobs in a batch.
+    /// Number of jobs in a batch.
     pub jobs: u64,
-    /// Which batch of the run is the first of those that metrics have: it begins with the job
-    /// `first · jobs`, counted from 0.
+    /// Index of the first batch with values of metrics. It begins with job `first · jobs`, from 0.
     pub first: u64,
-    /// Jobs that waited as those of a batch arrived, mean over its jobs: all batches but the last, those of
-    /// the warm-up included. Nothing where all jobs arrive at one instant.
+    /// Mean number of jobs waiting at the arrivals of each batch. Includes the warm-up but not the
+    /// last batch. Empty if all jobs arrive at one instant.
     pub queue: Vec<f64>,
 }
 
-/// The jobs of one size.
+/// Metrics of the jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
-    /// Processors asked for; the largest of its class.
+    /// Number of requested processors; the largest of the class.
     pub size: u64,
-    /// How many of them finished.
+    /// Number of finished jobs.
     pub jobs: u64,
-    /// Each metric that is a mean or a quantile over jobs.
+    /// Every metric that is a mean or a quantile over jobs.
     pub metrics: Vec<Measured>,
 }
 
-/// The jobs of one owner, as [`By`] tells them apart: of one user, say, or of one queue.
+/// Metrics of the jobs of one owner, as grouped by [`By`]: of one user or one queue, for example.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
-    /// What the workload calls them; `None` for the jobs of which it does not say.
+    /// Name given by the workload; `None` for the jobs without one.
     pub name: Option<String>,
-    /// How many of their jobs finished.
+    /// Number of finished jobs.
     pub jobs: u64,
-    /// Each metric that is a mean or a quantile over jobs.
+    /// Every metric that is a mean or a quantile over jobs.
     pub metrics: Vec<Measured>,
 }

@@ -1,4 +1,4 @@
-//! What can be seen of a run: events and spans of time, told to observers that never answer.
+//! Observation of a run: events and time spans, reported to observers that cannot influence it.
 
 mod areas;
 mod batches;
@@ -18,17 +18,17 @@ use crate::machine::Placement;
 use crate::topology::Node;
 use crate::workload::Unusable;
 
-// The name of a job in events.
+// Identifier of a job in events.
 pub use crate::job::JobId;
 
 impl JobId {
-    /// That of what stands among the running jobs for a node that is out of service: no job has it.
+    /// Id of the stand-in that occupies an out-of-service node in the list of running jobs.
     pub(crate) fn stand_in(slot: usize) -> JobId {
         JobId(STAND_INS + slot as u64)
     }
 }
 
-/// From here on a number is no job's: 2⁵² of them would take centuries.
+/// First id that is never a job's: 2⁵² jobs would take centuries.
 const STAND_INS: u64 = 1 << 52;
 
 /// Something that happened at an instant.
@@ -37,113 +37,112 @@ const STAND_INS: u64 = 1 << 52;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A line of a log was no job.
+    /// A line of a log is not a job.
     Unusable(&'a Unusable),
     /// A job joined the queue.
     Arrived(JobId, &'a Job),
-    /// A job arrived that would not fit even the empty machine; it never joins the queue.
+    /// An arriving job does not fit even the empty machine; it never joins the queue.
     Refused(JobId, &'a Job),
-    /// A waiting job left the queue unserved: its scheduler does not want it.
+    /// The scheduler turned away a waiting job, which left the queue unserved.
     TurnedAway(JobId, &'a Job),
-    /// A waiting job was promised a start by this instant, if all estimates hold.
+    /// A waiting job was promised a start by this instant, provided all estimates hold.
     Promised(JobId, Time),
-    /// A job left the queue and began to run.
+    /// A job left the queue and started.
     Started(&'a Running),
-    /// A running job now holds other processors, or works at another rate. Where several are moved at
-    /// one instant, one may be told to hold what another, told later, is still to leave.
+    /// A running job changed its processors or its rate. If several jobs move at one instant, a job
+    /// may be reported on processors that a later event of the same instant reports as left.
     Moved {
-        /// The job, as it now runs.
+        /// Job in its new state.
         running: &'a Running,
-        /// What it held before.
+        /// Placement before the move.
         from: &'a Placement,
     },
-    /// A job ended and gave its processors back.
+    /// A job ended and released its processors.
     Finished(&'a Running),
-    /// An outage stopped a running job, which gave its processors back and waits again.
+    /// An outage stopped a running job, which released its processors and waits again.
     Interrupted(&'a Running),
     /// A node went out of service.
     Down {
-        /// The index of its site.
+        /// Index of the site.
         site: usize,
-        /// Its number there.
+        /// Number of the node at the site.
         node: Node,
     },
-    /// A node is in service again.
+    /// A node returned to service.
     Up {
-        /// The index of its site.
+        /// Index of the site.
         site: usize,
-        /// Its number there.
+        /// Number of the node at the site.
         node: Node,
     },
-    /// Nodes fell asleep that no job had held for a while.
+    /// Idle nodes fell asleep.
     Asleep {
-        /// The index of their site.
+        /// Index of the site.
         site: usize,
-        /// Their numbers there, in order.
+        /// Numbers of the nodes at the site, in order.
         nodes: &'a [Node],
     },
     /// Nodes were woken for the job that starts next.
     Awake {
-        /// The index of their site.
+        /// Index of the site.
         site: usize,
-        /// Their numbers there, in order.
+        /// Numbers of the nodes at the site, in order.
         nodes: &'a [Node],
-        /// What that takes, in joules.
+        /// Energy of the wake-up in joules.
         energy: f64,
     },
 }
 
-/// A job that runs, or has just ended.
+/// A running job, or one that has just ended.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Running {
-    /// Its place in the order of arrival.
+    /// Index of the job in the order of arrival.
     pub id: JobId,
-    /// The job.
+    /// Job as submitted.
     pub job: Job,
-    /// The index of its site.
+    /// Index of the site on which it runs.
     pub site: usize,
-    /// The processors it holds.
+    /// Processors that the job holds.
     pub placement: Placement,
-    /// How many processors it asked for.
+    /// Number of requested processors.
     pub asked: u64,
-    /// How many it holds.
+    /// Number of held processors.
     pub held: u32,
-    /// How many times longer than it asked for it was to run when it started: its size and the speed
-    /// of its site count.
+    /// Expected over requested run time at the start, as changed by size and site speed.
     pub stretch: f64,
-    /// How fast it works: 1, but for schedulers that resize jobs.
+    /// Relative speed of the work: 1 unless the scheduler resizes jobs.
     pub rate: f64,
-    /// When it started.
+    /// Instant of the start of this run.
     pub start: Time,
-    /// When its scheduler expects it to end, by its estimate; it may end earlier or run on.
+    /// End expected by the scheduler from the estimate; the job may end earlier or run on.
     pub expected_end: Time,
-    /// How far its processors are spread: see [`Placement::dispersal`].
+    /// Spread of the processors: see [`Placement::dispersal`].
     pub dispersal: f64,
-    /// What became of its messages: nothing before it has ended, nor where jobs send none.
+    /// Sums over the job's messages; `None` before its end, or if jobs send none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub messages: Option<Box<Messages>>,
-    /// What it has been through, if it was interrupted before or writes checkpoints.
+    /// Interruptions and checkpoints; `None` without any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub wear: Option<Box<Wear>>,
 }
 
-/// What outages and checkpoints have done to a job.
+/// Effects of outages and checkpoints on a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {
-    /// How often it was interrupted, this run included if it was.
+    /// Number of interruptions, including that of this run.
     pub interruptions: u32,
-    /// For how long it held processors before this run.
+    /// Time for which the job held processors in earlier runs.
     pub earlier: f64,
-    /// How much of the time of this run was in vain, because it was interrupted; 0 until then.
+    /// Time of this run that was wasted by its interruption; 0 until then.
     pub lost: f64,
-    /// How much of the time of this run went into checkpoints that are good; 0 until it ends.
+    /// Time of this run spent on useful checkpoints; 0 until it ends.
     pub overhead: f64,
 }
 
 impl Running {
-    /// Where a job will stand when it runs: it waits, and nothing is known but the job.
+    /// Returns the record of a waiting job; whatever is known only at its start is a placeholder.
     pub(crate) fn waiting(id: JobId, job: Job) -> Running {
         Running {
             id,
@@ -162,33 +161,33 @@ impl Running {
         }
     }
 
-    /// What became of its messages: none were sent, in most runs.
+    /// Sums over the job's messages; all 0 if it sent none.
     #[must_use]
     pub fn messages(&self) -> Messages {
         self.messages.as_deref().copied().unwrap_or_default()
     }
 
-    /// What it has been through: nothing, for most.
+    /// Effects of outages and checkpoints; all 0 if there are none.
     #[must_use]
     pub fn wear(&self) -> Wear {
         self.wear.as_deref().copied().unwrap_or_default()
     }
 
-    /// Whether it is no job, but holds a node that is out of service: in the list of [running
-    /// jobs](crate::cluster::Cluster::running), for those who look ahead.
+    /// Whether this is not a job but a stand-in for a node that is out of service. Stand-ins appear
+    /// among the [running jobs](crate::cluster::Cluster::running) so that planners see them.
     #[must_use]
     pub fn is_stand_in(&self) -> bool {
         self.id.0 >= STAND_INS
     }
 
-    /// For how long it waited up to this run, the time of earlier runs left out.
+    /// Time spent waiting before this run, without the time of earlier runs.
     #[must_use]
     pub fn wait(&self) -> f64 {
         let wait = self.start - self.job.arrival;
         self.wear.as_ref().map_or(wait, |wear| wait - wear.earlier)
     }
 
-    /// For how long it has held processors if it ends then, in all its runs.
+    /// Time for which the job has held processors in all its runs, if this one ends at `finish`.
     #[must_use]
     pub fn service(&self, finish: Time) -> f64 {
         let service = finish - self.start;
@@ -196,87 +195,90 @@ impl Running {
     }
 }
 
-/// What became of a job's messages: sums over them.
+/// Sums over a job's messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Messages {
-    /// How many there were; one message is one packet.
+    /// Number of messages; each message is one packet.
     pub packets: u64,
-    /// Time from entering the queue of their processor to arrival.
+    /// Time from entering the queue of the sending processor to arrival.
     pub latency: f64,
     /// Time from leaving that queue to arrival.
     pub network_latency: f64,
-    /// The part of the latency that an idle network would not have cost.
+    /// Part of the latency that would not occur in an idle network.
     pub blocking: f64,
-    /// Links on their ways.
+    /// Number of links traversed.
     pub hops: u64,
     /// Flits times links.
     pub link_flits: f64,
 }
 
-/// What was so during a span of time in which nothing happened.
+/// State of the machine during a time span without events.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
-    /// Processors of the whole machine.
+    /// Number of processors of the whole machine.
     pub nodes: u64,
-    /// Directed links between them, in a network with messages.
+    /// Number of directed links between them; 0 in networks without messages.
     pub links: u64,
-    /// Processors that jobs held.
+    /// Processors held by jobs.
     pub held: u64,
-    /// Processors that those jobs had asked for.
+    /// Processors requested by the running jobs.
     pub asked: u64,
-    /// Processors that jobs held beyond what they had asked for.
+    /// Processors held in excess of the request.
     pub surplus: u64,
-    /// Processors that were out of service.
+    /// Processors out of service.
     #[cfg_attr(feature = "serde", serde(default))]
     pub down: u64,
-    /// Processors that were asleep.
+    /// Processors asleep.
     #[cfg_attr(feature = "serde", serde(default))]
     pub asleep: u64,
-    /// What the machine took, in watts, where a scenario says what processors take; else 0.
+    /// Power of the machine in watts; 0 without an energy model.
     #[cfg_attr(feature = "serde", serde(default))]
     pub power: f64,
-    /// Jobs that waited.
+    /// Waiting jobs.
     pub waiting: u64,
-    /// Jobs that ran.
+    /// Running jobs.
     pub running: u64,
-    /// Whether the oldest waiting job asked for no more processors than were free on some site:
-    /// only their shape, or the discipline, kept it waiting.
+    /// Whether the oldest waiting job requests no more processors than are free on some site. Only
+    /// their shape, or the queueing discipline, keeps it waiting then.
     pub blocked_by_shape: bool,
 }
 
-/// Learns what happens. `()` observes nothing; a pair of observers is an observer, and so is one that is borrowed.
+/// Receiver of a run's events and time spans.
+///
+/// `()` observes nothing; a pair of observers is an observer, and so is a borrowed one.
 pub trait Observer: Send {
-    /// Time passed from `from` to `to`, and all the while the machine was in this state.
+    /// Reports that time passed from `from` to `to` with the machine in this state.
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
 
-    /// Whether it wants to be told what jobs wait for. That costs a question to the allocator for each form in which
-    /// somebody waits, after each change of the machine; where nobody wants it, it costs nothing.
+    /// Whether the observer needs [`waited`](Observer::waited). This costs an allocator query for
+    /// each form with waiting jobs after each change of the machine, and nothing if no observer
+    /// needs it.
     fn asks_why_jobs_wait(&self) -> bool {
         false
     }
 
-    /// Whether it looks at which nodes jobs hold. Where nobody does, neither observer nor strategy, and any processors are as
-    /// good as any others, they are counted and none is named: what is told of a job then holds as many, but not the right
-    /// ones.
+    /// Whether the observer uses the identities of the nodes that jobs hold. If no observer and no
+    /// strategy does, and processors are interchangeable, node numbers in placements are arbitrary.
     fn asks_where_jobs_run(&self) -> bool {
         true
     }
 
-    /// Whether it looks at [`State::blocked_by_shape`]: where nobody does, that is not looked for, and never so.
+    /// Whether the observer uses [`State::blocked_by_shape`], which is otherwise always `false`.
     fn asks_what_blocks(&self) -> bool {
         true
     }
 
-    /// Time passed from `from` to `to`, and all the while this job waited for that. Told for each job that waits, before
-    /// [`elapsed`](Observer::elapsed), where [somebody asks](Observer::asks_why_jobs_wait).
+    /// Reports that a job waited for this cause from `from` to `to`. Called for each waiting job
+    /// before [`elapsed`](Observer::elapsed), if an observer returns `true` from
+    /// [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
 
-    /// Something happened now.
+    /// Reports an event at the present instant.
     fn observe(&mut self, _now: Time, _event: &Event<'_>) {}
 
-    /// Whether enough has been seen: the run ends at this instant.
+    /// Whether the run can end at this instant.
     fn is_done(&self) -> bool {
         false
     }

@@ -1,29 +1,28 @@
-//! Quantiles of what was measured of each job.
+//! Quantiles of values measured for each job.
 
 use std::collections::BTreeMap;
 
-/// As many values as are kept one by one.
+/// Largest number of values that are stored individually.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Bits of a number that are dropped when values are counted by classes: what is left are its exponent
-/// and the first ten bits behind it.
+/// Low bits dropped to form classes; the exponent and ten bits of the mantissa remain.
 const DROPPED: u32 = 42;
 
-/// The values of one measure, not negative, in the order in which they were added.
+/// Nonnegative values of one quantity, in the order of addition.
 ///
-/// Up to [`MAX_EXACT`] values are kept as they are, eight bytes each, and a quantile is exact. Beyond that
-/// they are counted in classes that are 2⁻¹⁰ of their value wide, so that a quantile is within 0.05 % of the
-/// exact one; there are 1024 classes between a number and its double, some ten thousand in practice.
+/// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
+/// Beyond that they are counted in classes of relative width 2⁻¹⁰, and a quantile is within 0.05 %
+/// of the exact one. There are 1024 classes per factor of two, some ten thousand in practice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
-    /// How many values there are in each class, once there are too many to keep.
+    /// Number of values in each class, once they are no longer stored individually.
     classes: BTreeMap<u64, u64>,
     counted: u64,
 }
 
 impl Quantiles {
-    /// Adds a value that is not negative.
+    /// Adds a value, which must not be negative.
     ///
     /// # Complexity
     /// **O(1)**, and **O(log c)** with *c* classes once values are counted.
@@ -31,7 +30,7 @@ impl Quantiles {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// The same, with at most so many values that are kept one by one.
+    /// Adds a value, storing at most `most` values individually.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);
@@ -43,9 +42,9 @@ impl Quantiles {
         }
     }
 
-    /// The quantile at this share from 0 to 1: of *n* values in order, counted from 0, the one at
-    /// share · (*n* − 1), and between two of them on the straight line that joins them. So the median of an
-    /// even number of values is the mean of the two in the middle. `None` if there are no values.
+    /// Quantile at a share from 0 to 1; `None` without values. Of *n* sorted values, counted from
+    /// 0, it is the one at share · (*n* − 1), linearly interpolated between neighbours. So the
+    /// median of an even number of values is the mean of the two in the middle.
     ///
     /// # Complexity
     /// **O(n)**.
@@ -59,7 +58,7 @@ impl Quantiles {
         Some(on_line(lower, self.ranked(rank + u64::from(between > 0.0))?, between))
     }
 
-    /// The middle of the class of the value at this rank, from 0; 0 itself for 0.
+    /// Midpoint of the class of the value at this rank, counted from 0; 0 for the class of 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
         let class = self.classes.iter().find(|(_, count)| {
@@ -71,8 +70,8 @@ impl Quantiles {
         Some(f64::from_bits((class << DROPPED) + half))
     }
 
-    /// The quantile of each of so many groups, by the group of each value in the order in which values were added, if it is in
-    /// one. None at all if a group has no value, or if values are no longer kept.
+    /// Quantiles of `count` groups; `groups` gives the group of each value in the order of
+    /// addition. Empty if a group has no value, or if the values are no longer stored.
     #[must_use]
     pub(super) fn in_groups(
         &self,
@@ -94,7 +93,7 @@ impl Quantiles {
     }
 }
 
-/// The rank below a share of so many values, from 0, and how far it is from there to the next one.
+/// Rank below a share of `count` values, from 0, and the fractional distance to the next rank.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())
@@ -120,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition: all values in order.
+    /// Reference implementation: sorts all values.
     fn by_sorting(values: &[f64], share: f64) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);

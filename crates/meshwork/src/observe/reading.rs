@@ -1,23 +1,23 @@
-//! How a metric is read out of what is summed up.
+//! Locations of a metric's two sums.
 
 use super::State;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// Where the two sums are whose ratio a metric is.
+/// Location of the two sums whose ratio is a metric.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// Its own.
+    /// The metric's own ratio.
     Ratio(usize),
-    /// Its own sum, over an integral over time.
+    /// The metric's own sum, over an integral over time.
     OverArea(usize, usize),
-    /// Two such integrals.
+    /// Two integrals over time.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// That of a metric; integrands that have no name are added to the further ones.
+    /// Returns the location for a metric. Integrands without a name are appended to `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

@@ -1,4 +1,4 @@
-//! Turns a run into numbers: metrics over the measured part of it, in batches, and by size.
+//! Measurement of a run: metrics of its measured part, in batches and by classes of jobs.
 
 use std::collections::BTreeMap;
 
@@ -16,102 +16,97 @@ use crate::job::{Cause, Time};
 use crate::registry::Params;
 use crate::topology::Topology;
 
-/// Which part of a run is measured, and how.
+/// Measured part of a run, and settings of the measurement.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Jobs that finish before anything is measured.
+    /// Number of jobs that finish before the measurement begins.
     pub warmup_jobs: u64,
-    /// Units of time, from the first arrival, before anything is measured.
+    /// Time from the first arrival to the beginning of the measurement.
     pub warmup_time: f64,
-    /// Jobs after which the run ends, those of the warm-up included.
+    /// Number of finished jobs, including the warm-up, that ends the run; `None` for no limit.
     pub jobs: Option<u64>,
-    /// What metrics share.
+    /// Settings shared by the metrics.
     pub rules: Rules,
-    /// How jobs are grouped by size, if they are.
+    /// Grouping of jobs by size; `None` for none.
     pub by_size: Option<SizeClasses>,
-    /// By what of their owners jobs are grouped, if they are.
+    /// Attributes of the owner by which jobs are grouped.
     pub by_owner: Vec<By>,
 }
 
-/// Jobs in classes.
 type Classes<K> = BTreeMap<K, Class>;
 
-/// The jobs of one class.
 #[derive(Clone, Debug)]
 struct Class {
-    /// How many finished.
+    /// Number of finished jobs.
     jobs: u64,
-    /// The sums of each metric.
+    /// Sums of each metric.
     ratios: Vec<Ratio>,
-    /// The values of each quantity that a quantile is taken of.
+    /// Values of each quantity of which a quantile is taken.
     values: Vec<Quantiles>,
 }
 
-/// As many values are kept one by one for each class: there may be thousands of users.
+/// Number of values stored individually in each class: there may be thousands of users.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// A quantile of a batch is taken only if so many of its jobs lie beyond it.
+/// Fewest jobs beyond a quantile for which the quantile of a batch is taken.
 const FEWEST_BEYOND: f64 = 10.0;
 
-/// Measures a run: see [`Window`].
+/// Observer that measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
-/// run. Means over jobs take the jobs that finish in it, means over time its whole length. Batches
-/// hold equally many jobs each, one after the other in order of arrival, and the time between the arrival of
-/// their first job and that of the next batch's first; there are 20 to 40 of them in the end, of which those
-/// in the measured part are kept. There are none where fewer than 20 jobs arrived, or fewer than 10 batches
-/// were measured.
+/// run. Means over jobs include the jobs that finish in it, means over time its whole length.
+///
+/// Batches contain the same number of consecutive arrivals each, and the time from the arrival of
+/// their first job to that of the next batch's first. In the end there are 20 to 40 of them, of
+/// which those in the measured part are used. There are none if fewer than 20 jobs arrived, or
+/// fewer than 10 batches were measured.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether it is measured what is measured by integrals over time: all that have a name are then summed up, and
-    /// these besides.
+    /// Whether any metric uses integrals over time: all named integrands and `further` are summed.
     sums_over_time: bool,
     further: Vec<fn(&State) -> f64>,
-    /// Of each metric what it is a ratio of.
+    /// Locations of each metric's two sums.
     readings: Vec<Reading>,
-    /// Which of them are such integrals less what runs did in vain: what every span adds, and what such a run takes off.
+    /// Metrics of [`Measure::Net`]: index, integrand, and the waste to subtract for each run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Which of them are rates: what a job that finishes adds above the line.
+    /// Metrics of [`Measure::Rate`]: index, and what a finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
-    /// Which of them are means of a quantity over the jobs that finish.
+    /// Metrics that are means of a quantity over the finished jobs.
     means: Vec<(usize, Quantity)>,
-    /// Which of them are such means of anything else.
+    /// Metrics that are means of a function over the finished jobs.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
-    /// Which of them are ratios of two sums over those jobs.
+    /// Metrics that are ratios of two sums over the finished jobs.
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
-    /// Which of them are such means of what a function of this run says.
+    /// Metrics that are means of a per-run function over the finished jobs.
     mean_by: Vec<(usize, JobValue)>,
-    /// Which of them are means of the time for which the jobs that finish have waited for something.
+    /// Metrics that are means of the time that the finished jobs waited for a cause.
     per_wait: Vec<(usize, Cause)>,
-    /// For how long each job in the system has waited for what: kept up where that is measured.
+    /// Time that each job in the system has waited for each cause, if measured.
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
-    /// Which of them are means over the messages of the jobs that finish.
+    /// Metrics that are means over the messages of the finished jobs.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
-    /// Which of them are means over the jobs that start.
+    /// Metrics that are means over the started jobs.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// Which of them are means over the jobs that arrive.
+    /// Metrics that are means over arrivals.
     per_arrival: Vec<usize>,
-    /// Their indices, and the share that is looked at after each start and end.
+    /// Metrics of [`Measure::PerEvent`]: index, and the ratio evaluated after each start and end.
     per_event: Vec<(usize, fn(&State) -> (f64, f64))>,
-    /// Which of them are what the machine took over time.
+    /// Metrics that are the mean power.
     power: Vec<usize>,
-    /// Whether it is summed up what the machine takes.
+    /// Whether energy is summed up.
     sums_energy: bool,
-    /// Whether a job that finishes counts in metrics alone, and in no class and no quantile: nearly always.
+    /// Whether finished jobs count in metrics only, not in classes or quantiles: nearly always.
     is_plain: bool,
-    /// The machine as it was over the last span of time, but what is held as it is now; kept up where
-    /// something is measured at such instants.
+    /// State during the last span, with `held` updated since; only for metrics at events.
     state: State,
-    /// The jobs that wait now.
     waiting: u64,
-    /// The values of each quantity that a quantile is taken of,
-    /// and the jobs that they are of, in the same order.
+    /// Values of each quantity of which a quantile is taken, and the jobs in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Which of them compare users, and by what.
+    /// Metrics that compare users, with their quantity.
     evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Which of them are means over how late the jobs that finish started, which is known only after the run; and those
-    /// jobs, where there are such metrics.
+    /// Metrics that are means of the lateness of the finished jobs, known only after the run.
+    /// `judged` lists these jobs if there are such metrics.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
     judged: Vec<JobId>,
     batches: Batches,
@@ -124,7 +119,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Measures these metrics, each with its own parameters, in a run on a machine of these sites.
+    /// Creates a recorder of metrics with their parameters, for a machine with these sites.
     #[must_use]
     pub fn new(
         window: Window,
@@ -229,7 +224,7 @@ impl Recorder {
         &self.totals
     }
 
-    /// Every metric.
+    /// Values of every metric, in the order given.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
         let kept = self.batches.kept();
@@ -242,7 +237,7 @@ impl Recorder {
                     }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
-                    // Whoever has the gauges reads them.
+                    // Gauges are read by their owner.
                     Measure::Watched(_) => (None, Vec::new()),
                     Measure::Mean(_)
                     | Measure::PerJob(_)
@@ -271,13 +266,13 @@ impl Recorder {
         self.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
     }
 
-    /// The jobs that finished and count, where it matters how late they started.
+    /// Measured jobs, in the order of their ends, if any metric depends on lateness.
     #[must_use]
     pub fn judged(&self) -> &[JobId] {
         &self.judged
     }
 
-    /// Counts how late each of them started; once, after the run.
+    /// Adds the lateness of each judged job. Called once, after the run.
     pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
         for &id in &self.judged {
             let sums = self.batches.of_job(id);
@@ -287,11 +282,11 @@ impl Recorder {
         }
     }
 
-    /// Which jobs are in which batch, and how the queue grew from batch to batch.
+    /// Division into batches, and the mean queue length seen in each.
     #[must_use]
     pub fn cut(&self) -> Cut {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
-        // Of jobs that all come at one instant, each finds one more before it: that is no growth.
+        // If all jobs arrive at one instant, each sees one more than the previous: no growth.
         let queue = match self.totals.first_arrival {
             Some(first) if self.last_arrival > first => self.batches.queue(),
             _ => Vec::new(),
@@ -299,7 +294,7 @@ impl Recorder {
         Cut { jobs, first: first as u64, queue }
     }
 
-    /// A quantile of the whole run and, where enough of its jobs lie beyond it, of each batch.
+    /// Quantile of the whole run and, if enough of its jobs lie beyond it, of each batch.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -316,7 +311,7 @@ impl Recorder {
         (values.quantile(share), batches)
     }
 
-    /// The jobs of each size, where that was asked for.
+    /// Metrics by size of job; empty if not requested.
     #[must_use]
     pub fn by_size(&self) -> Vec<SizeClass> {
         let class = |(&size, class): (&u64, &Class)| SizeClass {
@@ -327,8 +322,8 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// The jobs of each owner, by all that was asked for and of which there are jobs: those whose names are numbers
-    /// first, by number, then the others, and at last the jobs of which it is not known.
+    /// Metrics by owner, for each requested attribute that has jobs. Owners with numeric names come
+    /// first, by number, then the others, then the jobs without an owner.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<By, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());
@@ -350,7 +345,7 @@ impl Recorder {
         classes
     }
 
-    /// The metrics that are means or quantiles over jobs, of one class of them.
+    /// Metrics of one class that are means or quantiles over jobs.
     fn of_class(&self, class: &Class) -> Vec<Measured> {
         let quantile = |quantity: Quantity, share: f64| {
             let place = self.quantiles.iter().position(|(own, ..)| *own == quantity);
@@ -415,14 +410,14 @@ impl Recorder {
                 sums[*i].add(value, 1.0);
             }
         }
-        // What is counted over time belongs to the time at which it happens.
+        // Sums over time are added to the batch of the present instant.
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, value) in &self.rates {
             sums.ratios[i].over += value(job);
         }
     }
 
-    /// The same where jobs are in classes, or more is asked of them than means over jobs.
+    /// Measures a finished job that also counts in classes or quantiles.
     fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
@@ -430,7 +425,7 @@ impl Recorder {
             quantities.push(value);
             if !value.is_nan() {
                 values.add(value);
-                // Beyond that, values are no longer kept one by one.
+                // Beyond that, values are no longer stored individually.
                 if ids.len() < MAX_EXACT {
                     ids.push(job.id);
                 }
@@ -471,7 +466,7 @@ impl Recorder {
                 }
             }
         }
-        // Most runs measure none of it.
+        // Most runs do not measure it.
         let waits = match self.per_wait[..] {
             [] => Default::default(),
             _ => self.waits.remove(&job.id).unwrap_or_default(),
@@ -514,7 +509,7 @@ impl Recorder {
             let messages = job.messages();
             add(i, sum(&messages), messages.packets as f64);
         }
-        // What is counted over time belongs to the time at which it happens.
+        // Sums over time are added to the batch of the present instant.
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, value) in &self.rates {
             let value = value(job);
@@ -527,7 +522,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// The machine took that much for so long.
+    /// Adds the energy of `power` over a time span.
     #[cold]
     fn took(&mut self, power: f64, span: f64) {
         self.totals.energy += power * span;
@@ -537,7 +532,7 @@ impl Recorder {
         }
     }
 
-    /// A run has ended, or was interrupted: what it did in vain belongs to the time at which that shows.
+    /// Subtracts the waste of an ended or interrupted run at the instant at which it becomes known.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {
@@ -545,7 +540,7 @@ impl Recorder {
         }
     }
 
-    /// So many processors were woken: what that takes belongs to the time at which it begins.
+    /// Counts woken processors. Their energy is added to the instant at which waking begins.
     #[cold]
     fn wake(&mut self, count: u64, energy: f64) {
         self.totals.woken += count;
@@ -556,7 +551,7 @@ impl Recorder {
         }
     }
 
-    /// A job has just started or ended: what is measured at such instants counts in its batch.
+    /// Evaluates the metrics of events after a start or end, in the batch of the job.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {
@@ -568,7 +563,7 @@ impl Recorder {
     }
 }
 
-// Both are built into those who call them for each event and each instant of every run.
+// Both are inlined into the callers, which run them for each event and each instant.
 impl Observer for Recorder {
     #[inline(always)]
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
@@ -650,7 +645,7 @@ impl Observer for Recorder {
                 self.waiting = self.waiting.saturating_sub(1);
                 self.batches.left_queue();
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
-                    // A job starts once, however often it is interrupted.
+                    // A job counts as started once, however often it is interrupted.
                     let is_first = job.wear.as_ref().is_none_or(|wear| wear.interruptions == 0);
                     for &(i, value) in self.per_start.iter().filter(|_| is_first) {
                         self.batches.of_job(job.id)[i].add(value(job), 1.0);

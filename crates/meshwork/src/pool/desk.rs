@@ -1,4 +1,4 @@
-//! A pool that is asked in operations: what a program beside it says and hears, as data.
+//! Allocator front end: a pool driven by serializable operations and answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,14 +7,14 @@ use super::{DeskError, PlacedBlock, Pool, RestoreError, Room, Snapshot};
 use crate::job::{Request, Time};
 use crate::machine::Placement;
 
-/// The name under which somebody holds processors: a whole number or a text; 7 and "7" are two names.
+/// Name under which processors are held: an integer or a string; 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum Name {
-    /// A whole number.
+    /// An integer.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
@@ -27,91 +27,91 @@ impl fmt::Display for Name {
     }
 }
 
-/// Something to be done, and when.
+/// One operation and its instant.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
-    /// The instant; that of the question before where there is none.
+    /// Instant of the operation; `None` means the instant of the previous one.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub at: Option<Time>,
-    /// What.
+    /// Operation to carry out.
     pub operation: Operation,
 }
 
-/// What a desk can be asked to do.
+/// Operations of the front end.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Operation {
-    /// Take processors.
+    /// Allocate processors for a request under a new name.
     Allocate(Name, Request),
-    /// Hold a placement that somebody else has made.
+    /// Hold a placement made elsewhere.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Give back what this name holds.
+    /// Release everything held under this name.
     Release(Name),
-    /// Say where a request would go, and change nothing.
+    /// Return where a request would be placed, without changing anything.
     Can(Request),
-    /// Say what is free, and the largest free block of this ratio.
+    /// Return the free nodes and the largest free block with this ratio of sides.
     Free(Option<Vec<u32>>),
-    /// Say who holds what.
+    /// List all placements held under a name.
     Show,
-    /// Give all that there is to know.
+    /// Return the complete state as data.
     Snapshot,
-    /// Become what another desk was.
+    /// Restore a state.
     Restore(Box<State>),
 }
 
-/// What a desk says.
+/// Answers of the front end.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Answer {
-    /// These processors: they are held from now on, or would be.
+    /// Placement that is held from now on, or for [`Operation::Can`] would be.
     Placed(Placement),
-    /// None now; `never` says that an empty machine would have none either.
+    /// No placement is possible now; `never` if none is possible on an empty machine either.
     NoRoom {
-        /// Whether it is no use to wait.
+        /// Whether waiting is useless.
         never: bool,
-        /// Why, if a rule of the machine says so and not only its size.
+        /// Explanation, if a rule of the machine other than its size excludes the request.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
-    /// So many have been given back.
+    /// Number of released processors.
     Released(u32),
-    /// What is free.
+    /// Free nodes and the largest free block.
     Free(Room),
-    /// Who holds what, by name.
+    /// Placements held under a name, sorted by name.
     Held(Vec<Holding>),
-    /// A desk as data.
+    /// State as data.
     State(Box<State>),
-    /// The desk is what that one was.
+    /// The state was restored.
     Restored,
 }
 
-/// What somebody holds.
+/// One placement held under a name.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Holding {
-    /// Who.
+    /// Name under which the placement is held.
     pub name: Name,
-    /// What.
+    /// Processors held.
     pub placement: Placement,
-    /// Since when.
+    /// Instant of allocation.
     pub since: Time,
 }
 
-/// A desk at one instant.
+/// State of a front end at one instant.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct State {
-    /// Who holds the placements of the snapshot, in its order; `None` where it is nobody's name.
+    /// Names of the snapshot's placements, in its order; `None` for a placement without a name.
     pub names: Vec<Option<Name>>,
-    /// The pool.
+    /// State of the pool.
     pub snapshot: Snapshot,
 }
 
-/// A pool, and who holds what of it by the names of those who ask.
+/// A pool whose placements are held under names chosen by the caller.
 ///
 /// ```
 /// use meshwork::job::Request;
@@ -134,28 +134,28 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk of which nobody holds anything yet; what the pool holds already stays held, by nobody's name.
+    /// Creates a front end without names. The pool's present placements stay held without one.
     #[must_use]
     pub fn new(pool: Pool) -> Desk {
         Desk { pool, holders: BTreeMap::new() }
     }
 
-    /// The pool.
+    /// Underlying pool.
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// What this name holds.
+    /// Placement held under this name.
     #[must_use]
     pub fn held_by(&self, name: &Name) -> Option<&Placement> {
         self.holders.get(name)
     }
 
-    /// Does what is asked.
+    /// Carries out one operation.
     ///
     /// # Errors
-    /// If it cannot be done; nothing is changed then, and no time has passed.
+    /// If it cannot be carried out; nothing is changed then, and the clock does not advance.
     pub fn answer(&mut self, question: Question) -> Result<Answer, DeskError> {
         let Question { at, operation } = question;
         let now = self.pool.now();
@@ -163,7 +163,7 @@ impl Desk {
         if at < now {
             return Err(DeskError::GoneBy { at, now });
         }
-        // Every check comes before the first change, and time passes between the two.
+        // All checks precede the first change, and the clock advances between the two.
         Ok(match operation {
             Operation::Allocate(name, request) => {
                 self.is_new(&name)?;
@@ -232,7 +232,7 @@ impl Desk {
         Answer::NoRoom { never, reason }
     }
 
-    /// Who holds what, in the order of names.
+    /// Placements held under a name, sorted by name.
     #[must_use]
     pub fn holdings(&self) -> Vec<Holding> {
         let holding = |(name, placement): (&Name, &Placement)| {
@@ -242,7 +242,7 @@ impl Desk {
         self.holders.iter().filter_map(holding).collect()
     }
 
-    /// All that there is to know of it now. What is held by nobody's name is held so again.
+    /// Returns the complete state. Placements without a name are included.
     #[must_use]
     pub fn state(&self) -> State {
         let mut name_of: BTreeMap<u64, &Name> = BTreeMap::new();
@@ -254,10 +254,10 @@ impl Desk {
         State { names, snapshot: self.pool.snapshot() }
     }
 
-    /// Becomes what another desk was.
+    /// Replaces the state by one taken from another front end.
     ///
     /// # Errors
-    /// Those of [`Pool::restore`], and if names are missing or come twice; nothing is changed then.
+    /// The errors of [`Pool::restore`], and missing or duplicate names; nothing is changed then.
     pub fn restore(&mut self, state: &State) -> Result<(), RestoreError> {
         let State { names, snapshot } = state;
         if names.len() != snapshot.held.len() {

@@ -1,4 +1,4 @@
-//! What a pool and a desk do not do, and why: one sentence each.
+//! Errors of pools and their front ends, one sentence each.
 
 use super::Name;
 use crate::alloc::RecallError;
@@ -6,124 +6,124 @@ use crate::job::Time;
 use crate::machine::ClaimError;
 use crate::scenario::MODEL_VERSION;
 
-/// Why a pool does not do what it was asked to. It is unchanged.
+/// Reason for which a pool refuses an operation. The pool is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// The instant has gone by.
+    /// The given instant is in the past.
     #[error("it is {now} already, and time does not go back to {to}")]
     GoneBy {
-        /// The present instant.
+        /// Present instant of the pool.
         now: Time,
-        /// The one that was asked for.
+        /// Instant that was given.
         to: Time,
     },
-    /// A placement cannot be held.
+    /// A placement cannot be claimed.
     #[error(transparent)]
     Claim(#[from] ClaimError),
-    /// Exactly this placement is not held.
+    /// No held placement is identical to this one.
     #[error("this placement is not held, so it cannot be released")]
     NotHeld,
-    /// A placement without a block.
+    /// A placement has no blocks.
     #[error("a placement has at least one block, and this one has none")]
     NoBlocks,
-    /// A block that does not lie on the machine.
+    /// A block does not lie on the machine.
     #[error("a block with base {base:?} and dims {dims:?} does not lie on {machine}")]
     Misplaced {
-        /// Its base.
+        /// Coordinates of the block's lowest corner.
         base: Vec<u32>,
-        /// Its sides.
+        /// Sides of the block.
         dims: Vec<u32>,
         /// The machine, with its article.
         machine: String,
     },
-    /// A ratio of sides on a machine on which blocks have none to choose: which that is, with its article.
+    /// A ratio was given for a machine without blocks of chosen sides, named with its article.
     #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
     NoRatio(String),
-    /// A ratio that is none of this machine's blocks.
+    /// A ratio of sides does not match the machine's dimensions.
     #[error(
         "the ratio is {given:?}, but must have a whole number above 0 for each of the {dimensions} dimensions"
     )]
     Ratio {
-        /// The ratio.
+        /// Ratio that was given.
         given: Vec<u32>,
-        /// How many dimensions the machine has.
+        /// Number of dimensions of the machine.
         dimensions: usize,
     },
 }
 
-/// Why a pool or a desk does not become what a snapshot says. It is unchanged.
+/// Reason for which a snapshot is refused. The pool or front end is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// The snapshot is of another version of the model.
+    /// The snapshot was taken with another version of the model.
     #[error(
         "the snapshot is of model version {0}, and this is version {MODEL_VERSION}: the same questions may \
          have other answers"
     )]
     OtherVersion(u32),
-    /// The snapshot is of a pool that was made of something else.
+    /// The snapshot was taken from a pool with another configuration.
     #[error("the snapshot is of another pool: its `{key}` is {there}, and here {here}")]
     OtherPool {
-        /// The first key in which they differ.
+        /// First key in which they differ.
         key: String,
-        /// What the snapshot has there.
+        /// Value of the key in the snapshot.
         there: String,
-        /// What this pool has there.
+        /// Value of the key in this pool.
         here: String,
     },
-    /// Its instants are not in order, or are none.
+    /// Instants of the snapshot are out of order or invalid.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// The instant before.
+        /// Preceding instant.
         from: Time,
-        /// The number that follows it.
+        /// Number that follows it.
         to: f64,
     },
-    /// Something in it is no placement on this machine.
+    /// An entry is not a placement on this machine.
     #[error("the snapshot is damaged: {0}")]
     Placement(#[source] PoolError),
-    /// Two of its placements are in each other's way.
+    /// Two placements overlap.
     #[error("the snapshot is damaged: {0}, and yet it is held")]
     Held(#[source] PoolError),
-    /// Its memory is none of such an allocator.
+    /// The allocator rejects the stored memory.
     #[error("the snapshot is damaged: {0}")]
     Memory(#[source] RecallError),
-    /// It has not one name for each placement.
+    /// The number of names differs from the number of placements.
     #[error("the snapshot is damaged: it has {names} names for {placements} placements")]
     Names {
-        /// How many names.
+        /// Number of names.
         names: usize,
-        /// How many placements.
+        /// Number of placements.
         placements: usize,
     },
-    /// One name holds two placements.
+    /// One name occurs twice.
     #[error("the snapshot is damaged: {0} is in it twice")]
     NameTwice(Name),
 }
 
-/// Why a desk does not do what it was asked to. It is unchanged, and no time has passed.
+/// Reason for which a front end refuses an operation. Neither it nor the clock has changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeskError {
-    /// The instant has gone by.
+    /// The given instant is in the past.
     #[error("`at` is {at}, but it is {now} already, and time does not go back")]
     GoneBy {
-        /// The instant of the question.
+        /// Instant of the operation.
         at: Time,
-        /// The present instant.
+        /// Present instant of the pool.
         now: Time,
     },
-    /// Somebody of this name holds something.
+    /// The name is already in use.
     #[error("{0} is held already: release it first")]
     HeldAlready(Name),
-    /// Nobody of this name holds anything.
+    /// No placement is held under this name.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),
-    /// The pool does not do it.
+    /// The pool refuses the operation.
     #[error(transparent)]
     Pool(#[from] PoolError),
-    /// It does not become what the snapshot says.
+    /// The snapshot is refused.
     #[error(transparent)]
     Restore(#[from] RestoreError),
 }

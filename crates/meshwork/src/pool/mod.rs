@@ -1,5 +1,4 @@
-//! Processors to hand out and take back: an allocator alone, for those who write a scheduler of
-//! their own.
+//! Allocator without a simulation: processors to allocate and release, for authors of schedulers.
 
 mod desk;
 mod error;
@@ -46,13 +45,11 @@ pub static PARAMS: &[Param] = &[
     SHAPE,
 ];
 
-/// The processors of one machine and the allocator that hands them out: **the** entry for authors of
-/// schedulers.
+/// Processors of one machine with an allocator: **the** entry point for authors of schedulers.
 ///
-/// A pool has no queue, no jobs and no clock of its own. You say what is wanted, it says which
-/// processors you hold from now on, and you give them back when you are done. Any allocator of the
-/// list works in it as it works in a simulation, because both ask it in the same way. The command
-/// `meshwork place` is a pool that speaks JSON.
+/// A pool has no queue, no jobs and no clock of its own. The caller requests processors, receives a
+/// placement, and releases it when done. Every allocator of the list behaves as in a simulation,
+/// because both call it in the same way. The command `meshwork place` is a pool that speaks JSON.
 ///
 /// ```
 /// use meshwork::job::Request;
@@ -73,25 +70,24 @@ pub static PARAMS: &[Param] = &[
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Allocators that look at the age of neighbouring partitions need to know the time: see
-/// [`advance`](Pool::advance).
+/// The age of partitions, used by some allocators, requires [`advance`](Pool::advance).
 ///
 /// # Complexity
-/// What the allocator takes, and **O(log h)** with *h* placements held.
+/// The cost of the allocator, plus **O(log h)** with *h* placements held.
 pub struct Pool {
     managed: ManagedSite,
-    /// The same site as it was in the beginning, for questions about what could ever be held.
+    /// The site in its initial state, for requests that ask what could ever be held.
     empty: ManagedSite,
-    /// What is held, by its first node: no other placement begins there.
+    /// Held placements by their first node, which is unique to each.
     held: BTreeMap<Node, Held>,
-    /// How many placements have been held.
+    /// Number of placements held so far, released ones included.
     count: u64,
     now: Time,
-    /// What it was made of, with every default: two pools of the same table answer alike.
+    /// Configuration with every default filled in; pools with equal tables answer alike.
     table: Table,
 }
 
-/// A placement that is held: since when, and how many came before it.
+/// A held placement with the instant of its allocation and the number of placements before it.
 #[derive(Clone)]
 struct Held {
     placement: Placement,
@@ -100,20 +96,20 @@ struct Held {
 }
 
 impl Pool {
-    /// An empty machine of one site, from a table: `machine` is as in a study, `allocator`, `seed` and
-    /// `shape` (how a count becomes a block) may be left out.
+    /// Creates an empty single-site pool from a table. `machine` is as in a study; `allocator`,
+    /// `seed` and `shape` (how a count becomes a block) are optional.
     ///
     /// # Errors
-    /// The first thing that is wrong: an unknown key or name, a value out of bounds, several sites, or
-    /// an allocator that does not serve this topology.
+    /// The first problem found: an unknown key or name, a value out of bounds, several sites, or an
+    /// allocator that does not support this topology.
     pub fn read(table: &Table) -> Result<Pool, Problem> {
         Pool::read_in(&Catalogue::standard(), table)
     }
 
-    /// An empty machine whose allocator is one of a catalogue.
+    /// Creates an empty pool whose allocator may come from a custom catalogue.
     ///
     /// # Errors
-    /// As [`read`](Pool::read).
+    /// The errors of [`read`](Pool::read).
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (spec, params, table) = Pool::spec(catalogue, table)?;
         let rule = params.meaning(SHAPE.name, &SHAPES);
@@ -122,25 +118,25 @@ impl Pool {
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
 
-    /// About how many bytes the pool of such a table takes: for its machine, and for the empty one that it is
-    /// compared with. Nothing is allocated.
+    /// Estimates the memory of a pool in bytes, without allocating it. This counts the machine and
+    /// the empty copy with which it is compared.
     ///
     /// # Errors
-    /// As for [`read`](Pool::read), as far as that is known before the allocator is there.
+    /// The errors of [`read`](Pool::read) that can be found without building the allocator.
     pub fn memory(table: &Table) -> Result<u64, Problem> {
         Pool::memory_in(&Catalogue::standard(), table)
     }
 
-    /// The same, of a pool whose allocator is one of a catalogue.
+    /// Estimates the memory of a pool whose allocator may come from a custom catalogue, in bytes.
     ///
     /// # Errors
-    /// As for [`memory`](Pool::memory).
+    /// The errors of [`memory`](Pool::memory).
     pub fn memory_in(catalogue: &Catalogue, table: &Table) -> Result<u64, Problem> {
         let (spec, ..) = Pool::spec(catalogue, table)?;
         Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
     }
 
-    /// The one site of a table, its parameters, and the table with every default.
+    /// Reads the single site of a table, its parameters, and the table with every default.
     fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
         let (machine, rest) = split_machine(table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
@@ -163,29 +159,29 @@ impl Pool {
         Ok((spec, params, table))
     }
 
-    /// What it was made of: `machine`, `allocator`, `seed` and `shape`, with every default filled in.
+    /// Configuration, with every default: `machine`, `allocator`, `seed` and `shape`.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The machine: its grid, and which nodes are free.
+    /// The site: its grid and its free nodes.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
     }
 
-    /// The present instant.
+    /// Present instant of the pool.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Lets time pass. Only allocators that look at when their neighbours came ask for it; all
-    /// others may be left at the beginning of the clock.
+    /// Advances the clock. Only allocators that use the start times of neighbouring partitions need
+    /// it; with all others the clock may stay at its start.
     ///
     /// # Errors
-    /// If that instant has gone by; nothing is changed then.
+    /// If the instant is in the past; nothing is changed then.
     pub fn advance(&mut self, to: Time) -> Result<(), PoolError> {
         if to < self.now {
             return Err(PoolError::GoneBy { now: self.now, to });
@@ -194,17 +190,16 @@ impl Pool {
         Ok(())
     }
 
-    /// Takes processors for a request, or `None` if the allocator finds none now.
-    ///
-    /// A request that has not the form that the allocator asks for is put into it: a count of 7
-    /// becomes a block of 4 × 2 where blocks are handed out. A request for no processors gets none.
+    /// Allocates processors for a request; `None` if the allocator finds none now. A request of
+    /// another form than the allocator takes is converted: a count of 7 becomes a block of 4 × 2 if
+    /// the allocator hands out blocks. A request for no processors gets none.
     ///
     /// # Panics
-    /// If the allocator breaks its contract and proposes what is not free: a bug of that strategy.
+    /// If the allocator breaks its contract and proposes processors that are not free.
     pub fn allocate(&mut self, request: &Request) -> Option<Placement> {
         let drawn = self.managed.drawn();
         let Some(placement) = choose(&mut self.managed, request, self.now) else {
-            // A refusal leaves no trace, so that asking in vain changes no later answer.
+            // A refusal restores the random state, so failed requests do not affect later answers.
             self.managed.draw_again_from(drawn);
             return None;
         };
@@ -215,8 +210,8 @@ impl Pool {
         Some(placement)
     }
 
-    /// Where [`allocate`](Pool::allocate) would place a request now, or `None` where it would not.
-    /// Looking changes nothing, not even what an allocator draws next.
+    /// Returns where [`allocate`](Pool::allocate) would place a request now, or `None`. The query
+    /// changes nothing, not even the allocator's random state.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -233,8 +228,8 @@ impl Pool {
         self.managed.look(&request, self.now)
     }
 
-    /// Holds a placement that somebody else has made: another scheduler, an operator by hand, or an earlier
-    /// run. It is released like any other.
+    /// Holds a placement made elsewhere, which is released like any other. It may come from another
+    /// scheduler, a manual decision of an operator, or an earlier run.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -251,7 +246,7 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// If it is none on this machine, or not all of it is free; nothing is changed then.
+    /// If it is no placement on this machine, or is not entirely free; nothing is changed then.
     pub fn adopt(&mut self, placement: &Placement) -> Result<(), PoolError> {
         self.managed.claim(placement, self.now.into())?;
         self.hold(placement.clone());
@@ -264,7 +259,7 @@ impl Pool {
         self.count += 1;
     }
 
-    /// Gives back what was allocated, as a whole.
+    /// Releases a held placement as a whole.
     ///
     /// # Errors
     /// If exactly this placement is not held; nothing is changed then.
@@ -278,7 +273,7 @@ impl Pool {
         Ok(())
     }
 
-    /// A copy of the machine to look ahead on: what if this were given back, what if that were taken?
+    /// Returns a fork of the machine for what-if questions about releases and allocations.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Time};
@@ -300,25 +295,24 @@ impl Pool {
         SiteAhead::of(&self.managed)
     }
 
-    /// The same with nothing held: what could ever be placed.
+    /// Returns a fork of the empty machine, which shows what could ever be placed.
     #[must_use]
     pub fn ahead_empty(&self) -> SiteAhead {
         SiteAhead::of(&self.empty)
     }
 
-    /// What is held, in the order of first nodes.
+    /// Held placements, ordered by first node.
     pub fn held(&self) -> impl Iterator<Item = &Placement> {
         self.held.values().map(|held| &held.placement)
     }
 
-    /// Whether the allocator would find room for the request if nothing were held: if not, it is no
-    /// use to wait.
+    /// Whether the empty machine has a placement for the request; if not, waiting is useless.
     pub fn could_hold(&mut self, request: &Request) -> bool {
         choose(&mut self.empty, request, self.now).is_some()
     }
 
-    /// Why a request can never be held, if a rule of the machine says so and not only its size: one sentence
-    /// without a full stop.
+    /// Explains why a request can never be held, if a rule other than the machine's size excludes
+    /// it. One sentence without a full stop.
     ///
     /// ```
     /// use meshwork::job::Request;

@@ -1,4 +1,4 @@
-//! What is free, for whoever asks before it asks for processors.
+//! Free nodes and the largest free block of a pool.
 
 use super::{PlacedBlock, Pool, PoolError};
 use crate::geometry::cube::CubeSearch;
@@ -6,24 +6,24 @@ use crate::geometry::{Block, FreeBases};
 use crate::registry::with_article;
 use crate::topology::Wiring;
 
-/// What is free on a machine.
+/// Free nodes and the largest free block of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Room {
-    /// How many nodes are free.
+    /// Number of free nodes.
     pub free: u32,
-    /// Of how many.
+    /// Number of nodes of the machine.
     pub nodes: u32,
-    /// The largest free block whose sides have the ratio that was asked for, the one with the lowest base;
-    /// on a hypercube the largest free subcube. `None` if there is none, and on a flat machine, which
-    /// has no blocks.
+    /// Largest free block with sides in the requested ratio; on a hypercube, largest free subcube.
+    /// The one with the lowest base. `None` if there is none, and on a flat machine, which has no
+    /// blocks.
     pub largest: Option<PlacedBlock>,
 }
 
 impl Pool {
-    /// What is free: how many nodes, and the largest free block with sides in this ratio, all of them equal
-    /// where none is given. It is a property of the machine: an allocator may not find that block, or have
-    /// better ones.
+    /// Counts the free nodes and finds the largest free block with sides in this ratio. Without a
+    /// ratio all sides are equal. The result is a property of the machine: an allocator may not
+    /// find that block, or may offer better ones.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -38,12 +38,11 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// If the ratio has not one whole number above 0 for each dimension, or is given where there are no
-    /// blocks or only subcubes.
+    /// If the ratio does not have one whole number above 0 per dimension, or is given for a machine
+    /// without blocks or with subcubes only.
     ///
     /// # Complexity
-    /// That of a first fit, **O(log s)** times for sides up to *s*; on a hypercube that of the largest
-    /// free subcube.
+    /// **O(log s)** first fit searches for sides up to *s*; one subcube search on a hypercube.
     pub fn room(&self, ratio: Option<&[u32]>) -> Result<Room, PoolError> {
         let site = self.site();
         let (topology, grid) = (site.topology(), site.grid());
@@ -69,7 +68,7 @@ impl Pool {
         let common = ratio.iter().copied().reduce(divisor).unwrap_or(1);
         let ratio: Vec<u32> = ratio.iter().map(|part| part / common).collect();
         let most = grid.sides().iter().zip(&ratio).map(|(side, part)| side / part).min();
-        // A block that is free has smaller ones of its ratio inside it.
+        // A free block contains free smaller blocks of the same ratio, so the size can be bisected.
         let mut bases = FreeBases::new(grid);
         let mut best: Option<Block> = None;
         let (mut fits, mut least_that_does_not) = (0, most.unwrap_or(0) + 1);
@@ -89,7 +88,7 @@ impl Pool {
     }
 }
 
-/// The greatest common divisor.
+/// Greatest common divisor.
 fn divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { divisor(b, a % b) }
 }

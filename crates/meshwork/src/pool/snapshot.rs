@@ -1,4 +1,4 @@
-//! A pool as data: put down, and taken up again by another process.
+//! Snapshots of a pool, restorable in another process.
 
 use std::collections::BTreeMap;
 
@@ -12,67 +12,68 @@ use crate::registry::{join, with_article};
 use crate::scenario::MODEL_VERSION;
 use crate::topology::{Grid, Topology};
 
-/// A pool at one instant: what [`Pool::restore`] makes an equal one of.
+/// State of a pool at one instant, from which [`Pool::restore`] makes an equal pool.
 ///
-/// It holds what the pool was made of, what is held and since when, how far its random numbers have
-/// come, and what its allocator remembers beside that. With the feature `serde` it can be written in any format.
+/// It contains the pool's configuration, the held placements with the instants of their allocation,
+/// the position of the random stream, and the allocator's further memory. With the feature `serde`
+/// it can be written in any format.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Snapshot {
-    /// The version of the model: another one may answer otherwise.
+    /// Version of the model; other versions may answer differently.
     pub model_version: u32,
-    /// What the pool was made of, with every default.
+    /// Configuration of the pool, with every default.
     pub pool: Table,
-    /// The instant.
+    /// Present instant, in units of the clock.
     pub now: f64,
-    /// How far the allocator's random numbers have come.
+    /// Position in the allocator's random stream.
     pub drawn: u64,
-    /// What is held, in the order in which it was taken.
+    /// Held placements, in the order of allocation.
     pub held: Vec<Tenure>,
-    /// What the allocator remembers beside that: [`Allocator::memory`](crate::alloc::Allocator::memory).
+    /// Further memory of the allocator: [`Allocator::memory`](crate::alloc::Allocator::memory).
     pub memory: Vec<u64>,
 }
 
-/// A placement that is held, and since when.
+/// A held placement and the instant of its allocation.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Tenure {
-    /// The instant at which it was taken.
+    /// Instant of the allocation, in units of the clock.
     pub since: f64,
-    /// Its blocks, in rank order.
+    /// Blocks of the placement, in rank order.
     pub blocks: Vec<PlacedBlock>,
 }
 
-/// A block by its coordinates, for those who do not count nodes.
+/// A block given by coordinates instead of node numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PlacedBlock {
-    /// Its lowest corner, a coordinate for each dimension.
+    /// Coordinates of the lowest corner, one per dimension.
     pub base: Vec<u32>,
-    /// Its sides, one for each dimension.
+    /// Sides, one per dimension.
     pub dims: Vec<u32>,
 }
 
 impl PlacedBlock {
-    /// A block of this grid.
+    /// Returns the coordinates of a block of this grid.
     #[must_use]
     pub fn of(block: &Block, grid: &Grid) -> PlacedBlock {
         PlacedBlock { base: grid.coordinates(block.base).to_vec(), dims: block.sides.to_vec() }
     }
 
-    /// The blocks of a placement.
+    /// Returns the coordinates of all blocks of a placement.
     #[must_use]
     pub fn all_of(placement: &Placement, grid: &Grid) -> Vec<PlacedBlock> {
         placement.blocks.iter().map(|block| PlacedBlock::of(block, grid)).collect()
     }
 
-    /// The placement that these blocks are on a machine.
+    /// Returns the placement that consists of these blocks.
     ///
     /// # Errors
-    /// If there are none, or one does not lie on the machine.
+    /// If there are no blocks, or one does not lie on the machine.
     pub fn placement(blocks: &[PlacedBlock], topology: &Topology) -> Result<Placement, PoolError> {
         if blocks.is_empty() {
             return Err(PoolError::NoBlocks);
@@ -100,10 +101,10 @@ impl PlacedBlock {
 }
 
 impl Pool {
-    /// All that there is to know of it now.
+    /// Returns the complete state of the pool.
     ///
     /// # Complexity
-    /// **O(h log h)** for *h* placements held, and what the allocator remembers.
+    /// **O(h log h)** for *h* placements held, plus the cost of the allocator's memory.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let grid = self.site().grid();
@@ -121,8 +122,8 @@ impl Pool {
         }
     }
 
-    /// Becomes what another pool of the same machine, allocator, seed and shape was when its snapshot was
-    /// taken: to every question it answers from now on as that one did.
+    /// Restores a snapshot of a pool with the same machine, allocator, seed and shape. From then on
+    /// every answer equals that of the original pool.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -136,11 +137,11 @@ impl Pool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// The placements are claimed again, each at its instant, in the order in which they were, and then the allocator
-    /// recalls what it remembered beside them.
+    /// The placements are claimed again in their original order, each at its instant; then the
+    /// allocator restores its further memory.
     ///
     /// # Errors
-    /// If it is the snapshot of another pool, of another version of the model, or none that a
+    /// If the snapshot is from another pool or another version of the model, or is not one that a
     /// pool could have made; nothing is changed then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.model_version != MODEL_VERSION {
@@ -170,20 +171,20 @@ impl Pool {
         Ok(())
     }
 
-    /// What is held, in the order in which it was taken.
+    /// Held placements, in the order of allocation.
     pub(super) fn in_order(&self) -> Vec<&Held> {
         let mut held: Vec<&Held> = self.held.values().collect();
         held.sort_by_key(|held| held.number);
         held
     }
 
-    /// When a placement that is held was taken, and how many were before it.
+    /// Instant of a held placement's allocation and the number of placements before it.
     pub(super) fn tenure(&self, placement: &Placement) -> Option<(Time, u64)> {
         self.held.get(&first(placement)).map(|held| (held.since, held.number))
     }
 }
 
-/// An instant of a snapshot that is not before another one.
+/// Reads an instant of a snapshot that must not precede `earliest`.
 fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     if !(earliest.units()..=f64::MAX).contains(&units) {
         return Err(RestoreError::Instants { from: earliest, to: units });
@@ -191,7 +192,7 @@ fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     Ok(Time::new(units))
 }
 
-/// The first key that two tables do not have in common.
+/// Finds the first key in which two tables differ.
 fn difference(path: &str, snapshot: &Table, here: &Table) -> Option<RestoreError> {
     let keys = here.keys().chain(snapshot.keys().filter(|key| !here.contains_key(key.as_str())));
     for key in keys {

@@ -1,17 +1,16 @@
-//! What an entry has to be, so that whatever is said of it can be read.
+//! Checks of entries that are added to a catalogue.
 
 use super::read::literal;
 use super::{About, DefaultValue, Family, Kind, Lists, Param};
 
-/// Words that mean something else wherever the name of an entry may stand.
+/// Words with another meaning where the name of an entry may stand.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {
-    /// What is wrong with an entry of a family, if anything is: a name that cannot be written, a parameter that has the name
-    /// of another, or a default that its own kind refuses.
+    /// Checks an entry of a family: its names, its summary, its parameters and their defaults.
     ///
     /// # Errors
-    /// What is wrong, in words that follow "cannot be added".
+    /// Description of the problem, in words that follow "cannot be added".
     pub fn check(&self, lists: &dyn Lists, family: &Family) -> Result<(), String> {
         for name in self.aliases.iter().copied().chain([self.name]) {
             if RESERVED.contains(&name) {
@@ -70,7 +69,7 @@ fn check_params(lists: &dyn Lists, params: &[Param]) -> Result<(), String> {
 }
 
 impl Kind {
-    /// Whether there is any value of it.
+    /// Checks that the kind admits at least one value.
     fn check(&self, lists: &dyn Lists) -> Result<(), String> {
         match self {
             Kind::Integer(least, most) | Kind::Integers(least, most) => {

@@ -1,9 +1,9 @@
-//! Names and parameters: what every strategy, workload and metric says of itself.
+//! Names and parameters: the description of every strategy, workload and metric.
 //!
-//! A registry is a slice one can read: each kind of thing has one list of entries, and from an
-//! entry come its name in studies, `--set` and `meshwork list`, the checks of its parameters, the
-//! defaults that `meshwork show` fills in, and the shared tests. Parameters are data, so that one
-//! strict reader serves them all and a test can try bad values in every one of them.
+//! A registry is a readable slice: each family has one list of entries. An entry provides its name
+//! in studies, `--set` and `meshwork list`, the checks of its parameters, the defaults that
+//! `meshwork show` fills in, and the shared tests. Parameters are data, so one strict reader serves
+//! them all and a test can try bad values in every one of them.
 
 mod check;
 mod param;
@@ -25,53 +25,54 @@ use toml::{Table, Value};
 
 use spelling::suggested;
 
-/// The largest number that any parameter or log field may have: far beyond any machine or clock,
-/// and small enough that sums and products of such numbers stay finite.
+/// Largest number allowed in any parameter or log field.
+///
+/// Far beyond any machine or clock, while sums and products of such numbers stay finite.
 pub const LARGEST: f64 = 1e15;
 
-/// The smallest number above 0 that a parameter may have, so that quotients stay finite too.
+/// Smallest positive number allowed in a parameter, so that quotients stay finite too.
 pub const SMALLEST: f64 = 1e-15;
 
-/// What is wrong with something that a user wrote: where, and one sentence.
+/// Problem with user input: its location and a message of one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
-    /// The dotted path of the key, such as `workload.load`; empty for the study as a whole.
+    /// Dotted path of the key, such as `workload.load`; empty for the study as a whole.
     pub path: String,
-    /// What was given and what would have been right.
+    /// The given value and what would be right.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem with the key at `path`.
+    /// Creates a problem with the key at `path`.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem { path: path.into(), message: message.into() }
     }
 }
 
-/// What every entry of every list says of itself.
+/// Description of an entry of any list.
 #[derive(Debug)]
 pub struct About {
-    /// Its one spelling, everywhere.
+    /// Canonical spelling.
     pub name: &'static str,
-    /// Other spellings that are understood: the papers' acronyms.
+    /// Other accepted spellings: the papers' acronyms.
     pub aliases: &'static [&'static str],
-    /// What it does, in one line without a full stop.
+    /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// What it is, in full sentences: enough to follow it by hand. It stands on its page of the
-    /// manual, with names of parameters in backticks.
+    /// Definition in full sentences, sufficient to follow it by hand. It is printed in the manual;
+    /// names of parameters are in backticks.
     pub definition: &'static str,
-    /// Time and space, with the variables defined, in full sentences.
+    /// Time and space in full sentences, with the variables defined.
     pub complexity: &'static str,
-    /// Where its definition comes from.
+    /// Source of the definition.
     pub source: &'static str,
-    /// Its parameters, in reading order.
+    /// The entry's own parameters, in reading order.
     pub params: &'static [Param],
 }
 
 impl About {
-    /// Whether a name that nothing is called stands, with word for word in its order, in what the entry says of
-    /// itself: `backfill` and `easy_backfilling` in a summary that speaks of EASY backfilling.
+    /// Whether an unknown name occurs in the description, word by word in the same order.
+    /// `backfill` and `easy_backfilling` occur in a summary that mentions EASY backfilling.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -90,7 +91,7 @@ impl About {
 
 /// Something with a name in a list.
 pub trait Named: Sync {
-    /// What it says of itself.
+    /// Description of the entry.
     fn about(&self) -> &About;
 }
 
@@ -100,15 +101,15 @@ impl Named for About {
     }
 }
 
-/// A kind of thing with names, and where its entries are listed.
+/// A kind of named things and the list of its entries.
 pub struct Family {
-    /// The word for one of them, as in "unknown allocator".
+    /// Word for one of them, as in "unknown allocator".
     pub kind: &'static str,
-    /// The key that holds the name in a table: `name`, but `topology` for a site.
+    /// Key of the name in a table: `name`, but `topology` for a site.
     pub key: &'static str,
-    /// Every entry.
+    /// Descriptions of all entries of this crate.
     pub entries: fn() -> Vec<&'static About>,
-    /// Parameters that every entry of the family has besides its own.
+    /// Parameters that every entry of the family has in addition to its own.
     pub common: &'static [Param],
 }
 
@@ -118,19 +119,19 @@ impl fmt::Debug for Family {
     }
 }
 
-/// Whose something is, as errors name it: an entry by its kind and name.
+/// Origin of a component in errors: an entry by its kind and name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The word for such an entry, as in "allocator".
+    /// Word for such an entry, as in "allocator".
     pub kind: &'static str,
-    /// Its name; empty where it comes from no entry.
+    /// Name of the entry; empty if the component comes from none.
     pub name: &'static str,
-    /// Whether it is an entry of this crate: what is wrong with it is a bug of ours.
+    /// Whether the entry belongs to this crate, so that a fault is a bug of this crate.
     pub is_standard: bool,
 }
 
 impl Origin {
-    /// Something of this kind that comes from no entry, but from the program that runs it.
+    /// Returns the origin of a component that comes from the calling program, not from an entry.
     #[must_use]
     pub const fn unnamed(kind: &'static str) -> Origin {
         Origin { kind, name: "", is_standard: false }
@@ -144,26 +145,26 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The `about` of every entry of a list.
+/// Collects the descriptions of a list's entries.
 pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
     entries.iter().map(|entry| entry.about()).collect()
 }
 
-/// The entry of a list with this name.
+/// Returns the entry of a list with this name.
 ///
 /// # Panics
-/// If there is none: names are looked up when a scenario is read, so an unknown one here is a bug.
+/// If there is none: names are looked up when a scenario is read, so an unknown name is a bug here.
 pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }
 
-/// Where the entries of a family are looked up.
+/// Source of the entries of a family.
 pub trait Lists {
-    /// The entries of a family, in the order of lists and pages.
+    /// Returns the entries of a family, in the order of lists and pages.
     fn entries(&self, family: &Family) -> Vec<&'static About>;
 }
 
-/// The lists of this crate, to which nothing was added.
+/// The lists of this crate without additions.
 pub struct Standard;
 
 impl Lists for Standard {
@@ -173,25 +174,25 @@ impl Lists for Standard {
 }
 
 impl Family {
-    /// How errors name an entry of this family, by its name alone.
+    /// Returns the origin of an entry of this family, given its name.
     #[must_use]
     pub fn origin(&self, name: &'static str) -> Origin {
         let is_standard = (self.entries)().iter().any(|about| about.name == name);
         Origin { kind: self.kind, name, is_standard }
     }
 
-    /// The entry of this crate with this name or alias.
+    /// Returns the entry of this crate with this name or alias.
     ///
     /// # Errors
-    /// A sentence that names the nearest known one.
+    /// A sentence that names the nearest known name.
     pub fn find(&self, path: &str, name: &str) -> Result<&'static About, Problem> {
         self.find_in(&Standard, path, name)
     }
 
-    /// The entry with this name or alias, among those of these lists.
+    /// Returns the entry of the given lists with this name or alias.
     ///
     /// # Errors
-    /// A sentence that names the nearest known one.
+    /// A sentence that names the nearest known name.
     pub fn find_in(
         &self,
         lists: &dyn Lists,
@@ -207,7 +208,7 @@ impl Family {
         let known: Vec<&str> = entries.iter().map(|about| about.name).collect();
         let aliases = entries.iter().flat_map(|about| about.aliases.iter().copied());
         let candidates: Vec<&str> = known.iter().copied().chain(aliases).collect();
-        // What has no spelling near it may be a word that an entry says of itself.
+        // A name without a similar spelling may be a term from an entry's description.
         let meant = nearest(name, &candidates, spelling::LOOSELY)
             .or_else(|| entries.iter().find(|about| about.speaks_of(name)).map(|about| about.name));
         Err(Problem::new(
@@ -216,25 +217,25 @@ impl Family {
         ))
     }
 
-    /// Reads a name of this crate, or a table with a name and parameters, and fills in every default.
+    /// Reads a name of this crate, or a table with name and parameters, and fills in defaults.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first problem found.
     pub fn resolve(&self, path: &str, given: &Value) -> Result<Params, Problem> {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a name of these lists, or a table with a name and parameters, and fills in every default.
+    /// Reads a name of the given lists, or a table with name and parameters, and fills in defaults.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first problem found.
     pub fn resolve_in(
         &self,
         lists: &dyn Lists,
         path: &str,
         given: &Value,
     ) -> Result<Params, Problem> {
-        // A name that stands in a table has a line, or an option, of its own.
+        // A name inside a table has a line, or an option, of its own.
         let at = if given.is_table() { join(path, self.key) } else { path.to_owned() };
         let (name, own) = match given {
             Value::String(name) => (name.as_str(), Table::new()),

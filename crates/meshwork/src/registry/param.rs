@@ -1,4 +1,4 @@
-//! Parameters as data: what each may be, and what it is when it is left out.
+//! Parameters as data: their admissible values and defaults.
 
 use std::fmt;
 
@@ -7,59 +7,59 @@ use super::{Family, LARGEST, SMALLEST, with_article};
 /// One parameter of an entry.
 #[derive(Debug)]
 pub struct Param {
-    /// Its key.
+    /// Key of the parameter in a table.
     pub name: &'static str,
-    /// What it may be.
+    /// Admissible values.
     pub kind: Kind,
-    /// What it is when it is left out.
+    /// Value if the parameter is omitted.
     pub default: DefaultValue,
-    /// What it means, in one line.
+    /// Meaning of the parameter in one line.
     pub help: &'static str,
 }
 
-/// What a parameter is when a study leaves it out.
+/// Value of a parameter that a study omits.
 #[derive(Debug)]
 pub enum DefaultValue {
-    /// It must be given.
+    /// No default: the parameter must be given.
     Required,
-    /// This value, as TOML.
+    /// A value, written as TOML.
     Is(&'static str),
-    /// Nothing: what that means, in a few words.
+    /// No value; the text says in a few words what that means.
     Absent(&'static str),
 }
 
-/// What a parameter may be.
+/// Admissible values of a parameter.
 #[derive(Debug)]
 pub enum Kind {
     /// A number in a range.
     Number(Range),
-    /// A whole number from one bound to the other.
+    /// An integer between two bounds, inclusive.
     Integer(u64, u64),
     /// `true` or `false`.
     Flag,
     /// One of a few words.
     Choice(&'static [&'static str]),
-    /// One of a few words, or else a value of this kind.
+    /// One of a few words, or a value of another kind.
     Or(&'static [&'static str], &'static Kind),
     /// Any text, such as a path.
     Text,
     /// A list of texts.
     Texts,
-    /// A list of whole numbers, each from one bound to the other; a single one is a list of one.
+    /// A list of integers between two bounds, inclusive; a single one is a list of one.
     Integers(u64, u64),
     /// A list of numbers, each in a range.
     Numbers(Range),
-    /// A list of `true` and `false`; a single one is a list of one.
+    /// A list of booleans; a single one is a list of one.
     Flags,
-    /// A name, or a table with a name and parameters, from a list.
+    /// A name, or a table with a name and parameters, from the list of a family.
     Component(&'static Family),
     /// A list of components.
     Components(&'static Family),
-    /// A list of names, or tables with a name and parameters for entries that have some.
+    /// A list of names, or of tables with a name and parameters for entries that have some.
     Names(&'static Family),
-    /// A table of its own.
+    /// A table with parameters of its own.
     Table(&'static [Param]),
-    /// A list of such tables.
+    /// A list of tables with these parameters.
     Tables(&'static [Param]),
 }
 

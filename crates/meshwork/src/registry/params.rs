@@ -1,20 +1,19 @@
-//! Parameters that have been read, for those who build from them.
+//! Resolved parameters, from which components are built.
 
 use toml::{Table, Value};
 
 use super::{Family, Problem, Words, join};
 
-/// The name that an item of a list of names says, as a text or as a table with parameters.
+/// Returns the name in an item of a list of names, which is a string or a table with parameters.
 #[must_use]
 pub fn name_of(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| item.get("name")?.as_str())
 }
 
-/// Parameters that have been read: every declared one is there and within its bounds, or was left
-/// out where that is allowed.
+/// Resolved parameters: every declared one is present and within its bounds, or validly omitted.
 ///
-/// The accessors panic on a parameter that was not declared or is of another kind, which is a
-/// mistake of the strategy's author that its first test meets.
+/// The accessors panic on a parameter that is not declared or is of another kind. That is a mistake
+/// of the strategy's author, found by its first test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -23,30 +22,29 @@ pub struct Params {
 }
 
 impl Params {
-    /// Wraps a table that has been resolved before.
     pub(crate) fn of_resolved(path: &str, table: Table, key: &'static str) -> Params {
         Params { path: path.to_owned(), table, key }
     }
 
-    /// The dotted path of the table they were read from.
+    /// Dotted path of the table from which the parameters were read.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The table, with every default filled in.
+    /// The table with every default filled in.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The canonical name of the component they belong to.
+    /// Canonical name of the component.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text(self.key)
     }
 
-    /// A problem with one of these parameters.
+    /// Creates a problem with one of these parameters.
     #[must_use]
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         Problem::new(join(&self.path, key), message)
@@ -58,31 +56,31 @@ impl Params {
         self.table.contains_key(key)
     }
 
-    /// A number.
+    /// Returns a number.
     #[must_use]
     pub fn number(&self, key: &str) -> f64 {
         self.get_number(key).unwrap_or_else(|| panic!("no number `{key}` is declared"))
     }
 
-    /// A number that may have been left out.
+    /// Returns a number, or `None` if it was omitted.
     #[must_use]
     pub fn get_number(&self, key: &str) -> Option<f64> {
         self.table.get(key).and_then(Value::as_float)
     }
 
-    /// A whole number.
+    /// Returns an integer.
     #[must_use]
     pub fn integer(&self, key: &str) -> u64 {
         self.get_integer(key).unwrap_or_else(|| panic!("no whole number `{key}` is declared"))
     }
 
-    /// A whole number that may have been left out.
+    /// Returns an integer, or `None` if it was omitted.
     #[must_use]
     pub fn get_integer(&self, key: &str) -> Option<u64> {
         self.table.get(key).and_then(Value::as_integer).map(|n| n as u64)
     }
 
-    /// A flag.
+    /// Returns a flag.
     #[must_use]
     pub fn flag(&self, key: &str) -> bool {
         self.table
@@ -91,25 +89,25 @@ impl Params {
             .unwrap_or_else(|| panic!("no flag `{key}` is declared"))
     }
 
-    /// A word or a text.
+    /// Returns a word or a string.
     #[must_use]
     pub fn text(&self, key: &str) -> &str {
         self.get_text(key).unwrap_or_else(|| panic!("no text `{key}` is declared"))
     }
 
-    /// A word or a text that may have been left out.
+    /// Returns a word or a string, or `None` if it was omitted.
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// What a word means.
+    /// Returns the meaning of a word.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// What a word means that may have been left out, or stand beside values of another kind.
+    /// Returns the meaning of a word; `None` if omitted or if the value is of another kind.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,
@@ -119,27 +117,27 @@ impl Params {
         self.get_text(key).and_then(|word| words.meaning(word)).cloned()
     }
 
-    /// A list of whole numbers that may have been left out.
+    /// Returns a list of integers, or `None` if it was omitted.
     #[must_use]
     pub fn get_integers(&self, key: &str) -> Option<Vec<u32>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_integer).map(|n| n as u32).collect())
     }
 
-    /// A list of whole numbers.
+    /// Returns a list of integers.
     #[must_use]
     pub fn integers(&self, key: &str) -> Vec<u32> {
         self.get_integers(key).unwrap_or_else(|| panic!("no list `{key}` is declared"))
     }
 
-    /// A list of flags that may have been left out.
+    /// Returns a list of flags, or `None` if it was omitted.
     #[must_use]
     pub fn get_flags(&self, key: &str) -> Option<Vec<bool>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_bool).collect())
     }
 
-    /// A list of numbers.
+    /// Returns a list of numbers.
     #[must_use]
     pub fn numbers(&self, key: &str) -> Vec<f64> {
         let list = self.table.get(key).and_then(Value::as_array);
@@ -147,20 +145,20 @@ impl Params {
         list.iter().filter_map(Value::as_float).collect()
     }
 
-    /// A list of texts that may have been left out.
+    /// Returns a list of strings, or `None` if it was omitted.
     #[must_use]
     pub fn get_texts(&self, key: &str) -> Option<Vec<&str>> {
         self.get_names(key)
     }
 
-    /// A list of names that may have been left out.
+    /// Returns a list of names, or `None` if it was omitted.
     #[must_use]
     pub fn get_names(&self, key: &str) -> Option<Vec<&str>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(name_of).collect())
     }
 
-    /// The parameters of a table of its own.
+    /// Returns the parameters of a nested table.
     #[must_use]
     pub fn nested(&self, key: &str) -> Params {
         let table = self.table.get(key).and_then(Value::as_table);
@@ -168,7 +166,7 @@ impl Params {
         Params { path: join(&self.path, key), table, key: "" }
     }
 
-    /// A list of tables that may have been left out.
+    /// Returns a list of tables, or `None` if it was omitted.
     #[must_use]
     pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;
@@ -180,21 +178,21 @@ impl Params {
         Some(tables.collect())
     }
 
-    /// A component that may have been left out.
+    /// Returns a component, or `None` if it was omitted.
     #[must_use]
     pub fn get_component(&self, key: &str, family: &'static Family) -> Option<Params> {
         let table = self.table.get(key)?.as_table()?.clone();
         Some(Params { path: join(&self.path, key), table, key: family.key })
     }
 
-    /// A component.
+    /// Returns a component.
     #[must_use]
     pub fn component(&self, key: &str, family: &'static Family) -> Params {
         self.get_component(key, family)
             .unwrap_or_else(|| panic!("no component `{key}` is declared"))
     }
 
-    /// A list of components that may have been left out.
+    /// Returns a list of components, or `None` if it was omitted.
     #[must_use]
     pub fn get_components(&self, key: &str, family: &'static Family) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;

@@ -1,18 +1,19 @@
-//! The one strict reader of tables: every key known, every value within its bounds, every default filled in.
+//! Strict reader of tables: all keys known, all values within bounds, all defaults filled in.
 
 use toml::{Table, Value};
 
 use super::spelling::{LOOSELY, nearest, suggested};
 use super::{DefaultValue, Kind, Lists, Param, Params, Problem, Standard, join, name_of};
 
-/// How many levels deep a key is looked for that is in the wrong table, as in `workload.sizes.max`.
+/// Maximum depth to which a misplaced key is searched, as in `workload.sizes.max`.
 const DEEPEST: usize = 3;
 
-/// Reads a table against its parameters: refuses unknown keys, checks every value, and fills in
-/// every default. `also` names keys that the caller has read itself.
+/// Reads a table against its parameters.
+///
+/// Refuses unknown keys, checks values, fills in defaults. `also` names keys the caller has read.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first problem found.
 pub fn resolve(
     path: &str,
     params: &[&Param],
@@ -22,10 +23,10 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// As [`resolve`], where names are those of these lists.
+/// Reads a table like [`resolve`], with names from the given lists.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first problem found.
 pub fn resolve_in(
     lists: &dyn Lists,
     path: &str,
@@ -38,7 +39,7 @@ pub fn resolve_in(
     for param in params {
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
-            // A list that may be left out may be empty, so that a sweep over it has a value without any.
+            // An optional list may be empty, so that a sweep over it can include this case.
             (Some(value), DefaultValue::Absent(_)) if param.kind.is_none_of(value) => continue,
             (Some(value), _) => param.kind.read(lists, &at, value)?,
             (None, DefaultValue::Is(text)) => param
@@ -58,9 +59,9 @@ pub fn resolve_in(
     Ok(Params { path: path.to_owned(), table, key: "" })
 }
 
-/// Refuses keys that are none of the parameters, with a suggestion.
+/// Refuses keys that are no parameters, with a suggestion.
 ///
-/// It is the key of that name in the tables within, or the nearest one.
+/// The suggestion is the key of that name in a nested table, or the nearest known key.
 ///
 /// # Errors
 /// The first unknown key.
@@ -101,9 +102,7 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// The keys of the tables in a table, as dotted paths from it.
-///
-/// Which keys a component has depends on its name, as it is given or by default.
+/// Collects the keys of nested tables as dotted paths. Those of a component depend on its name.
 fn within(lists: &dyn Lists, params: &[&Param], given: &Table, deepest: usize) -> Vec<String> {
     let mut keys = Vec::new();
     for param in params.iter().filter(|_| deepest > 0) {
@@ -136,7 +135,7 @@ fn within(lists: &dyn Lists, params: &[&Param], given: &Table, deepest: usize) -
     keys
 }
 
-/// A value as TOML writes it, and nothing beside it.
+/// Parses a single TOML value with nothing after it.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let mut table: Table = format!("value = {text}").parse().ok()?;
     let value = table.remove("value")?;
@@ -144,7 +143,7 @@ pub(super) fn literal(text: &str) -> Option<Value> {
 }
 
 impl Kind {
-    /// Whether a value is a list of tables with nothing in it.
+    /// Whether a value is an empty list of tables.
     fn is_none_of(&self, value: &Value) -> bool {
         matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
     }
@@ -243,7 +242,7 @@ impl Kind {
             },
             Kind::Names(family) => {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
-                // One without parameters is its name, and else a table with all of them.
+                // An entry without parameters is stored as its name, others as a table of all.
                 let canonical = |(i, item): (usize, &Value)| {
                     let about = match item {
                         Value::String(name) => family.find_in(lists, path, name)?,
@@ -290,12 +289,12 @@ impl Kind {
     }
 }
 
-/// Whether two items of a list of names have one name and are not the same.
+/// Whether two items of a list of names have the same name but differ.
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }
 
-/// The numbers of a text such as `8x8`, as sides are written elsewhere.
+/// Parses the numbers of a text such as `8x8`, as sides are written elsewhere.
 fn joined(text: &str) -> Option<Vec<u64>> {
     text.split(['x', 'X', '×', ',']).map(|part| part.trim().parse().ok()).collect()
 }

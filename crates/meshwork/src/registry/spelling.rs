@@ -1,13 +1,13 @@
-//! How names are spelt and spoken: the nearest one, the article before one, the path to one.
+//! Spelling of names: nearest name, article, and dotted path.
 
 use std::fmt;
 
-/// The most names that an error lists.
+/// Largest number of names listed in an error.
 const MOST_NAMES: usize = 10;
 
-/// The suggestion for an unknown word: the nearest of the known ones, and all of them.
+/// Formats the suggestion for an unknown word: the nearest known word and the list of all.
 ///
-/// Of more than ten, the ten nearest are named.
+/// Of more than ten known words only the ten most similar are listed.
 ///
 /// ```
 /// use meshwork::registry::did_you_mean;
@@ -20,7 +20,7 @@ pub fn did_you_mean(given: &str, known: &[&str]) -> String {
     suggested(given, nearest(given, known, LOOSELY), known)
 }
 
-/// "did you mean …?" and the known names; only the names where nothing is near.
+/// Formats "did you mean …?" and the known names; only the names if `meant` is `None`.
 pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> String {
     let known = listed(given, known);
     match meant {
@@ -29,7 +29,7 @@ pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> Str
     }
 }
 
-/// Names in their order; of many, those that begin most alike, with a count of the others.
+/// Lists names in order; of many, those with the most similar beginnings and a count of the rest.
 pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     if known.len() <= MOST_NAMES {
         return known.join(", ");
@@ -40,10 +40,10 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// In how many letters a name of this length may differ from what is suggested for it.
+/// Largest edit distance for a suggestion, by the length of the suggested name.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
-/// The candidate that differs least in spelling, if not by more than one of its length may.
+/// Returns the candidate with the least edit distance, if `most` admits it for the name's length.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],
@@ -59,7 +59,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// A noun with the article that it is spoken with, also where it begins with a number.
+/// Prefixes a noun with its spoken article, also if it begins with a number.
 ///
 /// ```
 /// use meshwork::registry::with_article;
@@ -73,9 +73,9 @@ pub fn with_article(noun: impl fmt::Display) -> String {
     let noun = noun.to_string();
     let digits = noun.bytes().take_while(u8::is_ascii_digit).count();
     let is_spoken_with_a_vowel = match &noun.as_bytes()[..digits] {
-        // Words that begin with a u sound like "you": unit, utilization.
+        // Words with initial u are spoken like "you": unit, utilization.
         [] => noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']),
-        // Eight, eighty, eight hundred; eleven and eighteen, also of thousands and millions.
+        // Eight, eighty, eight hundred; eleven and eighteen, also as thousands and millions.
         [b'8', ..] => true,
         [b'1', b'1' | b'8', ..] => digits % 3 == 2,
         _ => false,
@@ -83,7 +83,7 @@ pub fn with_article(noun: impl fmt::Display) -> String {
     format!("{} {noun}", if is_spoken_with_a_vowel { "an" } else { "a" })
 }
 
-/// `path.key`, or the key alone at the top.
+/// Returns `path.key`, or the key alone at the top level.
 #[must_use]
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }

@@ -1,9 +1,10 @@
-//! Words that a parameter may be, each with what it means.
+//! Words that a parameter accepts, each with its meaning.
 
 use super::Kind;
 
-/// The words of a parameter, each with what it means: one list, from which both what may be written and what is built
-/// from it come, so that no word is without a meaning.
+/// Words that a parameter accepts, each with its meaning.
+///
+/// Admissible values and built values come from this one list, so no word lacks a meaning.
 ///
 /// ```
 /// use meshwork::registry::{DefaultValue, Param, Words, resolve};
@@ -34,7 +35,7 @@ pub struct Words<T, const N: usize> {
 }
 
 impl<T, const N: usize> Words<T, N> {
-    /// These words, in the order of help and pages.
+    /// Creates the list, in the order of help and pages.
     #[must_use]
     pub const fn new(meanings: [(&'static str, T); N]) -> Words<T, N> {
         let mut names = [""; N];
@@ -46,25 +47,25 @@ impl<T, const N: usize> Words<T, N> {
         Words { names, meanings }
     }
 
-    /// The words.
+    /// All words, in order.
     #[must_use]
     pub const fn names(&'static self) -> &'static [&'static str] {
         &self.names
     }
 
-    /// A parameter that is one of them.
+    /// Returns the kind of a parameter that accepts these words.
     #[must_use]
     pub const fn kind(&'static self) -> Kind {
         Kind::Choice(&self.names)
     }
 
-    /// A parameter that is one of them, or else of this kind.
+    /// Returns the kind of a parameter that accepts these words or values of another kind.
     #[must_use]
     pub const fn or(&'static self, other: &'static Kind) -> Kind {
         Kind::Or(&self.names, other)
     }
 
-    /// What a word means.
+    /// Meaning of a word; `None` if it is not in the list.
     #[must_use]
     pub fn meaning(&self, word: &str) -> Option<&T> {
         self.meanings.iter().find(|(name, _)| *name == word).map(|(_, meaning)| meaning)

@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario beyond its keys: found when it is read, and not when it runs.
+//! Checks of a scenario beyond its keys, made when it is read instead of when it runs.
 
 use super::{Parts, Scenario};
 use crate::job::Request;
@@ -16,7 +16,7 @@ use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 
 impl Scenario {
-    /// What can be wrong between parts that are right by themselves.
+    /// Checks the compatibility of parts that are valid by themselves.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -87,7 +87,7 @@ impl Scenario {
         }
     }
 
-    /// Whether the workload has what metrics of fairness compare.
+    /// Checks that the workload provides what the fairness metrics compare.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -111,8 +111,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether every site's allocator, the sizing and the selector can be built: one at a time, so that many
-    /// large sites are not there at once.
+    /// Checks that every site's allocator, the sizing and the selector can be built. They are built
+    /// one at a time to limit the memory for many large sites.
     fn check_facility(&self) -> Result<(), Problem> {
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
@@ -125,7 +125,7 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Whether scheduler and network can live with what fails.
+    /// Checks that scheduler and network support the configured failures.
     fn check_failures(&self) -> Result<(), Problem> {
         let Some(failures) = &self.failures else { return Ok(()) };
         let scheduler = self.parts.scheduler.0;
@@ -153,7 +153,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether the scheduler can live with nodes that are not for everyone, and whether jobs say to which partition they go.
+    /// Checks that the scheduler supports access rules and that jobs give their partition.
     fn check_access(&self) -> Result<(), Problem> {
         let Some(access) = &self.access else { return Ok(()) };
         let Parts { scheduler, workload, .. } = &self.parts;
@@ -180,7 +180,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether scheduler, sizing and network can live with processors that sleep, and with a cap.
+    /// Checks that scheduler, sizing and network support sleep states and a power cap.
     fn check_energy(&self) -> Result<(), Problem> {
         let Some(energy) = &self.energy else {
             let of_energy =
@@ -264,7 +264,7 @@ impl Scenario {
         if suspends { self.check_suspension() } else { Ok(()) }
     }
 
-    /// Whether network and failures can live with jobs that are suspended.
+    /// Checks that network and failures are compatible with suspended jobs.
     fn check_suspension(&self) -> Result<(), Problem> {
         let (scheduler, network) = (self.parts.scheduler.0, self.parts.network.0);
         let beside = if network.sends {
@@ -286,8 +286,9 @@ impl Scenario {
         ))
     }
 
-    /// Whether the pattern of communication is for all sizes that the workload draws, as the allocators shape
-    /// them. Sizes of logs, and parts of what is split, are known only as their jobs start.
+    /// Checks that the communication pattern supports every size that the workload can draw. Sizes
+    /// are those after conversion to the allocators' form. Sizes from logs and parts of split jobs
+    /// are known only when their jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

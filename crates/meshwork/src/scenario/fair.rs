@@ -1,9 +1,10 @@
-//! Fair starts: when each job would have started if nobody had come after it.
+//! Fair starts: the instant at which each job would start without later arrivals.
 //!
-//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP 2005) define the strict fair
-//! start time of a job by a run of the jobs that arrived no later than it, and of no others, with everything else as it was. So
-//! a run is made for each instant of arrival; those jobs that had started before the next arrival need none, for what came
-//! later cannot have mattered.
+//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
+//! 2005) define the strict fair start time of a job by a run of the jobs that arrived no later than
+//! it, and of no others, with everything else unchanged. So one run is made for each instant of
+//! arrival. Jobs that started before the next arrival need none, because later arrivals cannot have
+//! mattered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +16,16 @@ use crate::observe::{Event, JobId, Observer};
 use crate::workload::{Inputs, Submission};
 
 impl Scenario {
-    /// Whether the starts of jobs are compared with fair ones.
+    /// Whether any metric compares starts with fair starts.
     pub(super) fn judges_starts(&self) -> bool {
         let is_of_lateness = |measure: &Measure| matches!(measure, Measure::PerLateness(_));
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
     }
 
-    /// A run, and those that say when its jobs should have started.
+    /// Runs the scenario, followed by the runs that determine the fair starts.
     ///
     /// # Errors
-    /// As those of a run, and if more than [`MAX_JUDGED`] jobs arrive.
+    /// The errors of a run, and an error if more than [`MAX_JUDGED`] jobs arrive.
     ///
     /// # Complexity
     /// **O(j²)** events for *j* jobs.
@@ -44,7 +45,7 @@ impl Scenario {
         let mut late = BTreeMap::new();
         for (last, ids) in course.to_judge(&counted) {
             if observer.is_done() {
-                break; // whoever looks on has seen enough, and nobody will look at the result
+                break; // the observer has seen enough, so the result will not be used
             }
             let again = self.setup_with(replication, inputs)?;
             let fair = course.without_those_after(last, ids, Setup { time: None, ..again })?;
@@ -57,10 +58,10 @@ impl Scenario {
     }
 }
 
-/// Who arrived in a run, and when they started.
+/// Jobs that arrived in a run, and their starts.
 #[derive(Default)]
 struct Course {
-    /// By their numbers in the order of arrival, those that were refused among them.
+    /// Arrived jobs by their index in the order of arrival, including refused ones.
     arrived: Vec<Job>,
     started: BTreeMap<JobId, Time>,
 }
@@ -80,8 +81,9 @@ impl Observer for Course {
 }
 
 impl Course {
-    /// Of each instant of arrival the jobs that count and did not start before the next arrival, with the place of the last
-    /// job that arrived then. Of the last instant there are none: nobody came later.
+    /// Jobs whose fair start requires a run, grouped by instant of arrival. These are the counted
+    /// jobs that did not start before the next arrival. Each group comes with the index of the last
+    /// job of that instant. Jobs of the last instant need no run: none arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;
@@ -101,7 +103,7 @@ impl Course {
         all
     }
 
-    /// When these jobs start if nobody arrives after the last of them; one that never does has no fair start.
+    /// Starts of the jobs `ids` if no job arrives after `last`; without jobs that never start.
     fn without_those_after(
         &self,
         last: usize,
@@ -116,7 +118,7 @@ impl Course {
     }
 }
 
-/// Waits until some jobs have started.
+/// Observer that ends a run once all given jobs have started.
 struct Awaited {
     ids: BTreeSet<JobId>,
     starts: Vec<(JobId, Time)>,

@@ -1,4 +1,4 @@
-//! A scenario: all of one run, from one table.
+//! Scenarios: complete descriptions of a run, read from one table.
 
 mod checks;
 mod fair;
@@ -38,25 +38,25 @@ use sites::{
 };
 pub use sites::{SITE_FAMILY, SITES, machine_in_words};
 
-/// The version of the model: part of the key of every stored run, and changed with every change
-/// that changes a value.
+/// Version of the model, part of the key of every stored run. Every change of a value increases it.
 pub const MODEL_VERSION: u32 = 2;
 
-/// A digest of the model's source, comments and tests left out: part of the key of every stored run as well, so
-/// that a run from before a strategy was edited is never taken for one from after.
+/// Digest of the model's source without comments and tests, part of the key of every stored run.
+///
+/// It keeps a run made before a strategy was edited from being taken for one made after.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// What a processor takes at most, with the allocator that keeps most (`curve`, measured on 2²⁴ of them).
+/// Bytes per processor with the most demanding allocator (`curve`, measured on 2²⁴ processors).
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
-/// What a job takes that a log holds back to sort it.
+/// Bytes per job that a log holds back for sorting.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// What a job takes of a workload that is held whole, with the room that a list has to grow: measured on two million rows
-/// of a table.
+/// Bytes per job of a workload held in memory as a whole, including the growth reserve of its list.
+/// Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
-/// All of one run but its replication: read once, checked, with every default filled in.
+/// Description of a run without its replication: read once, checked, with every default filled in.
 ///
 /// ```
 /// use meshwork::scenario::Scenario;
@@ -76,17 +76,17 @@ pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
     parts: Parts,
-    /// What speeds are drawn for, if they are.
+    /// Distribution of site speeds; `None` if they are not drawn.
     speeds: Option<Speeds>,
-    /// What fails, if anything does.
+    /// Failure model; `None` if nothing fails.
     failures: Option<Failures>,
-    /// Who may have which nodes, if not everyone may have all.
+    /// Partitions and reservations; `None` if every job may use every node.
     access: Option<Access>,
-    /// What processors take, if somebody asks.
+    /// Energy model; `None` if power is not modelled.
     energy: Option<Energy>,
 }
 
-/// The entries that a scenario names, looked up once.
+/// Entries named by a scenario, looked up once.
 #[derive(Clone, Debug)]
 struct Parts {
     scheduler: Found<SchedulerEntry>,
@@ -94,7 +94,7 @@ struct Parts {
     sizing: Found<SizingEntry>,
     network: Found<NetworkEntry>,
     workload: Found<WorkloadEntry>,
-    /// In the order of the list, each with its own parameters.
+    /// Metrics in the order of the list, each with its own parameters.
     metrics: Vec<(Found<MetricEntry>, Params)>,
 }
 
@@ -131,7 +131,7 @@ impl Parts {
     }
 }
 
-/// The parameters of a metric: those that the study gives it, or the defaults where it names no metrics.
+/// Parameters of a metric: those given by the study, or the defaults.
 fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> Params {
     let named = measure.table().get("metrics").and_then(Value::as_array).into_iter().flatten();
     let own =
@@ -144,45 +144,45 @@ fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> 
     Params::of_resolved("measure.metrics", resolved.unwrap_or_default(), metrics::FAMILY.key)
 }
 
-/// What a run gave.
+/// Results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Every metric that was asked for, in the order of the list.
+    /// Every requested metric, in the order of the list.
     pub metrics: Vec<Measured>,
-    /// The jobs of each size, where that was asked for.
+    /// Metrics by size of job; empty if not requested.
     pub by_size: Vec<SizeClass>,
-    /// The jobs of each owner, by all of it that was asked for.
+    /// Metrics by owner, for each requested attribute.
     pub by_owner: BTreeMap<By, Vec<OwnerClass>>,
-    /// Jobs that finished and were measured.
+    /// Number of jobs that finished and were measured.
     pub finished: u64,
-    /// Jobs that would not fit even the empty machine.
+    /// Number of jobs that did not fit the empty machine or were turned away.
     pub refused: u64,
-    /// Lines of the log that were no jobs.
+    /// Number of log lines that are not jobs.
     pub unusable: u64,
-    /// The last instant of the run.
+    /// Last instant of the run.
     pub end: Time,
-    /// The speed of each site, where they were drawn; else empty.
+    /// Speed of each site; empty if speeds are not drawn.
     pub speeds: Vec<f64>,
-    /// How the run was cut into batches.
+    /// Division of the run into batches.
     pub cut: Cut,
 }
 
 impl Scenario {
-    /// Reads a table whose names are those of this crate, and fills in every default.
+    /// Reads a table with the names of this crate, and fills in every default.
     ///
     /// # Errors
-    /// The first thing that is wrong: an unknown key or name, a value out of bounds, parts that
-    /// cannot work together. Files are not looked at.
+    /// The first problem found: an unknown key or name, a value out of bounds, or incompatible
+    /// parts. Files are not opened.
     pub fn read(table: &Table) -> Result<Scenario, Problem> {
         Scenario::read_in(&Catalogue::standard(), table)
     }
 
-    /// Reads a table whose names are those of a catalogue, and fills in every default.
+    /// Reads a table with the names of a catalogue, and fills in every default.
     ///
     /// # Errors
-    /// As [`read`](Scenario::read).
+    /// The errors of [`read`](Scenario::read).
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
         let (machine, mut rest) = split_machine(table)?;
         failures::spell_out(&mut rest);
@@ -214,27 +214,27 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The whole scenario as a table, with every default filled in, aliases replaced by names and
-    /// keys in a fixed order. Reading it gives the same scenario.
+    /// The whole scenario as a table, with every default filled in. Aliases are replaced by names
+    /// and keys are in a fixed order. Reading the table gives the same scenario.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
     }
 
-    /// Whether its jobs send messages.
+    /// Whether jobs send messages.
     #[must_use]
     pub fn sends(&self) -> bool {
         self.parts.network.0.sends
     }
 
-    /// The topology of each site.
+    /// Topology of each site.
     #[must_use]
     pub fn topologies(&self) -> Vec<Topology> {
         self.machine.iter().map(|site| site.topology.clone()).collect()
     }
 
-    /// The speed of each site in one replication, if speeds are drawn: from a stream of their own, so
-    /// that jobs are the same whatever the speeds.
+    /// Speed of each site in one replication; `None` if speeds are not drawn. Speeds have a random
+    /// stream of their own, so that the jobs do not depend on them.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -257,31 +257,31 @@ impl Scenario {
         Some(speeds)
     }
 
-    /// Whether the clock counts seconds, whatever the workload reads.
+    /// Whether the clock counts seconds, whatever file the workload reads.
     #[must_use]
     pub fn is_in_seconds(&self) -> bool {
         self.parts.workload.0.in_seconds
     }
 
-    /// The file that the workload reads, if it reads one.
+    /// Path of the file that the workload reads, if any.
     #[must_use]
     pub fn input_path(&self) -> Option<&str> {
         self.table()["workload"].get("path").and_then(Value::as_str)
     }
 
-    /// The file of outages that the machine's failures are read from, if there is one.
+    /// Path of the file from which outages are read, if any.
     #[must_use]
     pub fn trace_path(&self) -> Option<&str> {
         self.failures.as_ref()?.trace()
     }
 
-    /// Whether a node may ever go out of service.
+    /// Whether nodes may go out of service.
     #[must_use]
     pub fn may_fail(&self) -> bool {
         self.failures.as_ref().is_some_and(Failures::may_fail)
     }
 
-    /// Runs one replication and tells `observer` all that happens. The same scenario, replication
+    /// Runs one replication and reports all events to `observer`. The same scenario, replication
     /// and inputs give the same outcome, bit for bit.
     ///
     /// # Errors
@@ -299,10 +299,10 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Lends the simulation of one replication, which ends where [`run`](Scenario::run) ends.
+    /// Passes the simulation of one replication to `act`; it ends like [`run`](Scenario::run).
     ///
     /// # Errors
-    /// As of `run`, and those of `act`.
+    /// The errors of `run` and those of `act`.
     pub fn simulate<R>(
         &self,
         replication: u64,
@@ -324,7 +324,7 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// The entries behind a run of this scenario on its own jobs, for its errors.
+    /// Names of the scenario's entries for the errors of its runs.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -337,7 +337,7 @@ impl Scenario {
         }
     }
 
-    /// The jobs of one replication.
+    /// Jobs of one replication.
     ///
     /// # Errors
     /// If the workload cannot be read.
@@ -357,18 +357,17 @@ impl Scenario {
         })
     }
 
-    /// Everything that a run of one replication consists of, besides its jobs: for callers who
-    /// bring their own jobs or strategies to [`run_on`](Scenario::run_on).
+    /// Components of a run of one replication, without its jobs. For callers who bring their own
+    /// jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
-    /// If outages are to be read from a file, for which see [`setup_with`](Scenario::setup_with); what else can be wrong
-    /// is found when the scenario is read.
+    /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with). All other
+    /// problems are found when the scenario is read.
     pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
         self.setup_with(replication, &workload::NoInputs)
     }
 
-    /// The same of a machine on which nothing fails, whose nodes are for everyone and of which nobody asks what it takes, for those who put a run
-    /// together from what happened in it.
+    /// Components of a run without failures, access rules and energy, to replay recorded events.
     ///
     /// # Errors
     /// Only for a bug.
@@ -376,16 +375,16 @@ impl Scenario {
         Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
     }
 
-    /// The partitions and the reservations of its machine, site by site.
+    /// Partitions and reservations of the machine, site by site.
     #[must_use]
     pub fn areas(&self) -> Vec<Area> {
         self.access.as_ref().map_or_else(Vec::new, |access| access.areas(&self.topologies()))
     }
 
-    /// The same of a scenario whose outages may be read from a file.
+    /// Components of a run of one replication, with access to a file of outages.
     ///
     /// # Errors
-    /// If that file cannot be read.
+    /// If the file of outages cannot be read.
     pub fn setup_with(
         &self,
         replication: u64,
@@ -417,8 +416,8 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is. Metrics of fair starts have no
-    /// value then: they take more than one run.
+    /// Runs and measures a setup with these jobs instead of the scenario's own workload. Metrics of
+    /// fair starts have no value then, because they take more than one run.
     ///
     /// # Errors
     /// If the jobs cannot be read on, or a strategy breaks its contract.
@@ -442,7 +441,7 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// What is measured of a run while `act` lets it go on, and what that gives.
+    /// Measures a run under the control of `act`; returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,
@@ -470,8 +469,6 @@ impl Scenario {
         Ok((Seen { recorder, ledger, gauges, end, speeds }, given))
     }
 
-    /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
-    /// speeds are drawn.
     fn network(&self, replication: u64) -> Result<Box<dyn Network>, Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let (topologies, seed) = (self.topologies(), self.params.integer("seed"));
@@ -479,6 +476,7 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
+    /// Topology and configured speed of each site. Loads refer to these speeds, not to drawn ones.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -496,7 +494,7 @@ impl Scenario {
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
-    /// A metric that compares users, if any does.
+    /// Name of a metric that compares users, if any.
     fn evenness(&self) -> Option<&'static str> {
         let metrics = self.parts.metrics.iter().map(|(found, _)| found.0);
         let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
@@ -525,11 +523,10 @@ impl Scenario {
         ))
     }
 
-    /// About how many bytes a run takes before its first job arrives: for its machine, its network and the
-    /// jobs that a log holds back. Nothing is allocated. Memory then grows with the jobs in the system.
-    ///
-    /// An estimate: the machine is counted with what the most demanding allocator was seen to take for a
-    /// processor.
+    /// Estimates the memory of a run before its first job arrives, in bytes, without allocating it.
+    /// It covers the machine, the network and the jobs that a log holds back; memory then grows
+    /// with the jobs in the system. The machine is counted at the bytes per processor measured with
+    /// the most demanding allocator.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -546,15 +543,16 @@ impl Scenario {
     pub fn memory(&self) -> u64 {
         let nodes = |site: &SiteSpec| u64::from(site.topology.grid().nodes());
         let machine: u64 = self.machine.iter().map(nodes).sum::<u64>() * BYTES_PER_NODE;
-        // A scenario is refused as it is read if its network cannot be built.
+        // A scenario whose network cannot be built is refused on reading.
         let network = self.network_memory().unwrap_or(0);
         let workload = self.params.component("workload", &workload::FAMILY);
         let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// What a run takes besides, in bytes, because its workload holds jobs of a file of so many rows at once: all of a
-    /// table, since it has to be sorted, and all of what is shuffled or follows others.
+    /// Additional memory of a run, in bytes, for a workload file with `rows` rows held in memory. A
+    /// table is held as a whole because it must be sorted, and so are jobs that are shuffled or
+    /// follow others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -572,12 +570,12 @@ impl Scenario {
     }
 }
 
-/// A scenario is checked when it is read, so a problem that turns up later is a bug.
+/// Converts a problem to a bug: a scenario is checked on reading, so no problem can turn up later.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }
 
-/// The keys of a resolved scenario in the order of the manual.
+/// Sorts the keys of a resolved scenario in the order of the manual.
 fn in_order(mut table: Table) -> Table {
     let mut ordered = Table::new();
     let keys = PARAMS.iter().map(|param| param.name);
@@ -609,7 +607,7 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// A run that was watched to its end.
+/// Measurements of a completed run.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,
@@ -638,7 +636,7 @@ impl Seen {
     }
 }
 
-/// Those who watch a run of a scenario; only the recorder may end it.
+/// Observers of a scenario's run.
 struct Watchers<'a> {
     recorder: &'a mut Recorder,
     ledger: &'a mut Ledger,
@@ -657,7 +655,7 @@ impl Observer for Watchers<'_> {
     }
 
     fn asks_where_jobs_run(&self) -> bool {
-        // The ledger counts.
+        // The ledger only counts nodes.
         self.recorder.asks_where_jobs_run() || self.other.asks_where_jobs_run()
     }
 

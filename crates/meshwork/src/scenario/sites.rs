@@ -1,4 +1,4 @@
-//! The machine of a scenario: its sites, how each is wired, and the allocator of each.
+//! Machine of a scenario: its sites, their topologies and their allocators.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::shape::ShapeRule;
 use crate::speeds::{self, Speeds};
 use crate::topology::{TOPOLOGIES, Topology, Wiring};
 
-/// Topologies, as a family of names; a site has a speed and may have an allocator of its own.
+/// Topologies as a family of names. A site has a speed and may have an allocator of its own.
 pub static SITE_FAMILY: Family = Family {
     kind: "topology",
     key: "topology",
@@ -57,7 +57,7 @@ pub static SITES: &[Param] = &[
     },
 ];
 
-/// An entry that a scenario names, found when it was read.
+/// Entry named by a scenario, found when it was read.
 pub(crate) struct Found<E: 'static>(pub(super) &'static E);
 
 impl<E> Clone for Found<E> {
@@ -74,7 +74,7 @@ impl<E: Named> fmt::Debug for Found<E> {
     }
 }
 
-/// One site as a scenario describes it.
+/// Description of one site.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSpec {
     pub(crate) topology: Topology,
@@ -84,7 +84,7 @@ pub(crate) struct SiteSpec {
 }
 
 impl SiteSpec {
-    /// The site, empty, with its allocator, which draws from a stream of its own.
+    /// Builds the empty site with its allocator, which has a random stream of its own.
     pub(crate) fn managed(
         &self,
         index: usize,
@@ -100,8 +100,9 @@ impl SiteSpec {
     }
 }
 
-/// A machine in words: `mesh:8x8`, `hypercube:10` and the like as the table that they stand for, the
-/// name of a preset, such as `tpu_v4`, as it is.
+/// Parses a machine in words, such as `mesh:8x8` or `hypercube:10`, to its table.
+///
+/// The name of a preset, such as `tpu_v4`, is returned as it is.
 ///
 /// ```
 /// use meshwork::scenario::machine_in_words;
@@ -112,7 +113,7 @@ impl SiteSpec {
 /// ```
 ///
 /// # Errors
-/// If there is no such topology or preset, or the size is none of that topology.
+/// If there is no such topology or preset, or the size does not suit the topology.
 pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find("machine", name);
@@ -172,7 +173,7 @@ fn unknown_machine(name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// The table without `machine`, and `machine`. A machine that is only named brings its allocator along.
+/// Splits a table into `machine` and the rest. A machine given as a preset brings its allocator.
 pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
     let mut rest = table.clone();
     match rest.remove("machine") {
@@ -202,7 +203,7 @@ pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
     }
 }
 
-/// The table of a machine without what it says of who may have its nodes, and that, read.
+/// Splits a machine's table into the machine without access rules and the resolved access rules.
 pub(crate) fn split_access(
     catalogue: &Catalogue,
     machine: &Table,
@@ -232,7 +233,7 @@ pub(crate) fn resolve_machine(
     Ok((site.table().clone(), vec![site]))
 }
 
-/// Gives every site its allocator: its own, the scenario's, or the one its wiring has by default.
+/// Assigns each site its allocator: its own, the scenario's, or the default of its topology.
 pub(crate) fn allocators_for(
     catalogue: &Catalogue,
     scenario: &mut Table,
@@ -264,7 +265,7 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// What speeds are drawn for, if the machine says so.
+/// Distribution of speeds, if the machine has one.
 pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
     if !machine.contains_key("speeds") {
         return Ok(None);
@@ -274,8 +275,8 @@ pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<S
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
-/// Writes default allocators where a reader of the table looks for them: once for all sites where
-/// they are the same, else into each site.
+/// Writes default allocators where readers of the table look for them: once for all sites if they
+/// are equal, otherwise into each site.
 fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
     let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
     let own = |site: &Table| site.contains_key("allocator");
@@ -324,7 +325,7 @@ fn serves(
     ))
 }
 
-/// Behind the names of wirings: so many dimensions and no others.
+/// Formats a restriction to dimensions, to follow the names of topologies.
 fn of_dimensions(all: &[usize]) -> String {
     let all: Vec<String> = all.iter().map(usize::to_string).collect();
     format!(" of {} dimensions", all.join(" or "))

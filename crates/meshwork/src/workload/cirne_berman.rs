@@ -1,8 +1,8 @@
-//! The workload model of Cirne and Berman: users request a time, and their jobs use a part of it.
+//! Workload model of Cirne and Berman: users request a time, and their jobs use a part of it.
 //!
-//! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4, 2001. What is drawn
-//! from which kind of distribution is the model's; the figures are not those of its tables, which are not reprinted
-//! here, but measured on one of the four logs that it was made from.
+//! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
+//! 2001. The kinds of distributions are the model's. The values of its tables are not reprinted
+//! here; those below were measured on one of the four logs from which the model was made.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -14,7 +14,7 @@ use super::distribution::runtimes::{Gamma, exponential};
 use super::synthetic::stream;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// The entry in the list.
+/// Entry of the workload `cirne_berman`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "cirne_berman",
@@ -121,27 +121,27 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |params, setting| Ok(Box::new(CirneBerman::new(params, setting)?)),
 };
 
-/// How many jobs of the CTC SP2 arrived in each hour of the day, over the mean of all hours.
+/// Arrivals per hour of the day on the CTC SP2, relative to the mean of all hours.
 const CTC_HOURS: [f64; 24] = [
     0.747, 0.670, 0.438, 0.295, 0.264, 0.213, 0.182, 0.314, 0.477, 0.852, 1.387, 1.806, 1.905,
     1.693, 1.678, 1.648, 1.595, 1.477, 1.338, 1.086, 0.957, 0.918, 0.982, 1.078,
 ];
 
-/// Where small jobs end on the CTC SP2, as a logarithm to base 2.
+/// Base-2 logarithm of the size at which small jobs end on the CTC SP2.
 const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// A Poisson process whose rate goes by the hour: in a time that runs faster while more arrives, its gaps are
-/// exponential.
+/// Poisson process with an hourly rate: gaps are exponential in time that runs faster in busy
+/// hours.
 struct Arrivals {
     mean: f64,
-    /// Of each hour of the day, 1 on average.
+    /// Weight of each hour of the day, 1 on average.
     weights: [f64; 24],
     hour: usize,
-    /// How far into its hour the clock is.
+    /// Time elapsed in the present hour.
     into: f64,
-    /// When its hour began.
+    /// Start of the present hour.
     begin: f64,
     stream: Stream,
 }
@@ -155,7 +155,7 @@ impl Arrivals {
 
     fn next(&mut self) -> f64 {
         let mut left = exponential(self.mean, &mut self.stream);
-        // Whole days at once: a mean gap may be of any length.
+        // Skip whole days at once, because the mean gap is unbounded.
         let days = libm::floor(left / (24.0 * HOUR));
         self.begin += days * 24.0 * HOUR;
         left -= days * 24.0 * HOUR;
@@ -227,7 +227,7 @@ fn sizes(params: &Params, setting: &WorkloadContext<'_>) -> Result<Stages, Probl
     let machine = setting.largest().grid().nodes();
     let processors = params.get_integer("processors").map_or(machine, |given| given as u32);
     let u_hi = libm::log2(f64::from(processors));
-    // On one processor there are no parallel jobs.
+    // A single processor admits no parallel jobs.
     let p_serial = if processors == 1 { 1.0 } else { params.number("p_serial") };
     let u_low = params.number("u_low");
     let u_med = params.get_number("u_med").unwrap_or_else(|| CTC_MED.min(u_hi));
@@ -319,7 +319,7 @@ mod tests {
     fn requests_are_uniform_in_the_logarithm_and_accuracies_gamma() {
         let jobs = built("jobs = 100000", 338).unwrap();
         let n = jobs.len() as f64;
-        // Of a uniform logarithm every quantile is known.
+        // All quantiles of a uniform logarithm are known.
         let mut requests: Vec<f64> = jobs.iter().map(|job| job.estimate).collect();
         requests.sort_by(f64::total_cmp);
         for share in [0.1, 0.25, 0.5, 0.75, 0.9] {
@@ -329,7 +329,7 @@ mod tests {
             let slack = 4.0 * (share * (1.0 - share) / n).sqrt() * libm::log(216.0);
             assert!(libm::log(got / quantile).abs() < slack, "{share}: {got} {quantile}");
         }
-        // The gamma distribution of the default, cut at 1: by its moments where it is narrow.
+        // The gamma distribution of the default, cut at 1; moments are checked where it is narrow.
         let narrow = built("jobs = 100000\naccuracy_mean = 0.4\naccuracy_cv = 0.2", 338).unwrap();
         let accuracies: Vec<f64> = narrow.iter().map(|job| job.runtime / job.estimate).collect();
         let average = mean(&accuracies);
@@ -341,7 +341,7 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Against the log: shares that any log shows at a glance.
+    /// Compares with the log, by its most visible shares.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();
@@ -358,7 +358,7 @@ mod tests {
         assert!((share(&|size| size <= 32) - 0.9).abs() < 0.06, "{}", share(&|size| size <= 32));
         let gap = jobs.last().unwrap().arrival.units() / n;
         assert!((gap / 379.4 - 1.0).abs() < 4.0 / n.sqrt() + 0.003, "{gap}");
-        // In each hour of the day arrives what is to arrive in it.
+        // The arrivals in each hour of the day match its weight.
         let mut counts = [0.0; 24];
         for job in &jobs {
             counts[(job.arrival.units() / HOUR) as usize % 24] += 1.0;

@@ -1,5 +1,6 @@
-//! Jobs that train networks on graphics processors: most on one, some on whole servers, and run times from seconds
-//! to weeks.
+//! Training jobs of deep learning: most use one GPU, some whole servers.
+//!
+//! Run times range from seconds to weeks.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
@@ -10,7 +11,7 @@ use super::distribution::runtimes::exponential;
 use super::synthetic::{ARRIVAL_RATE, LOAD, MEAN_INTERARRIVAL, mean_gap, stream};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// The entry in the list.
+/// Entry of the workload `deep_learning`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "deep_learning",
@@ -59,7 +60,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |params, setting| Ok(Box::new(DeepLearning::new(params, setting)?)),
 };
 
-/// Shares of jobs, and within which time so many end.
+/// Quantile function of run times: pairs of a share of jobs and the time within which it ends.
 type Quantiles = &'static [(f64, f64)];
 
 static DURATIONS: Words<Quantiles, 2> = Words::new([("philly", PHILLY), ("gavel", GAVEL)]);
@@ -76,8 +77,8 @@ const PHILLY: Quantiles = &[
 /// 10^1.5, 10³ and 10⁴ minutes, in seconds.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
-/// The mean of what is drawn: that of a uniform logarithm between two bounds is their difference over the
-/// difference of their logarithms.
+/// Mean of the distribution. For a uniform logarithm between two bounds it is their difference
+/// divided by the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);
@@ -95,7 +96,7 @@ fn draw(quantiles: Quantiles, stream: &mut Stream) -> f64 {
 
 struct DeepLearning {
     mean_gap: f64,
-    /// The counts, with the probability up to and including each.
+    /// Cumulative probabilities and the processor counts.
     counts: Vec<(f64, u32)>,
     durations: Quantiles,
     arrivals: Stream,
@@ -159,7 +160,7 @@ impl Iterator for DeepLearning {
         self.number += 1;
         let unit = self.sizes.unit();
         let place = self.counts.partition_point(|&(up_to, _)| up_to <= unit);
-        // Rounding must not leave a gap at the end.
+        // The cumulative probabilities may end below 1 due to rounding.
         let (_, count) = self.counts[place.min(self.counts.len() - 1)];
         let runtime = draw(self.durations, &mut self.runtimes);
         Some(Ok(Submission::Job(Job::new(
@@ -223,8 +224,8 @@ mod tests {
                 "{count}: {got}"
             );
         }
-        // Four of five run for less than 10³ minutes, none for less than 10^1.5, and half of the rest for
-        // less than 10^3.5.
+        // Four of five run for less than 10³ minutes, none for less than 10^1.5, and half of the
+        // rest for less than 10^3.5.
         let within = |minutes: f64| {
             jobs.iter().filter(|job| job.runtime <= 60.0 * minutes).count() as f64 / n
         };

@@ -1,22 +1,22 @@
-//! Changes of jobs that can be made only when all of them are known.
+//! Transformations of jobs that need all of them in memory.
 
 use crate::job::Job;
 
 use super::{Submission, Submissions, WorkloadError};
 
-/// How many jobs are held in memory at most.
+/// Largest number of jobs held in memory.
 const MAX_JOBS: usize = 10_000_000;
 
-/// Does something to all jobs together.
+/// Transformation of all jobs together.
 type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send>;
 
-/// Holds all jobs, changes them, and hands them out. Lines that are no jobs come first; an error comes alone,
-/// since it has no place among them.
+/// Iterator that holds all jobs, transforms them, and hands them out. Unusable lines come first. An
+/// error comes alone, because its position among them is undefined.
 pub(super) struct Held {
-    /// What is read as soon as anything is asked for.
+    /// Source and transformation, consumed at the first request.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    /// The parameter that asks for it.
+    /// Parameter that requires the transformation, for errors.
     key: String,
 }
 
@@ -31,7 +31,7 @@ impl Held {
         })
     }
 
-    /// The same where it is not only jobs that are handed out.
+    /// Like `new`, for transformations that do not return jobs only.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,
@@ -55,7 +55,7 @@ impl Held {
                     )));
                 }
                 Submission::Job(job) => jobs.push(job),
-                // Jobs are linked only after they have been changed.
+                // Jobs are linked only after all other transformations.
                 other => unusable.push(Ok(other)),
             }
         }

@@ -1,9 +1,11 @@
-//! The workload model of Jann et al.: jobs of one class of sizes know nothing of the others, and each class has gaps
-//! and run times with the three moments that were measured.
+//! Workload model of Jann et al.: independent classes of sizes, with fitted gaps and run times.
 //!
-//! Source: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan, *Modeling of workload in MPPs*, JSSPP
-//! 1997. Its tables of parameters are not reprinted here: the classes below were measured anew, by its method, on the
-//! log that it was made from, for the days that it covers.
+//! The gaps and run times of each class have three measured moments.
+//!
+//! Source: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan, *Modeling of
+//! workload in MPPs*, JSSPP 1997. Its tables of parameters are not reprinted here: the classes
+//! below were measured anew, by its method, on the log from which it was made and for the days it
+//! covers.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -14,7 +16,7 @@ use super::distribution::{HyperErlang, MAX_ORDER, Moments};
 use super::synthetic::stream;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// The entry in the list.
+/// Entry of the workload `jann`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "jann",
@@ -58,7 +60,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |params, setting| Ok(Box::new(Jann::new(params, setting)?)),
 };
 
-/// What is said of a class.
+/// Parameters of a class.
 const CLASS: &[Param] = &[
     Param {
         name: "largest",
@@ -110,12 +112,13 @@ const CLASS: &[Param] = &[
     },
 ];
 
-/// A class as it was measured: its largest size, how many of its jobs have it, and three moments of gaps and of
-/// run times.
+/// Measured class: largest size, share of its jobs with that size, moments of gaps and of run
+/// times. Each set of moments consists of mean, coefficient of variation and normalized third
+/// moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
-/// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper counts 17,440 jobs
-/// on a partition of 322 nodes from June 25 on.
+/// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
+/// counts 17,440 jobs on a partition of 322 nodes from June 25 on.
 const CTC: &[Measured] = &[
     (1, 1.0, [869.5771, 2.787_555, 2.520_237], [13_460.5, 1.431_489, 1.231_756]),
     (2, 1.0, [3679.187, 3.155_46, 2.023_324], [14_180.92, 1.604_605, 1.121_863]),
@@ -129,14 +132,14 @@ const CTC: &[Measured] = &[
     (322, 0.02, [136_854.5, 2.225_362, 2.106_425], [8745.48, 2.113_545, 1.162_736]),
 ];
 
-/// A class that is drawn from.
+/// A class with its random streams and next arrival.
 struct Class {
     smallest: u32,
     largest: u32,
     p_largest: f64,
     gaps: HyperErlang,
     run_times: HyperErlang,
-    /// When its next job arrives.
+    /// Arrival of the next job.
     next: f64,
     gap_stream: Stream,
     run_stream: Stream,
@@ -206,7 +209,7 @@ impl Jann {
     }
 }
 
-/// What is said of a class.
+/// Parameters of a class before its streams are created.
 struct Described {
     largest: u32,
     p_largest: f64,
@@ -222,7 +225,7 @@ impl Described {
         Described { largest, p_largest, gaps: law(gap), run_times: law(run) }
     }
 
-    /// A class of a study.
+    /// Reads a class given by a study.
     fn read(class: &Params) -> Result<Described, Problem> {
         let law = |of: &str| {
             let [mean, cv, third] =
@@ -295,8 +298,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// The three moments of gaps and run times of each class are those that were measured, within four standard
-    /// errors of the means, and a few percent of the others in the classes that have many jobs.
+    /// Checks that gaps and run times of each class have the measured moments. Means agree within
+    /// four standard errors, the others within a few percent in classes with many jobs.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();
@@ -334,14 +337,14 @@ mod tests {
             assert!((share - p_largest).abs() < slack, "{largest}: {share} {p_largest}");
             before = u64::from(largest);
         }
-        // Ten streams of jobs make one whose rate is the sum of theirs.
+        // The superposition of ten streams has the sum of their rates.
         let rate: f64 = CTC.iter().map(|class| 1.0 / class.2[0]).sum();
         let gap = jobs.last().unwrap().arrival.units() / jobs.len() as f64;
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// The paper finds that most gaps need a single stage and some run times several, 7 at most; on the log as it is
-    /// now a class needs 8.
+    /// The paper finds that most gaps need a single stage and some run times several, at most 7. On
+    /// the present version of the log one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

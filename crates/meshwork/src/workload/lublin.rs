@@ -1,5 +1,6 @@
-//! The workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals, fitted
-//! to logs of three machines.
+//! Workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals.
+//!
+//! Fitted to logs of three machines.
 //!
 //! Source: U. Lublin and D. Feitelson, *The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
@@ -14,7 +15,7 @@ use super::distribution::functions::gamma_cdf;
 use super::distribution::runtimes::Gamma;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// The entry in the list.
+/// Entry of the workload `lublin`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "lublin",
@@ -99,11 +100,11 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
 };
 
-/// The fit of one class of jobs. Logarithms of times are natural, of sizes to base 2; gamma
-/// distributions have shape and scale.
+/// Fitted parameters of one class of jobs. Logarithms of times are natural, those of sizes are to
+/// base 2. Gamma distributions have shape and scale.
 #[derive(Clone, Debug, PartialEq)]
 struct Class {
-    /// Named in streams.
+    /// Name of the class in its random streams.
     name: &'static str,
     sizes: Stages,
     short: Gamma,
@@ -176,11 +177,11 @@ const INTERACTIVE: Class = Class {
     arar: 0.9797,
 };
 
-/// The logarithm of the size of the machine that the table of the fit is for.
+/// Base-2 logarithm of the size of the machine of the published fit.
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// The class with what a study says of it, on a machine of so many processors.
+    /// Returns the class with a study's overrides, scaled to this number of processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;
@@ -232,8 +233,8 @@ impl Class {
         })
     }
 
-    /// A run time in whole seconds, of two gamma distributions of its logarithm: the larger the job,
-    /// the rarer the short one.
+    /// Draws a run time in whole seconds. Its logarithm comes from one of two gamma distributions;
+    /// the larger the job, the rarer the short one.
     fn run_time(&self, nodes: u32, stream: &mut Stream) -> f64 {
         let short = (self.pa * f64::from(nodes) + self.pb).clamp(0.0, 1.0);
         let law = if stream.unit() <= short { &self.short } else { &self.long };
@@ -248,14 +249,13 @@ impl Class {
 
 const HALF_HOUR: f64 = 1800.0;
 
-/// Logarithms of gaps and of run times above these are drawn again.
+/// Upper bounds of the logarithms of gaps and run times; larger values are drawn again.
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// The arrivals of one class: gaps in a time that runs faster when the day is busy.
-///
-/// Each half hour of the day has a weight, 1 on average. A gap is worth points, and time goes on
-/// until the half hours passed are worth as many. What is left of a half hour is kept for the next
+/// Arrivals of one class: gaps in a time scale that runs faster in busy hours. Each half hour of
+/// the day has a weight, 1 on average. A gap is worth a number of points, and time advances until
+/// the elapsed half hours are worth that number. The remainder of a half hour is kept for the next
 /// gap.
 struct Arrivals {
     gap: Gamma,
@@ -302,7 +302,7 @@ impl Arrivals {
     }
 }
 
-/// One class with its arrivals and the next of them.
+/// One class with its arrival process and next arrival.
 struct Source {
     class: Class,
     arrivals: Arrivals,
@@ -391,8 +391,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// The columns of the fit on the machine that it is for. Reference values have two to four
-    /// digits, so half a unit of the last digit is allowed besides four standard errors.
+    /// The columns of the fit on its own machine. Reference values have two to four digits, so half
+    /// a unit of the last digit is allowed in addition to four standard errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [
@@ -420,16 +420,16 @@ mod tests {
             times.sort_by(f64::total_cmp);
             let middle = times[times.len() / 2];
             assert!((middle / median - 1.0).abs() < 0.05, "{class}: {middle}");
-            // Gaps have a heavy tail, so that two digits of them take millions of jobs: the
-            // reference, from a sample, is met within a tenth, and theory by the next test.
+            // Gaps have a heavy tail, so two digits need millions of jobs. The reference, from a
+            // sample, is met within a tenth, and theory by the next test.
             let span = jobs[jobs.len() - 1].arrival.units();
             assert!((span / n / gap - 1.0).abs() < 0.1, "{class}: {}", span / n);
         }
     }
 
-    /// Half hours weigh 1 on average, so that over many days a gap takes as long as its points are
-    /// worth: the mean of e^g for a gamma variate g that is drawn again above 13, which is
-    /// (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// Checks the mean gap against theory. Half hours weigh 1 on average, so over many days a gap
+    /// takes as long as its points are worth: the mean of e^g for a gamma variate g that is drawn
+    /// again above 13, which is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {
@@ -447,7 +447,7 @@ mod tests {
             }
             let n = f64::from(n);
             let error = (squares / n / n).sqrt();
-            // Four standard errors, and a day for where the clock happens to stop.
+            // Four standard errors, and a day for the position of the last arrival.
             let slack = 4.0 * error + 86_400.0 / n;
             assert!(
                 (clock / n - mean).abs() < slack,
@@ -475,8 +475,8 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// The arrival process written down the long way: how many points all half hours up to an
-    /// instant are worth, which must be the sum of the points of all gaps.
+    /// Straightforward implementation of the arrival process: the points of all half hours up to an
+    /// instant must equal the sum of the points of all gaps.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");
@@ -501,7 +501,7 @@ mod tests {
     fn the_busiest_hour_is_before_noon_or_soon_after() {
         let arrivals = Arrivals::new(&TYPELESS, Stream::new(1, 0, "x"));
         let busiest = (0..48).max_by(|&a, &b| arrivals.weights[a].total_cmp(&arrivals.weights[b]));
-        // The gamma distribution of the day has its mode at (8.1737 − 1) · 3.9631 = 28.4 half hours.
+        // The distribution of the day has its mode at (8.1737 − 1) · 3.9631 = 28.4 half hours.
         assert_eq!(busiest, Some(27));
     }
 

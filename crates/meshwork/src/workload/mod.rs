@@ -1,5 +1,7 @@
-//! Where jobs come from. A workload is an iterator of jobs and knows nothing of the machine's
-//! state, so that every strategy is compared on the same jobs.
+//! Workloads: sources of jobs.
+//!
+//! A workload is an iterator of jobs and knows nothing of the machine's state, so every strategy is
+//! compared on the same jobs.
 
 mod held;
 pub mod cirne_berman;
@@ -31,68 +33,70 @@ pub(crate) use dependencies::are_asked_for as follow_others;
 pub use estimates::ESTIMATES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
-/// What a workload hands to the engine: first the jobs that follow others, then all others in order of arrival.
+/// Item of a workload: first the followers of other jobs, then all others in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Submission {
-    /// A job.
+    /// A job with a fixed arrival.
     Job(Job),
-    /// A job that is submitted after others have ended, and not before its arrival.
+    /// A job submitted after its predecessor has ended, and not before its arrival.
     Following(Box<Following>),
-    /// A line of a log that is no job: it is counted and passed over.
+    /// A line of a log that is not a job; it is counted and skipped.
     Unusable(Unusable),
 }
 
-/// A job that follows others.
+/// A job that follows another.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Following {
-    /// The job; its arrival is the beginning of the clock where only the others count.
+    /// The job, with arrival 0 if only the predecessor determines its submission.
     pub job: Job,
-    /// After which others, by their number, and how much later.
+    /// Number of the predecessor, and think time after its end.
     pub after: After,
-    /// How many jobs with that number there are: it follows the last of them.
+    /// Number of jobs with the predecessor's number; the last of them to end counts.
     pub ends: u32,
 }
 
-/// A line of a log that is no job.
+/// A line of a log that is not a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Unusable {
-    /// Its line in the file, from 1.
+    /// Number of the line in the file, from 1.
     pub line: u64,
-    /// Why, in a few words: "no processors", "no run time", "no submit time".
+    /// Short reason: "no processors", "no run time" or "no submit time".
     pub reason: &'static str,
 }
 
-/// A workload that stops the run: a log that cannot be read on. One sentence, with file and line.
+/// Error of a workload that stops the run, such as an unreadable log.
+///
+/// One sentence, with file and line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WorkloadError(pub String);
 
-/// Jobs in order of arrival.
+/// Iterator of followers and jobs, the jobs in order of arrival.
 pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
-/// What the model reads but does not open: the caller owns files and formats.
+/// Files for workloads, opened and decoded by the caller.
 pub trait Inputs: Sync {
-    /// The text behind a path, decompressed.
+    /// Opens the text at a path, decompressed.
     ///
     /// # Errors
     /// One sentence that names the path.
     fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError>;
 
-    /// The rows of a table of jobs behind a path.
+    /// Opens the rows of a table of jobs at a path.
     ///
     /// # Errors
     /// One sentence that names the path.
     fn rows(&self, path: &str) -> Result<Rows, WorkloadError>;
 }
 
-/// The rows of a table of jobs, in file order.
+/// Rows of a table of jobs, in file order.
 pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>> + Send>;
 
-/// Inputs for workloads that read nothing: every path is refused.
+/// Inputs for workloads without files: every path is refused.
 pub struct NoInputs;
 
 impl Inputs for NoInputs {
@@ -105,22 +109,22 @@ impl Inputs for NoInputs {
     }
 }
 
-/// What a workload may know when it is built: the machine's shape, never its state.
+/// Data available to a workload when it is built: the machine's shape, but not its state.
 pub struct WorkloadContext<'a> {
-    /// Every site's topology and speed.
+    /// Topology and speed of each site.
     pub sites: &'a [(Topology, f64)],
-    /// The seed of the scenario.
+    /// Seed of the scenario.
     pub seed: u64,
-    /// Which replication this is, from 0.
+    /// Index of the replication, from 0.
     pub replication: u64,
-    /// Whether jobs are to say whose they are, where that is known.
+    /// Whether jobs must have their owners, if known.
     pub owners: bool,
-    /// Where files come from.
+    /// Source of files.
     pub inputs: &'a dyn Inputs,
 }
 
 impl WorkloadContext<'_> {
-    /// The site with most processors, the first of them: the one that sizes are drawn for.
+    /// The site with most processors, the first of them; sizes are drawn for it.
     #[must_use]
     pub fn largest(&self) -> &Topology {
         let mut largest = &self.sites[0].0;
@@ -132,36 +136,36 @@ impl WorkloadContext<'_> {
         largest
     }
 
-    /// Work that the whole machine can do in a unit of time: processors times their speed.
+    /// Work that the whole machine can do in a unit of time: sum of processors times speed.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         self.sites.iter().map(|(topology, speed)| f64::from(topology.grid().nodes()) * speed).sum()
     }
 }
 
-/// Why a workload could not be built.
+/// Reason for which a workload could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Something in the study.
+    /// A problem in the study.
     #[error(transparent)]
     Problem(#[from] Problem),
-    /// Something in what it reads.
+    /// A problem in the workload's input.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }
 
-/// A workload in the list.
+/// Entry of a workload in the list.
 pub struct WorkloadEntry {
-    /// What it says of itself.
+    /// Name, description and parameters.
     pub about: About,
-    /// Whether it ends by itself; the others need `measure.jobs` or `measure.time`.
+    /// Whether it ends by itself; otherwise `measure.jobs` or `measure.time` is required.
     pub ends: bool,
-    /// Whether it may know users and groups, and after which others its jobs come.
+    /// Whether it may know users, groups and the predecessors of jobs.
     pub knows_owners: bool,
-    /// Whether its clock counts seconds, whatever its parameters are; of any other nobody knows.
+    /// Whether its clock always counts seconds. Other workloads have an unknown unit.
     pub in_seconds: bool,
-    /// Its jobs, on a machine of this shape.
+    /// Builds the iterator of jobs for a machine of this shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
 }
 
@@ -171,7 +175,7 @@ impl Named for WorkloadEntry {
     }
 }
 
-/// Every workload.
+/// Every workload, in the order of lists and pages.
 pub static WORKLOADS: &[&WorkloadEntry] = &[
     &synthetic::ENTRY,
     &swf::ENTRY,
@@ -183,9 +187,8 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Puts the `load` of a workload that has none of its own into its `scale`.
-///
-/// A load is then asked for alike of all workloads.
+/// Moves the `load` of a workload without such a parameter into its `scale`. So all workloads
+/// accept a load in the same way.
 ///
 /// # Errors
 /// If both are given.
@@ -194,7 +197,7 @@ pub(crate) fn spell_out(lists: &dyn Lists, scenario: &mut Table) -> Result<(), P
     let name = workload.get(FAMILY.key).and_then(Value::as_str);
     let about = name.and_then(|name| FAMILY.find_in(lists, "workload", name).ok());
     let is_scaled = about.is_some_and(|about| about.params.iter().all(|own| own.name != "load"));
-    // What `scale` is beside a table is said where it is read.
+    // A `scale` that is no table is refused by the reader.
     if !is_scaled || workload.get("scale").is_some_and(|scale| !scale.is_table()) {
         return Ok(());
     }

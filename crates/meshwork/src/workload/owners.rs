@@ -1,14 +1,14 @@
-//! Whose jobs they are, each owner kept once.
+//! Owners of jobs, each stored once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::job::Owner;
 
-/// The number of an owner of whom nothing is known.
+/// Number of an owner without any known attribute.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// The owners that a workload has met, numbered from 0, by what it calls them.
+/// Owners in a workload, numbered from 0, by their key in the workload.
 #[derive(Debug)]
 pub(super) struct Owners<K> {
     numbers: BTreeMap<K, u32>,
@@ -22,7 +22,7 @@ impl<K> Default for Owners<K> {
 }
 
 impl<K: Ord + Clone> Owners<K> {
-    /// The number of the owner with this key, who is named when met for the first time.
+    /// Number of the owner with this key; `named` creates it at the first occurrence.
     pub(super) fn number(&mut self, key: K, named: impl FnOnce(K) -> Owner) -> u32 {
         if let Some(&number) = self.numbers.get(&key) {
             return number;
@@ -36,7 +36,6 @@ impl<K: Ord + Clone> Owners<K> {
         number
     }
 
-    /// The owner with this number.
     pub(super) fn get(&self, number: u32) -> Option<Arc<Owner>> {
         self.list.get(number as usize).map(Arc::clone)
     }

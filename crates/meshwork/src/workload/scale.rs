@@ -1,8 +1,9 @@
-//! Jobs scaled to a load, by one of several methods: which one decides what a heavier load is.
+//! Scaling of jobs to a given load, by one of several methods.
 //!
-//! Lo, Mache and Windisch (*A comparative study of real workload traces and synthetic workload models for parallel job
-//! scheduling*, JSSPP 1998) show that methods rank schedulers differently; Frachtenberg and Feitelson (*Pitfalls in
-//! parallel job scheduling evaluation*, JSSPP 2005) what each of them destroys.
+//! Lo, Mache and Windisch (*A comparative study of real workload traces and synthetic workload
+//! models for parallel job scheduling*, JSSPP 1998) show that methods rank schedulers differently;
+//! Frachtenberg and Feitelson (*Pitfalls in parallel job scheduling evaluation*, JSSPP 2005) show
+//! which property of a log each of them destroys.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::rng::Stream;
 use super::held::Held;
 use super::{Submissions, WorkloadContext, WorkloadError};
 
-/// What is said of a scaling.
+/// The keys of `scale`.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "load",
@@ -38,7 +39,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// What becomes larger where the load does.
+/// Quantity that is increased to increase the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,
@@ -58,12 +59,10 @@ static METHODS: Words<Method, 5> = Words::new([
 
 const DAY: f64 = 86_400.0;
 
-/// Whether the scaling must know whose jobs are.
+/// Whether the scaling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     params.meaning("by", &METHODS) == Method::Users
 }
-
-/// These jobs, scaled as the table says.
 pub(super) fn scaled(
     jobs: Submissions,
     params: &Params,
@@ -95,7 +94,6 @@ struct Scaling {
     keeps_owners: bool,
 }
 
-/// Processors times run time.
 fn work(job: &Job) -> f64 {
     job.request.nodes() as f64 * job.runtime
 }
@@ -155,8 +153,8 @@ impl Scaling {
         WorkloadError(format!("`{}.load` is {}, which would take {what}", self.key, self.load))
     }
 
-    /// Multiplies counts by a factor, found by halving, with which the work is the goal as nearly as whole processors
-    /// allow. Each job has a random number of its own that says whether its part of a processor becomes a whole one.
+    /// Multiplies processor counts by a factor found by bisection, so that the work is nearest to
+    /// `goal`. A random number per job decides whether its fractional processor is rounded up.
     fn resize(
         &self,
         jobs: &mut [Job],
@@ -172,7 +170,7 @@ impl Scaling {
         let coins: Vec<f64> = jobs.iter().map(|_| stream.unit()).collect();
         let resized = |job: &Job, coin: f64, factor: f64| {
             let size = libm::floor(job.request.nodes() as f64 * factor + coin);
-            // What is larger than the machine already stays so, and is refused.
+            // Jobs larger than the machine are not enlarged; they will be refused.
             let most = f64::from(self.processors).max(job.request.nodes() as f64);
             size.clamp(1.0, most) as u32
         };
@@ -205,7 +203,7 @@ impl Scaling {
         Ok(())
     }
 
-    /// The jobs of each user, by their places; each job of which nobody knows whose it is, alone.
+    /// Indices of the jobs of each user; each job without a user forms a group of its own.
     fn by_user(&self, jobs: &[Job]) -> Result<Vec<Vec<usize>>, WorkloadError> {
         let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         let mut alone = Vec::new();
@@ -225,8 +223,8 @@ impl Scaling {
         Ok(users.into_values().chain(alone).collect())
     }
 
-    /// All groups of jobs as often as the factor has whole parts, and of the rest one after another, in a random
-    /// order, as long as that brings the work nearer to the goal.
+    /// Repeats all groups as often as the whole part of `factor` says, then adds further groups.
+    /// These are taken in random order as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -236,7 +234,7 @@ impl Scaling {
         span: f64,
         stream: &mut Stream,
     ) -> Result<Vec<Job>, WorkloadError> {
-        /// As many jobs as are held at all.
+        /// Largest number of jobs held in memory.
         const MAX_JOBS: f64 = 1e7;
         if factor * jobs.len() as f64 > MAX_JOBS {
             return Err(self.impossible("more than 10000000 jobs"));
@@ -286,7 +284,7 @@ impl Scaling {
         Ok(taken)
     }
 
-    /// By how much somebody comes later.
+    /// Draws the shift of a repetition: a whole number of periods, if the span has at least two.
     fn shift(&self, span: f64, stream: &mut Stream) -> Shift {
         let periods = libm::floor(span / self.period);
         if periods < 2.0 {
@@ -297,8 +295,8 @@ impl Scaling {
     }
 }
 
-/// By how much the numbers of jobs that come again are larger each time: a job that comes again after another one comes
-/// after that one as it came again. Where none does, numbers stay.
+/// Offset between the numbers of repeated jobs; 0 if no job has a predecessor. A repetition of a
+/// follower follows the repetition of its predecessor.
 fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;
@@ -313,7 +311,7 @@ fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// A shift of arrivals, counted from the first of all; what leads beyond the end goes on at the beginning.
+/// Cyclic shift of arrivals, counted from the first one, within the span `around`.
 struct Shift {
     by: f64,
     around: f64,
@@ -371,7 +369,7 @@ mod tests {
         .collect()
     }
 
-    /// The load over the span of the log as it was.
+    /// Load over the original span of the log.
     fn load(jobs: &[Job], span: f64) -> f64 {
         jobs.iter().map(work).sum::<f64>() / (24.0 * span)
     }
@@ -436,9 +434,9 @@ mod tests {
             );
             let least = factor.floor() as usize;
             assert!(times.iter().all(|&n| n == least || n == least + 1), "{times:?}");
-            // One user of 40 is a fortieth of the work, roughly.
+            // One user of 40 has about a fortieth of the work.
             assert!((load(&jobs, all) / now - factor).abs() < 0.05, "{}", load(&jobs, all) / now);
-            // They come again on the same day of the week: seven weeks and a day make a span of whole weeks.
+            // Repetitions fall on the same day of the week: 50 days count as seven weeks.
             assert!(jobs.iter().all(|job| {
                 let shift = (job.arrival - before[job.number as usize - 1].arrival) / (7.0 * DAY);
                 (shift - shift.round()).abs() < 1e-6

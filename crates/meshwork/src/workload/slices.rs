@@ -1,4 +1,4 @@
-//! Jobs that ask for blocks of a mix of shapes: the slices of a production machine, or the shapes of a paper.
+//! Jobs that request blocks from a mix of shapes, of a production machine or of a paper.
 
 use crate::job::Request;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words};
@@ -10,7 +10,7 @@ use super::synthetic::{
 };
 use super::{WorkloadContext, WorkloadEntry};
 
-/// The entry in the list.
+/// Entry of the workload `slices`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "slices",
@@ -57,7 +57,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// Shapes for a machine of so many processors, and the weight of each.
+/// Shapes for a machine of this number of processors, with weights.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);
@@ -66,8 +66,8 @@ fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
     TPU_V4_2022.iter().map(|&(shape, share)| (shape, f64::from(share))).collect()
 }
 
-/// The slices of TPU v4 in production in 2022, and their shares in tenths of a percent. Twisted slices, which
-/// have other links and the same processors, are counted with those that are not.
+/// TPU v4 slices in production in 2022, with shares in tenths of a percent. Twisted slices, which
+/// have other links and the same processors, are counted with the others.
 const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([1, 1, 1], 21),
     ([1, 1, 2], 4),
@@ -97,10 +97,10 @@ const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([4, 4, 192], 4),
 ];
 
-/// Shapes and how often each comes, ready to draw from.
+/// Shapes with probabilities, ready to draw from.
 struct Mix {
     shapes: Vec<[u32; 3]>,
-    /// The share of each shape and of those before it.
+    /// Cumulative probability of each shape.
     up_to: Vec<f64>,
     mean_nodes: f64,
     stream: Stream,
@@ -151,7 +151,7 @@ impl Requests for Mix {
     }
 }
 
-/// The shapes of RFold's generator for a machine of so many processors, and the weight of each.
+/// Shapes of RFold's generator for a machine of this number of processors, with weights.
 fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
     let cubes = u64::from(nodes / 64);
     let longest = (4 * cubes) as u32;
@@ -160,7 +160,7 @@ fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
             && shape.iter().map(|side| u64::from(side.div_ceil(4))).product::<u64>() <= cubes
     };
     let even = |from: u32, to: u32| (from..=to).step_by(2);
-    // By size: lines, sheets and blocks.
+    // Lines, sheets and blocks of this size.
     let kinds = |size: u32| -> [Vec<[u32; 3]>; 3] {
         let lines = [[size, 1, 1]];
         let sheets =
@@ -210,7 +210,7 @@ mod tests {
         mix.iter().filter(|(shape, _)| of(shape)).map(|(_, weight)| weight).sum::<f64>() / total
     }
 
-    /// What is known of the generator on the machine of the paper.
+    /// Known properties of the generator on the paper's machine.
     #[test]
     fn the_mix_of_rfold_has_its_sizes_and_kinds() {
         let mix = rfold(4096);
@@ -243,7 +243,7 @@ mod tests {
     fn the_shares_of_production_are_those_of_the_table() {
         let total: u32 = TPU_V4_2022.iter().map(|(_, share)| share).sum();
         assert_eq!(total, 975);
-        // Below a cube there are 29.2 percent of all.
+        // Shapes smaller than a cube have 29.2 percent.
         let below: u32 =
             TPU_V4_2022.iter().filter(|(s, _)| s.iter().product::<u32>() < 64).map(|p| p.1).sum();
         assert_eq!(below, 292);

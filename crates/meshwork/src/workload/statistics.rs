@@ -1,4 +1,4 @@
-//! What a log is like: counts, spans and distributions, from one pass over its lines.
+//! Statistics of a log: counts, spans and distributions from one pass over its lines.
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
@@ -9,23 +9,23 @@ use super::swf::{Header, Line, Record, RecordError, job, records};
 use super::table::Listed;
 use super::{Rows, WorkloadError};
 
-/// The distribution of one column, over the jobs in which it is known.
+/// Distribution of one column over the jobs in which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Column {
-    /// How many jobs it is known in.
+    /// Number of jobs in which it is known.
     pub count: u64,
-    /// Their mean.
+    /// Arithmetic mean.
     pub mean: f64,
-    /// Half of them are at most this: the middle value, or the mean of the two in the middle.
+    /// Median: the middle value, or the mean of the two in the middle.
     pub median: f64,
-    /// The smallest.
+    /// Smallest value.
     pub min: f64,
-    /// The largest.
+    /// Largest value.
     pub max: f64,
 }
 
 impl Column {
-    /// `None` without values.
+    /// Computes the distribution; `None` without values.
     fn of(mut values: Vec<f64>) -> Option<Column> {
         let count = values.len();
         if count == 0 {
@@ -45,8 +45,9 @@ impl Column {
     }
 }
 
-/// Statistics of a log. Shares and columns are of the lines that are jobs; `None` is what the log
-/// does not tell.
+/// Statistics of a log. Shares and columns are of the lines that are jobs.
+///
+/// `None` means that the log lacks the information.
 ///
 /// ```
 /// use meshwork::workload::statistics::Statistics;
@@ -61,58 +62,58 @@ impl Column {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// The comments of the log, wherever they stand.
+    /// Comments of the log, from anywhere in the file.
     pub header: Header,
-    /// Lines that are not comments.
+    /// Number of lines that are not comments.
     pub lines: u64,
-    /// Lines that are jobs.
+    /// Number of lines that are jobs.
     pub jobs: u64,
-    /// Lines passed over because the run time is not known.
+    /// Number of lines skipped because the run time is unknown.
     pub no_run_time: u64,
-    /// Lines passed over because no processors are known, among the others.
+    /// Number of other lines skipped because no processors are known.
     pub no_processors: u64,
-    /// Lines passed over because the time of submission is not known, among the others.
+    /// Number of other lines skipped because the submission time is unknown.
     pub no_submit_time: u64,
-    /// Lines, of all, with a time of submission before that of the line above.
+    /// Number of lines whose submission time is before that of the preceding line.
     pub out_of_order: u64,
-    /// When the first job was submitted, in seconds on the log's clock.
+    /// Submission of the first job, in seconds on the log's clock.
     pub first_submit: Option<f64>,
-    /// When the last job was submitted.
+    /// Submission of the last job, in seconds on the log's clock.
     pub last_submit: Option<f64>,
     /// Processors of the machine by the header: `MaxProcs`, or else `MaxNodes`.
     pub processors_by_header: Option<u64>,
     /// Processors of the largest job.
     pub largest_job: Option<u64>,
-    /// Run times, in seconds.
+    /// Run times in seconds.
     pub run_time: Option<Column>,
-    /// Processors asked for.
+    /// Requested processors.
     pub processors: Option<Column>,
-    /// Seconds from one submission to the next, in order of submission.
+    /// Seconds between consecutive submissions.
     pub interarrival: Option<Column>,
-    /// Run time over requested time, where there is a request.
+    /// Run time divided by requested time, for jobs with a request.
     pub accuracy: Option<Column>,
-    /// Jobs without a requested time.
+    /// Number of jobs without a requested time.
     pub no_request: u64,
-    /// Jobs that ran longer than requested.
+    /// Number of jobs that ran longer than requested.
     pub beyond_request: u64,
-    /// Jobs with a run time of 0.
+    /// Number of jobs with a run time of 0.
     pub zero_run_time: u64,
-    /// The share of jobs on one processor.
+    /// Share of jobs on one processor.
     pub serial: Option<f64>,
-    /// The share of jobs on a power of two of processors, one included.
+    /// Share of jobs on a power of two of processors, one included.
     pub power_of_two: Option<f64>,
-    /// Work asked for over what the machine can do from the first submission to the last: the sum
-    /// of processors times run time, over processors of the machine times that span. The machine is
-    /// the one of the header, or as large as the largest job.
+    /// Offered load: requested work divided by the machine's capacity between first and last
+    /// submission. Work is the sum of processors times run time, capacity is processors of the
+    /// machine times that span. The machine is the one of the header, or as large as the largest
+    /// job.
     pub load: Option<f64>,
-    /// Users that are told apart.
+    /// Number of distinct users.
     pub users: u64,
 }
 
 impl Statistics {
-    /// The statistics of the log that this reads.
-    ///
-    /// Four numbers of every job are held in memory, for the medians.
+    /// Computes the statistics of a log in the Standard Workload Format. Four numbers of every job
+    /// are held in memory for the medians.
     ///
     /// # Errors
     /// The first line that cannot be read.
@@ -129,10 +130,10 @@ impl Statistics {
         Ok(collected.finish())
     }
 
-    /// The statistics of a table of jobs.
+    /// Computes the statistics of a table of jobs.
     ///
     /// # Errors
-    /// The first row that is no job, or a table without rows.
+    /// The first row that is not a job, or a table without rows.
     pub fn of_table(rows: Rows, path: &str) -> Result<Statistics, WorkloadError> {
         let Listed { jobs, origin, .. } = Listed::read(rows, path)?;
         let mut collected = Collected::default();
@@ -150,17 +151,17 @@ impl Statistics {
             collected.count(&record);
             collected.add_job(&job, &record);
         }
-        // A table has names, which no line of a log has.
+        // A table has user names, which the lines of a log lack.
         Ok(Statistics { users: users.len() as u64, ..collected.finish() })
     }
 
-    /// Seconds from the first submission to the last.
+    /// Seconds from the first to the last submission.
     #[must_use]
     pub fn span(&self) -> Option<f64> {
         Some(self.last_submit? - self.first_submit?)
     }
 
-    /// Lines that are no jobs.
+    /// Number of lines that are not jobs.
     #[must_use]
     pub fn unusable(&self) -> u64 {
         self.no_run_time + self.no_processors + self.no_submit_time

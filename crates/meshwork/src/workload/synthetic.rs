@@ -1,4 +1,4 @@
-//! Jobs drawn from distributions: Poisson arrivals, sizes and run times from named streams.
+//! Jobs with Poisson arrivals, and sizes and run times from distributions with their own streams.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};
@@ -8,7 +8,7 @@ use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// How often jobs arrive: by what they ask for,
+/// Parameter for the arrival rate, given as a load.
 pub(super) const LOAD: Param = Param {
     name: "load",
     kind: Kind::Number(Range::Positive),
@@ -16,7 +16,7 @@ pub(super) const LOAD: Param = Param {
     help: "the arrival rate that asks, on average, for this share of the machine's work",
 };
 
-/// by their rate,
+/// Parameter for the arrival rate, given directly.
 pub(super) const ARRIVAL_RATE: Param = Param {
     name: "arrival_rate",
     kind: Kind::Number(Range::Positive),
@@ -24,7 +24,7 @@ pub(super) const ARRIVAL_RATE: Param = Param {
     help: "jobs that arrive in a unit of time, on average",
 };
 
-/// or by the time between them.
+/// Parameter for the arrival rate, given as the mean time between arrivals.
 pub(super) const MEAN_INTERARRIVAL: Param = Param {
     name: "mean_interarrival",
     kind: Kind::Number(Range::Positive),
@@ -32,7 +32,7 @@ pub(super) const MEAN_INTERARRIVAL: Param = Param {
     help: "time from one arrival to the next, on average",
 };
 
-/// How long they run.
+/// Parameter for the distribution of run times.
 pub(super) const RUN_TIMES: Param = Param {
     name: "runtimes",
     kind: Kind::Component(&RUNTIMES),
@@ -40,7 +40,7 @@ pub(super) const RUN_TIMES: Param = Param {
     help: "the distribution of run times",
 };
 
-/// What is drawn: a run time, or the work.
+/// Parameter that says whether run times or work is drawn.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
     kind: DEMANDS.kind(),
@@ -49,7 +49,7 @@ pub(super) const DEMAND: Param = Param {
            work; independent: the work is drawn, and spread over the job's processors",
 };
 
-/// The entry in the list.
+/// Entry of the workload `synthetic`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "synthetic",
@@ -87,19 +87,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// What is drawn: whether the work, and not the run time.
+/// Whether work is drawn instead of run times.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
-
-/// What jobs ask for, as it is drawn.
 pub(super) trait Requests: Send {
-    /// The exact mean of the number of processors asked for.
+    /// Exact mean of the number of requested processors.
     fn mean_nodes(&self) -> f64;
-
-    /// What the next job asks for.
     fn draw(&mut self) -> Request;
 }
 
-/// Requests of a distribution of sizes, each side from a stream of its own.
+/// Requests from a distribution of sizes, with a stream for each side.
 struct OfSizes {
     sizes: Sizes,
     streams: Vec<Stream>,
@@ -115,12 +111,12 @@ impl Requests for OfSizes {
     }
 }
 
-/// An endless iterator of jobs.
+/// Endless iterator of jobs.
 pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// The mean number of processors asked for, where demand does not depend on the size.
+    /// Mean number of requested processors if work is drawn; `None` if run times are.
     spread_over: Option<f64>,
     arrivals: Stream,
     runtime_stream: Stream,
@@ -129,7 +125,7 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// Jobs that ask for these, and arrive and run as the parameters say.
+    /// Creates jobs with these requests; arrivals and run times follow the parameters.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,
@@ -150,14 +146,12 @@ impl<R: Requests> Synthetic<R> {
         })
     }
 }
-
-/// The stream of this name.
 pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }
 
-/// The mean time between arrivals. A job asks for `work` on average: under either kind of demand the
-/// mean of processors times run time is the product of the two means.
+/// Mean time between arrivals for a mean `work` per job. Under either kind of demand the mean of
+/// processors times run time is the product of the two means.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,
@@ -256,7 +250,7 @@ mod tests {
             before.zip(&jobs).map(|(before, job)| job.arrival.units() - before).collect();
         assert!(gaps.iter().all(|&gap| gap > 0.0));
         // Four standard errors each: of the mean, and of the second moment, whose variance for an
-        // exponential is 20 means to the fourth.
+        // exponential is 20 times the mean to the fourth.
         let first = mean(gaps.iter().copied());
         let second = mean(gaps.iter().map(|gap| gap * gap));
         assert!((first - gap).abs() < 4.0 * gap / n.sqrt(), "{first} {gap}");
@@ -284,7 +278,7 @@ mod tests {
             let load = work.iter().sum::<f64>() / (nodes * span);
             let average = mean(work.iter().copied());
             let spread = mean(work.iter().map(|w| (w / average - 1.0).powi(2)));
-            // Four standard errors of a sum of work over a sum of gaps.
+            // Four standard errors of a sum of work divided by a sum of gaps.
             let slack = 4.0 * 0.7 * ((spread + 1.0) / jobs.len() as f64).sqrt();
             assert!((load - 0.7).abs() < slack, "{demand}: {load} {slack}");
         }
@@ -336,7 +330,7 @@ mod tests {
                 format!("{} {:.6} {} {:.6}", job.number, job.arrival, job.request, job.runtime)
             })
             .collect();
-        // Changing these changes every synthetic result: bump `MODEL_VERSION` with them.
+        // Changing these changes every synthetic result: increase `MODEL_VERSION` with them.
         let expected =
             ["1 0.742294 27x14 2.999243", "2 0.960977 2x32 13.930553", "3 2.231358 12x24 4.040720"];
         assert_eq!(text, expected);

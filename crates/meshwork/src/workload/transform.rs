@@ -1,4 +1,4 @@
-//! What can be done to any workload on its way to the engine: scaled, cut, split.
+//! Transformations of any workload on its way to the engine: scaling, cutting, splitting.
 
 use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
@@ -11,10 +11,10 @@ use super::held::Held;
 use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// How many jobs `from` passes over before it is given up.
+/// Largest number of jobs skipped by `from` before it gives up.
 const MAX_PASSED_OVER: u64 = 10_000_000;
 
-/// Parameters that every workload has besides its own.
+/// Parameters that every workload has in addition to its own.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "from",
@@ -87,7 +87,7 @@ pub(super) const PARAMS: &[Param] = &[
     SHAPE,
 ];
 
-/// What is said of deadlines.
+/// The keys of `deadlines`.
 const DEADLINES: &[Param] = &[Param {
     name: "factor",
     kind: Kind::Number(Range::Positive),
@@ -95,11 +95,11 @@ const DEADLINES: &[Param] = &[Param {
     help: "a job is to have ended so many times its estimate after its arrival",
 }];
 
-/// What the words of [`SHAPE`] mean.
+/// Meanings of the words of [`SHAPE`].
 pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
-/// How a count of processors becomes a block.
+/// Parameter that says how a count of processors becomes a block.
 pub const SHAPE: Param = Param {
     name: "shape",
     kind: SHAPES.kind(),
@@ -109,11 +109,10 @@ pub const SHAPE: Param = Param {
            however long the block is, and is squarest where none fits",
 };
 
-/// The workload that these parameters describe, on a machine of this shape: built by its entry,
-/// then transformed.
+/// Builds and transforms the workload that the parameters describe, for a machine of this shape.
 ///
 /// # Errors
-/// What is wrong with the parameters, or with what the workload reads.
+/// A problem with the parameters, or with the workload's input.
 pub fn submissions(
     entry: &WorkloadEntry,
     params: &Params,
@@ -147,8 +146,9 @@ pub fn submissions(
     Ok(transformed(entry.ends, jobs, params, setting)?)
 }
 
-/// These jobs, cut, shuffled, split, scaled, given other estimates and deadlines, and linked, as the parameters common to
-/// all workloads say, in this order.
+/// Applies the transformations common to all workloads.
+///
+/// The order is: cut, shuffle, split, scale, give other estimates and deadlines, link.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.
@@ -159,7 +159,7 @@ pub fn transformed(
     setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, Problem> {
     let most = check(ends, params, setting)?;
-    // Each step is there only where it does something: a workload as it is costs nothing more.
+    // Each step is added only if it has an effect: an untransformed workload costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
     if from.is_some() || until.is_some() {
         jobs = Box::new(Cut {
@@ -219,7 +219,7 @@ pub fn transformed(
     Ok(jobs)
 }
 
-/// A job that has no deadline with one: so many times its estimate after its arrival.
+/// Gives a job without a deadline one: `factor` times its estimate after its arrival.
 fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     if let Submission::Job(job) = &mut item
         && job.deadline().is_none()
@@ -230,8 +230,8 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     item
 }
 
-/// What contradicts itself, which is found before any file is opened; returns the processors above
-/// which a job is split, if any is.
+/// Checks the parameters for contradictions before any file is opened. Returns the number of
+/// processors above which jobs are split, if any.
 fn check(
     ends: bool,
     params: &Params,
@@ -292,20 +292,19 @@ fn check(
     Ok(Some(most))
 }
 
-/// The jobs that arrive from one instant on and before another one. A cut that leaves none is an error: it
-/// would give a run of nothing.
+/// Jobs that arrive in a time interval. A cut without jobs is an error: the run would be empty.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,
     until: Option<f64>,
-    /// Where the parameters stand.
+    /// Path of the workload's parameters, for errors.
     path: String,
     /// Whether the workload ends by itself.
     ends: bool,
     passed_over: u64,
-    /// When the first job of all arrives.
+    /// Arrival of the first job of the workload.
     first: Option<f64>,
-    /// When the last job arrives that came too early.
+    /// Arrival of the last job skipped by `from`.
     last_passed: Option<f64>,
     /// Whether any job was left.
     any: bool,
@@ -313,8 +312,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// What was selected, and what there is to select from; `beyond` is when the job arrives that comes too
-    /// late.
+    /// Error for a cut without jobs: the selected interval and the interval with jobs. `beyond` is
+    /// the arrival of the first job that is too late.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -324,7 +323,7 @@ impl Cut {
             (Some(from), None) => format!("`{}` is {from}", key("from")),
             (None, until) => format!("`{}` is {}", key("until"), until.unwrap_or_default()),
         };
-        // The rest is read for the sake of the sentence.
+        // The rest is read only for the error message.
         let rest = if self.ends { Some(&mut self.jobs) } else { None };
         let last = rest.into_iter().flatten().filter_map(|item| match item {
             Ok(Submission::Job(job)) => Some(job.arrival.units()),
@@ -369,7 +368,7 @@ impl Iterator for Cut {
             };
             self.last_passed = Some(at);
             self.passed_over += 1;
-            // A workload without an end may take for ever to get there.
+            // A workload without an end may never get there.
             if self.passed_over == MAX_PASSED_OVER {
                 self.is_over = true;
                 return Some(Err(WorkloadError(format!(
@@ -382,7 +381,7 @@ impl Iterator for Cut {
     }
 }
 
-/// Ends with the job after which there are enough; lines that are no jobs do not count.
+/// Ends after a number of jobs; unusable lines do not count.
 struct FirstJobs {
     jobs: Submissions,
     left: u64,
@@ -403,7 +402,7 @@ impl Iterator for FirstJobs {
     }
 }
 
-/// The jobs in a random order, each at the next of the instants at which any arrives.
+/// Permutes the jobs at random; the sequence of arrivals stays the same.
 ///
 /// # Complexity
 /// **O(n)** for *n* jobs.
@@ -416,14 +415,14 @@ fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     jobs
 }
 
-/// Cuts jobs that ask for a count above `most` into several, with the same number, arrival and run
-/// time: first those of `most`, then the rest. A block or a subcube above `most` is an error: into which
-/// blocks one is to be cut, no paper says.
+/// Splits jobs that request more than `most` processors into several jobs. The parts have the same
+/// number, arrival and run time: parts of `most` first, then the rest. A block or subcube above
+/// `most` is an error, because no paper says into which blocks it should be split.
 struct Split {
     jobs: Submissions,
     most: u32,
     key: String,
-    /// The job that is being cut, with the processors it still asks for.
+    /// The job being split, with the processors it still requests.
     rest: Option<Job>,
 }
 
@@ -546,7 +545,7 @@ mod tests {
         let both = "`workload.from` is 41 and `workload.until` is 49";
         assert_eq!(refused("from = 41\nuntil = 49"), format!("{both}, {there}"));
         assert_eq!(refused("until = 0\nshuffle = true"), format!("`workload.until` is 0, {there}"));
-        // A log of which no line is left has lines that are none, and then the sentence.
+        // A log of which no line is left yields its unusable lines, and then the error.
         let log = built("name = 'swf'\npath = 'log'\nfrom = 8", &Ten).unwrap().last().unwrap();
         assert_eq!(
             log.unwrap_err().0,
@@ -582,7 +581,7 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, sizes(&still), "each of them once");
         assert_eq!(moved, table("shuffle = true"), "the same stream gives the same order");
-        // A shuffle of the first jobs is not the first jobs of a shuffle.
+        // Shuffling the first jobs differs from taking the first jobs of a shuffle.
         let mut first = sizes(&table("shuffle = true\nfirst_jobs = 4"));
         first.sort_unstable();
         assert_eq!(first, [1, 2, 3, 4]);
@@ -603,7 +602,7 @@ mod tests {
 
     #[test]
     fn a_shuffle_is_even() {
-        // Where the job of 1 processor goes, of three: 1,000 each, standard deviation 26.
+        // Positions of the job of 1 processor among three: 1,000 each, standard deviation 26.
         let mut at = [0; 3];
         for seed in 0..3000 {
             let job = |n: u32| Job::new(u64::from(n), Time::ZERO, Request::Nodes(n), 1.0);
@@ -651,7 +650,7 @@ mod tests {
     }
 
     proptest! {
-        /// Splitting conserves work, and scaling by s scales it by s.
+        /// Splitting conserves work, and scaling by s multiplies it by s.
         #[test]
         fn work_is_conserved_by_a_split_and_scaled_by_a_scale(
             share in 0.1..1.0_f64,

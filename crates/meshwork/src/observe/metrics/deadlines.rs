@@ -1,4 +1,4 @@
-//! Whether jobs end in time.
+//! Metrics of deadlines.
 
 use super::{Measure, MetricEntry};
 use crate::registry::About;

@@ -1,4 +1,4 @@
-//! What the machine takes.
+//! Metrics of energy and power.
 
 use super::{Integrand, Measure, MetricEntry, Totals};
 use crate::registry::About;

@@ -1,9 +1,7 @@
-//! What outages and checkpoints cost.
+//! Metrics of the costs of outages and checkpoints.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;
-
-/// Units of the clock in an hour, where it counts seconds.
 const HOUR: f64 = 3600.0;
 
 pub(super) static GOODPUT: MetricEntry = MetricEntry {

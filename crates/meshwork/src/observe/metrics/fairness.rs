@@ -1,4 +1,4 @@
-//! Whether users, and jobs, are served alike.
+//! Metrics of fairness between users and between jobs.
 
 use super::{Measure, MetricEntry, Quantity};
 use crate::registry::About;

@@ -1,4 +1,4 @@
-//! What jobs meet: means over jobs.
+//! Metrics that are means over jobs.
 
 use super::{Measure, MetricEntry, Quantity};
 use crate::registry::About;

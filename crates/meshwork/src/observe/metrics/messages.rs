@@ -1,4 +1,4 @@
-//! What messages meet, and how far apart the processors of a job lie.
+//! Metrics of messages and of the dispersal of a job's processors.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;

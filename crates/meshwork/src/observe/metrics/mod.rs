@@ -1,8 +1,8 @@
-//! Metrics: what is measured, as data.
+//! Metrics as data.
 //!
 //! Nearly every metric is a ratio of two sums, over jobs or over time: a mean wait is waits over
-//! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
-//! serves them all, for the whole run, for each batch of it, and for each size of job.
+//! jobs, a utilization is processor-time held over processor-time available. So one accumulator
+//! serves them all, for the whole run, for each batch, and for each class of jobs.
 
 mod deadlines;
 mod energy;
@@ -38,18 +38,18 @@ use time::{
 use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
 use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE};
 
-/// A metric in the list.
+/// Entry of a metric in the list.
 pub struct MetricEntry {
-    /// What it says of itself.
+    /// Name, description and parameters.
     pub about: About,
-    /// In what it is measured.
+    /// Unit of the values.
     pub unit: &'static str,
-    /// How it is measured. Its parameters reach what is called for each job, as [`Rules::params`].
+    /// Method of measurement. Its functions receive the parameters as [`Rules::params`].
     pub measure: Measure,
 }
 
 impl MetricEntry {
-    /// Whether a parameter has to be given: it is then measured only where a study names it.
+    /// Whether a parameter is required, so that the metric is measured only if a study names it.
     fn must_be_named(&self) -> bool {
         self.about.params.iter().any(|param| matches!(param.default, DefaultValue::Required))
     }
@@ -61,54 +61,52 @@ impl Named for MetricEntry {
     }
 }
 
-/// How a metric is measured.
+/// Method by which a metric is measured.
 pub enum Measure {
-    /// The mean of a quantity over the jobs that finished; jobs of which it is not a number have none.
+    /// Mean of a quantity over the finished jobs; jobs for which it is NaN are skipped.
     Mean(Quantity),
-    /// The same of anything else.
+    /// Mean of a function over the finished jobs; jobs for which it is NaN are skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
-    /// The ratio of two sums over the jobs that finished, of what is given for each: over what it stands, and under. A job for
-    /// which either is not a number adds nothing.
+    /// Ratio of two sums over the finished jobs; the function returns numerator and denominator.
+    /// Jobs for which either is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
-    /// The mean over the jobs that finished of the time that each waited for this.
+    /// Mean over the finished jobs of the time each waited for this cause.
     PerWait(Cause),
-    /// The mean of this over the jobs that started.
+    /// Mean of a function over the started jobs.
     PerStart(fn(&Running) -> f64),
-    /// A ratio of two integrals over time.
+    /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
-    /// What the machine took over all time, with what waking took, in watts.
+    /// Mean power of the machine in watts, including the energy of wake-ups.
     Power,
-    /// The same ratio as over time, less what each run did in vain that ended or was interrupted.
+    /// Ratio of two integrals over time, less the wasted part of each ended or interrupted run.
     Net(Integrand, Integrand, fn(&Running) -> f64),
-    /// What each job that finished adds, over an integral over time.
+    /// Sum over the finished jobs, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
-    /// The mean over the jobs that arrived of the jobs that waited when each did.
+    /// Mean over arrivals of the number of jobs waiting at that instant.
     PerArrival,
-    /// The mean of this share, what is over what is under, over the instants just after a job has started or ended.
+    /// Mean of a ratio (numerator and denominator) over the instants after starts and ends.
     PerEvent(fn(&State) -> (f64, f64)),
-    /// The quantile at this share of a quantity of the jobs that finished.
+    /// Quantile of a quantity over the finished jobs, at this share from 0 to 1.
     Quantile(Quantity, f64),
-    /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
+    /// Mean per message over the messages of the finished jobs; the function returns a job's sum.
     PerMessage(fn(&Messages) -> f64),
-    /// Jain's index of the users' means of a quantity of the jobs that finished: how alike they are served.
+    /// Jain's fairness index of the users' means of a quantity over the finished jobs.
     Evenness(Quantity),
-    /// The mean over the jobs that finished of this of the time by which each started later than it would have if nobody
-    /// had arrived after it.
+    /// Mean over the finished jobs of a function of each job's lateness. Lateness is the time by
+    /// which a job started later than it would have without later arrivals.
     PerLateness(fn(f64) -> f64),
-    /// The mean over the jobs that finished of the value that a function gives each. It is made for
-    /// the run and its machine; jobs of which it is not a number have none.
+    /// Mean over the finished jobs of a function made for the run and its machine; NaN is skipped.
     MeanBy(fn(&'static About, &[Topology]) -> JobValue),
-    /// The number that a gauge shows in the end. It is made for the run and its machine, and sees
-    /// all of it, its warm-up too.
+    /// Final value of a gauge made for the run and its machine, which also observes the warm-up.
     Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
-    /// Something that only the run as a whole has.
+    /// Value computed from the totals of the run.
     Total(fn(&Totals) -> Option<f64>),
-    /// The same, of what the machine took.
+    /// Value computed from the totals of the run that depends on energy.
     Energy(fn(&Totals) -> Option<f64>),
 }
 
 impl Measure {
-    /// Whether it goes by what blocks the oldest waiting job, or may.
+    /// Whether the metric depends, or may depend, on [`State::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {
@@ -135,10 +133,10 @@ impl Measure {
     }
 }
 
-/// Gives each job that finishes a value; made anew for each run.
+/// Function that gives each finished job a value; created for each run.
 pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
-/// Watches one run, and shows a number at its end.
+/// Observer of one run that has a value at its end.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -188,36 +186,36 @@ pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Gauge: Observer + Send {
-    /// The number; nothing where there was nothing to measure.
+    /// Final value; `None` if nothing was measured.
     fn value(&self) -> Option<f64>;
 }
 
-/// What means and quantiles are taken of.
+/// Quantity of a job of which means and quantiles are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Start less arrival.
+    /// Start minus arrival, without the time of earlier, interrupted runs.
     Wait,
-    /// Finish less arrival.
+    /// Finish minus arrival.
     Turnaround,
-    /// Turnaround over service; a job that took no time has none.
+    /// Turnaround divided by service; NaN for a job that took no time.
     Slowdown,
-    /// Turnaround over service, both at least a threshold.
+    /// Turnaround divided by service, both raised to at least the threshold of [`Rules`].
     BoundedSlowdown,
-    /// For how long it held processors.
+    /// Time for which the job held processors.
     Service,
-    /// How many processors it asked for.
+    /// Number of requested processors.
     Size,
 }
 
 impl Quantity {
-    /// Its value for a job that has finished; not a number where the job has none.
+    /// Value for a finished job; NaN if it has none.
     #[must_use]
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
         Quantity::all(job, finish, rules)[self as usize]
     }
 
-    /// The values of all of them, each in its place: they are so few, and have so much in common, that whoever wants
-    /// several finds all at once.
+    /// Values of all quantities, in declaration order. They are few and share most of their
+    /// computation, so computing all at once is cheaper than several by themselves.
     #[inline]
     pub(super) fn all(job: &Running, finish: Time, rules: &Rules) -> [f64; 6] {
         let (turnaround, service) = (finish - job.job.arrival, job.service(finish));
@@ -227,37 +225,37 @@ impl Quantity {
     }
 }
 
-/// What a study says of how metrics are measured.
+/// Settings of a study for its metrics.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Run times below this count as this much in the bounded slowdown.
+    /// Smallest service time used in the bounded slowdown, in units of the clock.
     pub slowdown_threshold: f64,
-    /// The parameters of the metric that is asked, with every default: none for most.
+    /// Parameters of the metric with every default; empty for most metrics.
     pub params: Params,
 }
 
 /// Counts of a run as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
-    /// When the first job arrived.
+    /// Instant of the first arrival.
     pub first_arrival: Option<Time>,
-    /// When the last job that finished did so.
+    /// Instant of the last finish.
     pub last_finish: Option<Time>,
-    /// The longest wait of a job that counts.
+    /// Longest wait of a measured job.
     pub max_wait: Option<f64>,
-    /// Processor-time of which interruptions left nothing.
+    /// Processor-time lost to interruptions.
     pub lost: f64,
-    /// What the machine took, in joules, where that is measured.
+    /// Energy of the machine in joules, if measured.
     pub energy: f64,
-    /// Processors that were woken, where that is measured.
+    /// Number of processors woken, if measured.
     pub woken: u64,
-    /// Turnarounds of the jobs that count, where what the machine took is measured.
+    /// Sum of turnarounds of the measured jobs, if energy is measured.
     pub turnarounds: f64,
-    /// Jobs that finished and count.
+    /// Number of measured jobs.
     pub finished: u64,
-    /// Jobs that would not fit the empty machine.
+    /// Number of refused jobs: those that do not fit the empty machine or were turned away.
     pub refused: u64,
-    /// Lines of the log that were no jobs.
+    /// Number of log lines that are not jobs.
     pub unusable: u64,
 }
 
@@ -328,7 +326,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &UNUSABLE,
 ];
 
-/// Metrics of messages and of where they go: measured where jobs send messages, unless asked for.
+/// Metrics of messages and dispersal: measured by default only if jobs send messages.
 static OF_MESSAGES: &[&MetricEntry] = &[
     &PACKET_LATENCY,
     &NETWORK_LATENCY,
@@ -339,9 +337,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Measured only where a study asks for it, besides all quantiles, which keep a number for each
-/// job, and whatever is made anew for each run, which may cost anything: what jobs wait for costs
-/// questions, fair starts cost runs, and most jobs have neither deadlines nor users.
+/// Metrics measured only on request, besides quantiles and per-run functions and gauges. Quantiles
+/// store a number for each job, and per-run functions and gauges may cost anything. Causes of waits
+/// cost allocator queries, fair starts cost runs, and most jobs have neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -359,11 +357,10 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UNFAIRNESS,
 ];
 
-/// Metrics that go by which nodes a job holds.
+/// Metrics that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric goes by which nodes a job holds, and not only by how many: of those from outside, each that is shown
-/// jobs may.
+/// Whether a metric depends on which nodes a job holds. Custom metrics that are given jobs may.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(
@@ -377,30 +374,30 @@ pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     is_in(OF_PLACES) || (is_shown_jobs && !is_in(METRICS))
 }
 
-/// Metrics of what outages cost: measured where nodes may fail, unless asked for.
+/// Metrics of the costs of outages: measured by default only if nodes may fail.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
-/// Metrics of what the machine takes: measured where a scenario says what processors take, unless asked for.
+/// Metrics of energy: measured by default only if the scenario has an energy model.
 static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
 
-/// Whether a metric is of what the machine takes, which is said nowhere but under `energy`.
+/// Whether a metric depends on power, which only the key `energy` defines.
 pub(crate) fn is_of_energy(metric: &MetricEntry) -> bool {
     matches!(metric.measure, Measure::Energy(_) | Measure::Power)
         || OF_ENERGY.iter().any(|own| own.about.name == metric.about.name)
 }
 
-/// What of a run decides which metrics it has.
+/// Properties of a run that decide which metrics are measured by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features {
-    /// Whether its jobs send messages.
+    /// Whether jobs send messages.
     pub sends: bool,
     /// Whether nodes may fail.
     pub fails: bool,
-    /// Whether it is said what processors take.
+    /// Whether the scenario has an energy model.
     pub draws: bool,
 }
 
-/// What of these metrics is measured in such a run where nothing is asked for.
+/// Names of the metrics that are measured by default in a run with these features.
 #[must_use]
 pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static str> {
     let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {
@@ -417,6 +414,6 @@ pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static st
     metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }
 
-/// Metrics, as a family of names.
+/// The metrics as a family of names.
 pub static FAMILY: Family =
     Family { kind: "metric", key: "name", entries: || abouts(METRICS), common: &[] };

@@ -1,9 +1,7 @@
-//! Metrics that are quantiles over jobs: what a usual job meets, and what an unlucky one does.
+//! Metrics that are quantiles over jobs.
 
 use super::{Measure, MetricEntry, Quantity};
 use crate::registry::About;
-
-/// How quantiles are kept, for all of them.
 const COST: &str = "O(1) for each job, and O(j) at the end for j measured jobs. Eight bytes are kept for each \
                     job, up to 1,048,576 of them; beyond that values are counted in classes, and a \
                     quantile is within 0.05 %.";

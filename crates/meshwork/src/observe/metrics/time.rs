@@ -1,4 +1,4 @@
-//! What the machine does: means over time, and rates.
+//! Metrics that are means over time, and rates.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;

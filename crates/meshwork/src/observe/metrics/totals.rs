@@ -1,4 +1,4 @@
-//! What only a run as a whole has.
+//! Metrics that are defined for a run as a whole.
 
 use super::{Measure, MetricEntry};
 use crate::registry::About;

@@ -1,10 +1,8 @@
-//! Waits, split by what jobs waited for.
+//! Metrics that split the wait by its cause.
 
 use super::{Measure, MetricEntry};
 use crate::job::Cause;
 use crate::registry::About;
-
-/// What all of them cost.
 const COMPLEXITY: &str = "After each change of the machine a question to the allocator for each form in which jobs wait, and O(1) for \
                           each waiting job and each span between two events. Nothing where it is not asked for.";
 

@@ -1,8 +1,8 @@
-//! Jobs that are submitted after others have ended: a log replayed as what users did, and not as when they did it.
+//! Dependencies: replay of a log in which jobs are submitted after others have ended.
 //!
-//! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of parallel job scheduling*,
-//! MASCOTS 2014): users wait for their jobs, think, and submit the next; a replay in which jobs come when they came on another
-//! machine, under another scheduler, has users who do not mind.
+//! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of
+//! parallel job scheduling*, MASCOTS 2014): users wait for their jobs, think, and submit the next
+//! one. A replay with the submission times of another machine and scheduler ignores this.
 
 mod sessions;
 
@@ -17,8 +17,6 @@ use super::held::Held;
 use super::{Following, Submission, Submissions, WorkloadError};
 
 pub(crate) use sessions::Sessions;
-
-/// A way to know after which others jobs come, in the list.
 struct DependenciesEntry {
     about: About,
     source: fn(&Params) -> Option<Source>,
@@ -30,7 +28,7 @@ impl Named for DependenciesEntry {
     }
 }
 
-/// Ways to know after which others jobs come, as a family of names.
+/// Sources of dependencies, as a family of names.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",
@@ -103,32 +101,32 @@ enum Replay {
 
 static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("held", Replay::Held)]);
 
-/// How it is known after which others jobs come.
+/// Source of the dependencies between jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    /// The log says so.
+    /// The log states the predecessors.
     Log,
-    /// It is seen from when users submitted their jobs.
+    /// Predecessors are inferred from the submission times of each user.
     User {
-        /// How long after an end a user is still there.
+        /// Longest think time within a session.
         session: f64,
     },
 }
 
 impl Source {
-    /// What a workload is asked for, if it is.
+    /// Reads the source that a workload's parameters request, if any.
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
         ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
     }
 
-    /// Whether the workload must know whose its jobs are.
+    /// Whether the workload must know the owners of its jobs.
     pub(super) fn asks_for_owners(self) -> bool {
         matches!(self, Source::User { .. })
     }
 
-    /// Users at work, where it is from them that it is known.
+    /// Session tracker, if dependencies are inferred.
     pub(super) fn sessions(self) -> Option<Sessions> {
         match self {
             Source::Log => None,
@@ -137,12 +135,12 @@ impl Source {
     }
 }
 
-/// Whether jobs of a workload follow others.
+/// Whether jobs of a workload depend on others.
 pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
 
-/// These jobs, those first that follow others.
+/// Links the jobs to their predecessors and returns followers first.
 pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     let replay = params.meaning("replay", &REPLAYS);
     let key = params.path().to_owned();
@@ -156,8 +154,8 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// Jobs that others follow: how many have each number. A job that was split has several with one number, and so have the
-/// lines that some logs keep of one job.
+/// Number of jobs with each number that is a predecessor. Parts of a split job share a number, and
+/// so do the several lines that some logs have for one job.
 struct Followed(BTreeMap<u64, u32>);
 
 impl Followed {
@@ -171,18 +169,18 @@ impl Followed {
         Followed(followed)
     }
 
-    /// After which job of the workload one comes; none of which it has none comes after another.
+    /// Predecessor of a job in the workload, if there, and its number of ends.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// What is wrong, if some jobs would never be submitted because each waits for another of them.
+    /// Describes a cycle of jobs that wait for each other and are never submitted, if any.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* jobs.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
-        // How many of each number have not been reached, and who follows it.
+        // Unreached jobs of each number, and its followers.
         let mut left = self.0.clone();
         let mut followers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut reached: Vec<u64> = Vec::new();
@@ -200,7 +198,7 @@ impl Followed {
                 reached.extend(followers.remove(&number).unwrap_or_default());
             }
         }
-        // Whoever is left over follows somebody who is, so that whoever goes on comes round.
+        // Each remaining job follows another, so following predecessors ends in a cycle.
         let leads: BTreeMap<u64, u64> = jobs
             .iter()
             .filter_map(|job| Some((job.number, self.after(job)?.0.number)))
@@ -237,7 +235,7 @@ impl Followed {
     }
 }
 
-/// A cycle in a sentence, that begins with its least number.
+/// Formats a cycle, starting at its least number.
 fn said(cycle: &[u64]) -> String {
     let least = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
     let mut way: Vec<String> = cycle[least..]

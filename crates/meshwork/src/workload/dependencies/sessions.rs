@@ -1,24 +1,24 @@
-//! After which of their own jobs users submitted others: seen from a log that does not say it.
+//! Inference of dependencies between a user's jobs for logs that do not state them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// Users at work: a job that is submitted soon after the user's last one has ended was waiting for it.
+/// Session tracker: a job submitted soon after the user's last one ended depended on it.
 pub(crate) struct Sessions {
-    /// How long after an end a user is still there.
+    /// Longest think time within a session.
     longest: f64,
     users: BTreeMap<String, User>,
-    /// How many jobs have been submitted.
+    /// Number of submitted jobs.
     count: u64,
 }
 
 #[derive(Default)]
 struct User {
-    /// Jobs that have not ended yet, by end and order of submission, with their numbers.
+    /// Jobs that have not ended, as end, order of submission and number.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
-    /// The end and the number of the last job that has.
+    /// End and number of the last ended job.
     last: Option<(Time, u64)>,
 }
 
@@ -27,11 +27,11 @@ impl Sessions {
         Sessions { longest, users: BTreeMap::new(), count: 0 }
     }
 
-    /// After which job of the same user this one was submitted; it ended after it had waited for so long and run.
-    /// Jobs come in order of submission.
+    /// Returns the predecessor of a job among those of its user. `wait` is the job's own wait,
+    /// which with its run time gives its end. Jobs must come in order of submission.
     ///
     /// # Complexity
-    /// **O(log j)** for *j* jobs of its user that have not ended, and O(log u) for *u* users.
+    /// **O(log j)** for *j* unfinished jobs of its user, and O(log u) for *u* users.
     pub(crate) fn after(&mut self, job: &Job, wait: f64) -> Option<After> {
         let user = job.owner.as_ref()?.user.as_ref()?;
         if !self.users.contains_key(user) {

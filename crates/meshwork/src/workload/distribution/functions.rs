@@ -1,25 +1,22 @@
-//! The normal and the gamma distribution, as functions of numbers.
+//! Normal and gamma distributions as numeric functions.
 //!
-//! All logarithms and exponentials come from `libm`, so that a value is the same on every platform.
+//! All logarithms and exponentials come from `libm`, so values are the same on every platform.
 
 use crate::rng::Stream;
-
-/// The density of the standard normal distribution.
 #[must_use]
 pub(crate) fn normal_density(x: f64) -> f64 {
     const ROOT_OF_TWO_PI: f64 = 2.506_628_274_631_000_5;
     libm::exp(-0.5 * x * x) / ROOT_OF_TWO_PI
 }
 
-/// The probability that a standard normal variate is at most `x`.
+/// Probability that a standard normal variate is at most `x`.
 #[must_use]
 pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// The number that a standard normal variate is at most with probability `p`: −∞ for 0, ∞ for 1.
-///
-/// Accurate to about 1 part in 10¹⁶ for every `p` in between.
+/// Quantile of the standard normal distribution at probability `p`: −∞ for 0, ∞ for 1. Accurate to
+/// about 1 part in 10¹⁶ for every `p` in between.
 ///
 /// Source: Wichura, Algorithm AS 241, *Applied Statistics* 37(3), 1988, the variant of full double
 /// precision: one rational function for the middle and two for the tails.
@@ -42,14 +39,14 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     if from_the_middle < 0.0 { -distance } else { distance }
 }
 
-/// A standard normal variate, from one number of the stream.
+/// Draws a standard normal variate from one number of the stream.
 pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
     normal_quantile(stream.unit())
 }
 
-/// The probability that a gamma variate with this shape and scale 1 is at most `x`: the regularised
-/// lower incomplete gamma function, by its power series below `shape + 1` and by its continued
-/// fraction (Lentz's method) above.
+/// Probability that a gamma variate with this shape and scale 1 is at most `x`. This is the
+/// regularised lower incomplete gamma function, computed by its power series below `shape + 1` and
+/// by its continued fraction (Lentz's method) above.
 #[must_use]
 pub(crate) fn gamma_cdf(shape: f64, x: f64) -> f64 {
     const MAX_TERMS: u32 = 100_000;
@@ -93,8 +90,7 @@ fn keep_off_zero(x: f64, tiny: f64) -> f64 {
     if x.abs() < tiny { tiny } else { x }
 }
 
-/// Coefficients of a ratio of two polynomials of degree 7, from the constant term on; the constant
-/// term below is 1.
+/// Ratio of two polynomials of degree 7, constant terms first; that of the denominator is 1.
 struct Ratio {
     above: [f64; 8],
     below: [f64; 8],
@@ -187,7 +183,7 @@ mod tests {
         let tails = (1..300).map(|i| libm::exp2(-f64::from(i)));
         for p in (1..1000).map(|i| f64::from(i) / 1000.0).chain(tails) {
             let there_and_back = normal_cdf(normal_quantile(p));
-            // In the tail an error in x is magnified by x² in p, up to 400 here.
+            // In the tail an error in x is multiplied by x² in p, up to 400 here.
             assert!((there_and_back / p - 1.0).abs() < 4e-13, "{p} {there_and_back}");
         }
         assert_eq!(normal_quantile(0.5), 0.0);

@@ -1,27 +1,26 @@
-//! Two Erlang distributions of one order, mixed so that three moments come out as they were measured.
+//! Mixture of two Erlang distributions of common order, fitted to three moments.
 
 use crate::rng::Stream;
 
 use super::runtimes::{Gamma, exponential};
 
-/// The highest order that is tried.
+/// Highest order that is tried.
 pub const MAX_ORDER: u32 = 1_000;
 
-/// The first three moments of something that is above 0, in a form that does not depend on its unit
-/// but for the mean.
+/// First three moments of a positive quantity; apart from the mean they do not depend on its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// The mean.
+    /// Mean of the quantity.
     pub mean: f64,
-    /// The coefficient of variation: standard deviation over mean.
+    /// Coefficient of variation: standard deviation divided by mean.
     pub cv: f64,
-    /// The third moment times the mean, over the square of the second moment. It is 1.5 for an exponential
-    /// distribution, and never below 1.
+    /// Normalized third moment: third moment times mean, divided by the square of the second
+    /// moment. It is 1.5 for an exponential distribution, and never below 1.
     pub third: f64,
 }
 
 impl Moments {
-    /// Those of a sample. `None` where its mean is not above 0.
+    /// Moments of a sample; `None` if its mean is not positive.
     ///
     /// ```
     /// use meshwork::workload::distribution::Moments;
@@ -49,11 +48,13 @@ impl Moments {
     }
 }
 
-/// A mixture of two Erlang distributions of a common order: with one probability all stages are short, else all
-/// are long.
+/// Mixture of two Erlang distributions of common order.
 ///
-/// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang distributions of common
-/// order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use it.
+/// With one probability all stages are short, otherwise all are long.
+///
+/// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang
+/// distributions of common order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use
+/// it.
 ///
 /// ```
 /// use meshwork::workload::distribution::{HyperErlang, Moments};
@@ -66,21 +67,21 @@ impl Moments {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HyperErlang {
     order: u32,
-    /// The probability of short stages.
+    /// Probability of short stages.
     share: f64,
-    /// The mean of a stage of each kind.
+    /// Mean duration of a stage of each kind.
     short: f64,
     long: f64,
 }
 
 impl HyperErlang {
-    /// The distribution of the least order with these moments; `None` where there is none of an order up to
-    /// [`MAX_ORDER`]: the variation or the third moment is too small.
+    /// Fits the distribution of least order with these moments. Returns `None` if there is none of
+    /// an order up to [`MAX_ORDER`], because the variation or the third moment is too small.
     ///
-    /// The moments of a sum of *n* stages are those of a stage times n, n(n + 1) and n(n + 1)(n + 2), so what is
-    /// sought is the distribution on two points with three given moments. It exists where the second moment exceeds
-    /// the square of the first, and the first times the third the square of the second; its points are the roots of
-    /// a quadratic.
+    /// The moments of a sum of *n* stages are those of one stage times n, n(n + 1) and n(n + 1)(n +
+    /// 2), so the problem is to find a distribution on two points with three given moments. It
+    /// exists if the second moment exceeds the square of the first, and the product of the first
+    /// and third exceeds the square of the second; its points are the roots of a quadratic.
     ///
     /// # Complexity
     /// **O(1)**: the order is bounded.
@@ -110,13 +111,13 @@ impl HyperErlang {
         fits.then(|| HyperErlang { order, share, short: scaled(short), long: scaled(long) })
     }
 
-    /// How many stages each branch has.
+    /// Number of stages of each branch.
     #[must_use]
     pub fn order(&self) -> u32 {
         self.order
     }
 
-    /// Its exact moments.
+    /// Exact moments of the distribution.
     #[must_use]
     pub fn moments(&self) -> Moments {
         let n = f64::from(self.order);
@@ -129,7 +130,7 @@ impl HyperErlang {
         Moments { mean, cv: (second - 1.0).max(0.0).sqrt(), third: third / (second * second) }
     }
 
-    /// One value: above 0.
+    /// Draws one positive value.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         let stage = if stream.unit() < self.share { self.short } else { self.long };
         if self.order == 1 {
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Any sample has a fit, unless it varies next to nothing, and the fit has the moments of the sample.
+        /// Any sample with sufficient variation has a fit with the moments of the sample.
         #[test]
         fn the_fit_has_the_moments_of_the_sample(
             values in prop::collection::vec(0.01..1000.0_f64, 2..40),
@@ -159,7 +160,7 @@ mod tests {
                     prop_assert!((again.mean / measured.mean - 1.0).abs() < 1e-9);
                     prop_assert!((again.cv / measured.cv - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
                     prop_assert!((again.third / measured.third - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
-                    // The order is the least: one less has no distribution on two points.
+                    // The order is minimal: the next lower one has no distribution on two points.
                     let n = f64::from(law.order()) - 1.0;
                     let second = 1.0 + measured.cv * measured.cv;
                     prop_assert!(n < 1.0 || n / (n + 1.0) * second <= 1.0 + 1e-8
@@ -176,7 +177,8 @@ mod tests {
             let mut stream = Stream::new(1, 0, "hyper_erlang");
             let values: Vec<f64> = (0..400_000).map(|_| law.draw(&mut stream)).collect();
             let drawn = Moments::of(&values).unwrap();
-            // Four standard errors of the mean; the others have heavier tails, so that a few percent are left.
+            // Four standard errors of the mean, a few percent of the others, which have heavier
+            // tails.
             let slack = 4.0 * cv / 400_000_f64.sqrt();
             assert!((drawn.mean / 100.0 - 1.0).abs() < slack, "{drawn:?} {slack}");
             assert!((drawn.cv / cv - 1.0).abs() < 0.02, "{drawn:?} {cv}");

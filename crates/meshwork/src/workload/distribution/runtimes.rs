@@ -37,10 +37,10 @@ enum Law {
 }
 
 impl Runtime {
-    /// The distribution with these parameters.
+    /// Creates the distribution with these parameters.
     ///
     /// # Errors
-    /// Parameters that contradict one another, in one sentence.
+    /// A contradiction between the parameters, in one sentence.
     pub fn new(params: &Params) -> Result<Runtime, Problem> {
         let law = (entry(ENTRIES, params.name()).build)(params)?;
         let mean = law.mean();
@@ -57,13 +57,13 @@ impl Runtime {
         }
     }
 
-    /// Its exact mean.
+    /// Exact mean of the distribution.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// One run time: at least 0 and at most [`LARGEST`].
+    /// Draws one run time: at least 0 and at most [`LARGEST`].
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         self.law.draw(stream).min(LARGEST)
     }
@@ -100,35 +100,31 @@ impl Law {
     }
 }
 
-/// An exponential variate, from one number of the stream.
+/// Draws an exponential variate from one number of the stream.
 pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// A normal distribution without what lies outside two bounds: what is left when every value
-/// outside is drawn again.
-///
-/// It is drawn from one number by the inverse of its distribution and not by drawing again, which
-/// gives the same distribution and never takes long. Bounds that lie above the mean are mirrored
-/// below it, where small probabilities keep their digits.
+/// Normal distribution truncated to two bounds, as if values outside were drawn again. It is drawn
+/// from one number by inversion instead of rejection, which gives the same distribution in bounded
+/// time. Bounds above the mean are mirrored below it, where small probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,
     sd: f64,
-    /// The bounds.
     min: f64,
     max: f64,
-    /// The same in standard deviations from the mean, mirrored if `mirrored`.
+    /// Bounds in standard deviations from the mean, mirrored if `mirrored`.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// The probability of what lies below the bounds, and between them.
+    /// Probability below the bounds, and between them.
     below: f64,
     kept: f64,
 }
 
 impl TruncatedNormal {
-    /// `None` where less than 1 part in 10¹² of the normal distribution lies between the bounds.
+    /// Returns `None` if less than 10⁻¹² of the normal distribution lies between the bounds.
     fn new(mean: f64, sd: f64, min: f64, max: f64) -> Option<TruncatedNormal> {
         let (low, high) = ((min - mean) / sd, (max - mean) / sd);
         let mirrored = low > 0.0;
@@ -155,8 +151,7 @@ impl TruncatedNormal {
 
     fn draw(&self, stream: &mut Stream) -> f64 {
         let unit = stream.unit();
-        // The mirror turns the order around; turning the unit around too keeps larger numbers for
-        // longer run times.
+        // Mirroring reverses the order. Reversing the unit too keeps larger ones for longer times.
         let unit = if self.mirrored { 1.0 - unit } else { unit };
         let z = normal_quantile(self.below + unit * self.kept);
         let z = if self.mirrored { -z } else { z };
@@ -167,9 +162,9 @@ impl TruncatedNormal {
 /// A gamma distribution.
 ///
 /// Drawn by squeezing and rejection: Marsaglia and Tsang, *A simple method for generating gamma
-/// variables*, ACM Transactions on Mathematical Software 26(3), 2000; a shape below 1 by drawing one
-/// shape higher and multiplying with a power of a uniform number. It takes a varying count of
-/// numbers of the stream.
+/// variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a shape below 1 it draws
+/// with the shape plus 1 and multiplies by a power of a uniform number. The number of values taken
+/// from the stream varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gamma {
     pub(crate) shape: f64,
@@ -186,7 +181,7 @@ impl Gamma {
     }
 }
 
-/// A gamma variate with scale 1 and a shape of at least 1.
+/// Draws a gamma variate with scale 1 and a shape of at least 1.
 fn standard_gamma(shape: f64, stream: &mut Stream) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
@@ -203,8 +198,6 @@ fn standard_gamma(shape: f64, stream: &mut Stream) -> f64 {
         }
     }
 }
-
-/// A distribution of run times in the list.
 struct RuntimeEntry {
     about: About,
     build: fn(&Params) -> Result<Law, Problem>,
@@ -307,8 +300,8 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// The means of the two phases: those with which mean and coefficient of variation come out right
-/// and the phase with probability `alpha` is the short one.
+/// Means of the two phases that give the required mean and coefficient of variation. The phase with
+/// probability `alpha` is the short one.
 fn hyperexponential(params: &Params) -> Result<Law, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();
@@ -469,7 +462,7 @@ mod tests {
         Runtime::new(&RUNTIMES.resolve("runtimes", &table.into())?)
     }
 
-    /// Mean and standard deviation of many draws.
+    /// Mean and standard deviation of a number of draws.
     fn moments(runtime: &Runtime, draws: u32) -> (f64, f64) {
         let mut stream = Stream::new(1, 0, "runtimes");
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -508,7 +501,7 @@ mod tests {
             assert!((runtime.mean() - mean).abs() < 1e-4 * mean, "{given}: {}", runtime.mean());
             let draws = 200_000;
             let (drawn, spread) = moments(&runtime, draws);
-            // Four standard errors; the deviation itself within 2 %, 6 % for the heavy tail.
+            // Four standard errors; the deviation itself within 2 %, or 6 % for the heavy tail.
             assert!(
                 (drawn - mean).abs() <= 4.0 * sd / f64::from(draws).sqrt() + 1e-9,
                 "{given}: {drawn}"
@@ -527,7 +520,7 @@ mod tests {
             "{short} {long}"
         );
         assert!((1.0 / short - 0.538_041).abs() < 5e-7 && (1.0 / long - 0.015_459_1).abs() < 5e-8);
-        // Were 4 the square of the coefficient of variation.
+        // Values for 4 as the square of the coefficient of variation.
         let runtime = made("name = 'hyperexponential'\nmean = 5\ncv = 2").unwrap();
         let Law::Hyperexponential { short, long, .. } = runtime.law else { panic!() };
         assert!((short - 3.5951).abs() < 5e-5 && (long - 31.6927).abs() < 5e-5, "{short} {long}");
@@ -552,7 +545,7 @@ mod tests {
             let mut drawn: Vec<f64> = (0..kept.len()).map(|_| normal.draw(&mut stream)).collect();
             kept.sort_by(f64::total_cmp);
             drawn.sort_by(f64::total_cmp);
-            // Two samples of one distribution: their empirical distributions part by more than
+            // Two samples of one distribution: their empirical distributions differ by more than
             // 2.2 √(2/n) less than once in ten thousand times (Kolmogorov and Smirnov).
             let n = kept.len();
             let bound = 2.2 * (2.0 / n as f64).sqrt();

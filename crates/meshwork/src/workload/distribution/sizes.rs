@@ -1,4 +1,4 @@
-//! Distributions of job sizes: whole numbers, and what they are the size of.
+//! Distributions of job sizes: integers, and the quantities that they measure.
 
 use crate::job::{Dims, Request};
 use crate::registry::{
@@ -10,11 +10,11 @@ use crate::topology::{MAX_NODES, Topology, Wiring};
 
 use super::whole::{Law, normal_cells};
 
-/// A distribution of requests on a machine of one shape, ready to draw from.
+/// Distribution of requests on a machine of one shape, ready to draw from.
 ///
-/// Which bounds apply where a study gives none follows from the machine: the sides of a block reach
-/// up to the sides of the machine, the side of a square up to the shortest of them, a subcube up to
-/// half the machine, a count up to all processors.
+/// Default bounds follow from the machine: the sides of a block extend up to the sides of the
+/// machine, the side of a square up to the shortest of them, a subcube up to half the machine, a
+/// count up to all processors.
 ///
 /// ```
 /// use meshwork::topology::Topology;
@@ -28,17 +28,17 @@ use super::whole::{Law, normal_cells};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     form: Form,
-    /// One for each side that is drawn.
+    /// One distribution for each side that is drawn.
     laws: Vec<Law>,
     mean_nodes: f64,
 }
 
-/// What a drawn number is the size of.
+/// Quantity measured by a drawn number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Each number is a side of a block.
     Block,
-    /// The number is every side of a block of so many dimensions.
+    /// The number is every side of a block with this number of dimensions.
     Square(usize),
     /// The number is the dimension of a subcube.
     Subcube,
@@ -46,7 +46,7 @@ enum Form {
     Count,
 }
 
-/// The forms, on a machine of so many dimensions.
+/// Forms by name, given the number of dimensions of the machine.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -55,13 +55,12 @@ static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
 ]);
 
 impl Sizes {
-    /// The distribution with these parameters, on this machine.
-    ///
-    /// Bounds that a study gives may lie beyond the machine: jobs that can never fit are then drawn,
-    /// and refused one by one when they arrive.
+    /// Creates the distribution with these parameters on this machine. Bounds given by a study may
+    /// exceed the machine: jobs that can never fit are then drawn, and refused one by one on
+    /// arrival.
     ///
     /// # Errors
-    /// Parameters that contradict one another or the machine, in one sentence.
+    /// A contradiction between the parameters, or with the machine, in one sentence.
     pub fn new(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
         let grid = machine.grid();
         let form = form(params, machine)?;
@@ -79,7 +78,7 @@ impl Sizes {
                 let own = Side { params, form, side, of: most.len(), least, most: most[side] };
                 let law = build(&own)?;
                 own.check(&law)?;
-                // Otherwise the workload would go on for ever without a job that can be started.
+                // Otherwise the workload would continue for ever without a job that can start.
                 let smallest = law.bounds().0;
                 if form == Form::Subcube && smallest > cube {
                     return Err(params.problem(
@@ -104,14 +103,14 @@ impl Sizes {
         Ok(Sizes { form, laws, mean_nodes })
     }
 
-    /// The exact mean of the number of processors asked for.
+    /// Exact mean of the number of requested processors.
     #[must_use]
     pub fn mean_nodes(&self) -> f64 {
         self.mean_nodes
     }
 
-    /// Requests in which every number that can be drawn occurs: all requests, but that of blocks each side varies
-    /// alone, beside sides of 1.
+    /// Requests in which every possible number occurs. These are all requests, except that for
+    /// blocks each side varies alone with the others at 1.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let (form, sides) = (self.form, self.laws.len());
         let numbers = self
@@ -129,13 +128,13 @@ impl Sizes {
         })
     }
 
-    /// How many streams a draw takes: one for each side that is drawn by itself.
+    /// Number of streams needed for a draw: one for each side drawn independently.
     #[must_use]
     pub fn streams(&self) -> usize {
         self.laws.len()
     }
 
-    /// One request, from one number of each stream.
+    /// Draws one request from one number of each stream.
     ///
     /// # Panics
     /// If there are fewer streams than [`Sizes::streams`].
@@ -182,7 +181,7 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// One side to be drawn: the parameters that are meant for it and the bounds it has without them.
+/// Parameters of one drawn side and its default bounds.
 struct Side<'a> {
     params: &'a Params,
     form: Form,
@@ -193,7 +192,7 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// This side's value of a parameter that is one number for all sides or one for each.
+    /// This side's value of a parameter, which is one number for all sides or one for each.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -248,13 +247,13 @@ impl Side<'_> {
         Ok((min, max))
     }
 
-    /// The largest size where none is given: the machine's, or a share of it.
+    /// Default of the largest size: the machine's size, or a share of it.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
         libm::floor(share * f64::from(self.most)) as u32
     }
 
-    /// Whether the numbers are sizes at all.
+    /// Checks that the numbers are valid sizes.
     fn check(&self, law: &Law) -> Result<(), Problem> {
         let (min, max) = law.bounds();
         let path = self.params.path();
@@ -277,8 +276,6 @@ impl Side<'_> {
         Ok(())
     }
 }
-
-/// A distribution of sizes in the list.
 struct SizeEntry {
     about: About,
     build: fn(&Side<'_>) -> Result<Law, Problem>,
@@ -396,7 +393,7 @@ static NORMAL: SizeEntry = SizeEntry {
     },
 };
 
-/// Which digits a distribution by cells has: whether those that papers print.
+/// Whether a distribution by cells has the digits printed in papers.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

@@ -1,28 +1,28 @@
-//! Sizes of jobs of a general machine: one processor, or 2 to the power of a number from two uniform pieces.
+//! Two-stage distribution of job sizes: one processor, or 2 to a two-piece uniform exponent.
 
 use crate::rng::Stream;
 
-/// Sizes of jobs in two stages: many small ones and few large.
+/// Job sizes in two stages: many small ones and few large ones.
 ///
-/// Source: Lublin & Feitelson, JPDC 63(11), 2003; the uniform distribution of logarithms is that of Downey (1997).
+/// Source: Lublin & Feitelson, JPDC 63(11), 2003; uniform logarithms as in Downey (1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stages {
-    /// The share of jobs with one processor.
+    /// Share of jobs with one processor.
     pub p_serial: f64,
-    /// The share of jobs that are rounded to a power of two.
+    /// Share of jobs that are rounded to a power of two.
     pub p_pow2: f64,
-    /// The smallest logarithm to base 2 of the size of a parallel job.
+    /// Least base-2 logarithm of the size of a parallel job.
     pub u_low: f64,
-    /// The logarithm where the small jobs end and the large begin.
+    /// Base-2 logarithm of the border between small and large jobs.
     pub u_med: f64,
-    /// The largest logarithm.
+    /// Largest base-2 logarithm.
     pub u_hi: f64,
-    /// The share of parallel jobs that are small.
+    /// Share of parallel jobs that are small.
     pub u_prob: f64,
 }
 
 impl Stages {
-    /// A number of processors.
+    /// Draws a number of processors.
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         let kind = stream.unit();
         if kind <= self.p_serial {
@@ -35,15 +35,15 @@ impl Stages {
         };
         let mut exponent = low + (high - low) * stream.unit();
         if kind <= self.p_serial + self.p_pow2 {
-            // Rounding up must not lead beyond a machine whose size is no power of 2.
+            // Rounding up must not exceed a machine whose size is not a power of 2.
             exponent = libm::round(exponent).min(libm::floor(self.u_hi));
         }
         libm::round(libm::exp2(exponent)) as u32
     }
 
-    /// The stages that are nearest to these sizes: the two pieces are those whose distribution, rounded to whole
-    /// processors, is nowhere farther from that of the parallel jobs, among 400 places for their border; the shares
-    /// of serial jobs and of powers of two are those of the sizes.
+    /// Fits the stages to these sizes. The pieces minimise the largest distance between the
+    /// distribution functions of the rounded model and of the parallel jobs, over 400 positions of
+    /// the border. The shares of serial jobs and of powers of two are those of the sizes.
     ///
     /// ```
     /// use meshwork::workload::distribution::Stages;
@@ -56,7 +56,7 @@ impl Stages {
     /// **O(n log n + 400 d)** for *n* sizes of which *d* are different.
     #[must_use]
     pub fn fitted(sizes: &[u64]) -> Stages {
-        /// Half way, on the scale of logarithms, between a rounded 1 and a rounded 2.
+        /// Base-2 logarithm of 1.5, the border between sizes that round to 1 and to 2.
         const LOW: f64 = 0.584_962_500_721_156_2;
         const PLACES: u32 = 400;
         let mut parallel: Vec<u64> = sizes.iter().copied().filter(|&size| size > 1).collect();
@@ -68,7 +68,7 @@ impl Stages {
             return Stages { p_serial: 1.0, p_pow2: 0.0, u_low: u, u_med: u, u_hi: u, u_prob: 1.0 };
         };
         let high = libm::log2(largest as f64);
-        // Between which logarithms each size is rounded to, and the share of parallel jobs below it and up to it.
+        // Logarithms that round to each size, and shares of parallel jobs below and up to it.
         let mut steps: Vec<[f64; 4]> = Vec::new();
         for (i, &size) in parallel.iter().enumerate() {
             let (place, size) = (i as f64, size as f64);
@@ -113,7 +113,7 @@ impl Stages {
     }
 }
 
-/// The probability that a number from two uniform pieces is at most this.
+/// Distribution function of a two-piece uniform logarithm.
 fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
     if log <= low {
         return 0.0;
@@ -131,7 +131,7 @@ fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// What was drawn from stages is fitted by stages that are near to them.
+    /// Sizes drawn from stages are fitted by similar stages.
     #[test]
     fn the_fit_finds_what_was_drawn() {
         let stages =

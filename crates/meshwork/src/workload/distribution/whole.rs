@@ -1,17 +1,17 @@
-//! Distributions of whole numbers between two bounds.
+//! Distributions of integers between two bounds.
 
 use crate::rng::Stream;
 
 use super::functions::normal_cdf;
 
-/// A distribution of whole numbers between two bounds.
+/// A distribution of integers between two bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Law {
-    /// Every number from `min` to `max` equally often.
+    /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// `min`, `min + 1` and so on, with the probability up to and including each.
+    /// `min`, `min + 1` and so on, with their cumulative probabilities.
     Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate rounded up, drawn again while it is outside; `min` is at least 1.
+    /// An exponential variate rounded up, drawn again while out of bounds; `min` is at least 1.
     Exponential { mean: f64, min: u32, max: u32 },
 }
 
@@ -26,7 +26,8 @@ impl Law {
                 sum / total
             })
             .collect();
-        // Rounding must not leave a gap at the end; sizes without weight at the end stay out.
+        // The probabilities must end at 1 despite rounding; sizes of weight 0 at the end are
+        // excluded.
         for end in up_to.iter_mut().rev() {
             if *end < 1.0 - 1e-9 {
                 break;
@@ -43,7 +44,7 @@ impl Law {
         }
     }
 
-    /// Every number that can be drawn, in order.
+    /// Returns every possible number, in order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         let (min, max) = self.bounds();
         (min..=max).filter(move |number| match self {
@@ -55,7 +56,7 @@ impl Law {
         })
     }
 
-    /// The probability of every number within the bounds, in order.
+    /// Visits every number within the bounds and its probability, in order.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
         match self {
             Law::Uniform { min, max } => {
@@ -81,7 +82,7 @@ impl Law {
         }
     }
 
-    /// The expectation of a function of the number: a sum over all numbers within the bounds.
+    /// Expectation of a function of the number: a sum over all numbers within the bounds.
     pub(super) fn expect(&self, of: impl Fn(u32) -> f64) -> f64 {
         let mut sum = 0.0;
         self.for_each(|number, probability| sum += probability * of(number));
@@ -103,8 +104,9 @@ impl Law {
                 min + up_to.partition_point(|&end| end <= unit) as u32
             }
             Law::Exponential { mean, min, max } => {
-                // What an exponential variate exceeds a bound by is exponential again, so drawing
-                // until the number is within the bounds is one draw with the ends cut off.
+                // The excess of an exponential variate over a bound is exponential again, so
+                // drawing until the number is within the bounds equals one draw from the truncated
+                // distribution.
                 let (min, max) = (*min, *max);
                 let within = -libm::expm1(-f64::from(max - min + 1) / mean);
                 let above = -mean * libm::log1p(-stream.unit() * within);
@@ -114,8 +116,7 @@ impl Law {
     }
 }
 
-/// The normal probability of each of so many equal cells from −2.5 to 2.5 standard deviations,
-/// divided by their sum.
+/// Normal probability of each of `cells` cells from −2.5 to 2.5 standard deviations, normalized.
 pub(super) fn normal_cells(cells: u32) -> Vec<f64> {
     let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
     let within = normal_cdf(2.5) - normal_cdf(-2.5);

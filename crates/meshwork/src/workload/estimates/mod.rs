@@ -1,6 +1,6 @@
-//! What users say that their jobs will run: models of estimates, for any workload.
+//! Models of users' run time estimates, for any workload.
 //!
-//! A scheduler knows a job's estimate and not its run time, so what backfilling is worth is decided here.
+//! A scheduler knows estimates and not run times, so the benefit of backfilling depends on them.
 
 mod tsafrir;
 
@@ -11,13 +11,11 @@ use crate::registry::{
 use crate::rng::Stream;
 
 use super::{Submission, Submissions, WorkloadContext};
-
-/// A model of estimates in the list.
 struct EstimatesEntry {
     about: About,
-    /// Whether it must know all jobs before it can say anything of one.
+    /// Whether it needs all jobs before it can give any of them an estimate.
     holds_all: bool,
-    /// These jobs with other estimates, drawn from this stream.
+    /// Replaces the estimates of the jobs, drawing from the stream.
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,
 }
 
@@ -33,12 +31,12 @@ pub static ESTIMATES: Family =
 
 static ENTRIES: &[&EstimatesEntry] = &[&EXACT, &FACTOR, &tsafrir::TSAFRIR];
 
-/// Whether the model must know all jobs, so that a workload has to end.
+/// Whether the model needs all jobs, so that the workload must end.
 pub(super) fn holds_all(params: &Params) -> bool {
     entry(ENTRIES, params.name()).holds_all
 }
 
-/// These jobs with the estimates of a model.
+/// Replaces the estimates of the jobs by those of a model.
 pub(super) fn given(
     jobs: Submissions,
     params: &Params,
@@ -48,7 +46,7 @@ pub(super) fn given(
     (entry(ENTRIES, params.name()).build)(jobs, params, stream)
 }
 
-/// Each job with the estimate that this gives it.
+/// Replaces each estimate by the value of a function of the job.
 fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
     Box::new(jobs.map(move |item| {
         item.map(|submission| match submission {

@@ -1,7 +1,7 @@
-//! The model of Tsafrir, Etsion and Feitelson: users choose among few round values, and many choose the longest.
+//! Model of Tsafrir, Etsion and Feitelson: users choose few round values, many the longest.
 //!
-//! Source: D. Tsafrir, Y. Etsion and D. Feitelson, *Modeling user runtime estimates*, JSSPP 2005; constants are those of
-//! the authors' program in the Parallel Workloads Archive.
+//! Source: D. Tsafrir, Y. Etsion and D. Feitelson, *Modeling user runtime estimates*, JSSPP 2005.
+//! The constants are those of the authors' program in the Parallel Workloads Archive.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ const POPULAR: &[Param] = &[
     },
 ];
 
-/// How many values are popular.
+/// Number of popular values.
 const HEAD: usize = 20;
 
 const MINUTE: f64 = 60.0;
@@ -86,11 +86,11 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// What popular values beside these are multiples of, in minutes: the longest that serves, from the maximum down.
+/// Steps of further popular values, in minutes: the largest first, from the maximum down.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
-/// By the order of popular values in time, the maximum first and then the shortest: their ranks in popularity in
-/// SDSC-SP2, CTC-SP2, KTH-SP2 (jobs of up to 4 h) and SDSC-BLUE.
+/// Popularity ranks of the popular values in SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE.
+/// Rows are ordered by time: the maximum first, then from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -114,7 +114,7 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// How many values there are among so many jobs: linear between these.
+/// Number of different values by number of jobs, interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -125,7 +125,7 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// The share of the popular value of this rank, from 2 on, in percent.
+/// Share of the popular value of this rank, from 2 on, in percent.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }
@@ -139,7 +139,7 @@ fn build(jobs: Submissions, params: &Params, mut stream: Stream) -> Result<Submi
 struct Model {
     path: String,
     max: f64,
-    /// What is known of the site: times and shares, the most popular first.
+    /// Known values of the site as time and share, the most popular first.
     popular: Vec<(f64, f64)>,
     head: f64,
     values: Option<usize>,
@@ -173,7 +173,7 @@ impl Model {
         Ok(Model { path, max, popular, head: params.number("head"), values })
     }
 
-    /// The popular times, the maximum first and the others from the shortest on.
+    /// Popular times, the maximum first and the others from the shortest on.
     fn popular_times(&self) -> Vec<f64> {
         let mut times = vec![self.max];
         let mut add = |time: f64| {
@@ -187,18 +187,18 @@ impl Model {
         for minutes in ROUND {
             let step = minutes * MINUTE;
             let most = libm::floor(self.max / step) as u64;
-            // No more than can be of use.
+            // Further multiples cannot be used.
             (1..=most).rev().take(HEAD).for_each(|times| add(times as f64 * step));
         }
         times[1..].sort_by(f64::total_cmp);
         times
     }
 
-    /// The popular values: times, and shares whose sum is `head`.
+    /// Popular values as time and share; the shares sum to `head`.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
-        // Shares by rank; what is known of the site takes the place of the share that is nearest to it.
+        // Shares by rank. A known value of the site takes the rank with the nearest share.
         let mut shares: Vec<f64> = (2..=times.len()).map(popularity).collect();
         shares.insert(0, (100.0 * self.head - shares.iter().sum::<f64>()).max(popularity(1)));
         let mut reserved = [None; HEAD];
@@ -229,7 +229,7 @@ impl Model {
         values.collect()
     }
 
-    /// All values with their shares, whose sum is 1, the longest time first.
+    /// All values with their shares, which sum to 1; the longest time first.
     fn values(&self, jobs: usize, stream: &mut Stream) -> Vec<(f64, f64)> {
         let mut values = self.popular_values(stream);
         let count = self.values.unwrap_or_else(|| values_among(jobs)).max(1);
@@ -241,7 +241,7 @@ impl Model {
         }
         let popular: f64 = values.iter().map(|value| value.1).sum();
         let sum: f64 = shares.iter().sum();
-        // Where there are no others, all are popular.
+        // Without other values the popular ones have all jobs.
         let scale = if times.is_empty() && popular > 0.0 { 1.0 / popular } else { 1.0 };
         values.iter_mut().for_each(|value| value.1 *= scale);
         let left = (1.0 - popular).max(0.0);
@@ -251,7 +251,7 @@ impl Model {
         values
     }
 
-    /// The times that are not popular: whole minutes, or a few seconds off where one is taken.
+    /// Unpopular times: whole minutes, or a few seconds off if the minute is taken.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -273,8 +273,8 @@ impl Model {
         times
     }
 
-    /// Gives the jobs their estimates: from the longest job on, each has one of those that are long enough for it and
-    /// that no longer one has.
+    /// Assigns the estimates. From the longest job on, each job receives a random one of the
+    /// remaining estimates that are long enough.
     fn assign(&self, mut jobs: Vec<Job>, stream: &mut Stream) -> Result<Vec<Job>, WorkloadError> {
         let values = self.values(jobs.len(), stream);
         let mut estimates = rounded(&values, jobs.len());
@@ -308,7 +308,7 @@ impl Model {
     }
 }
 
-/// How many values so many jobs have.
+/// Number of different values for this number of jobs.
 fn values_among(jobs: usize) -> usize {
     let jobs = jobs as f64;
     let above = VALUES.partition_point(|&(known, _)| known < jobs);
@@ -320,10 +320,9 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// The ranks, from 0, of popular values in the order of [`Model::popular_times`]: `own` are those that are known.
-///
-/// The ranks that values have in the logs go into a pool, value by value. A rank whose last value in any log is there
-/// goes to it at once; else two are drawn and the smaller is taken.
+/// Ranks, from 0, of popular values in the order of [`Model::popular_times`]. `own` contains the
+/// known ranks. Value by value, the ranks it has in the logs are added to a pool. A rank that
+/// occurs in no later row is assigned at once; otherwise two are drawn and the smaller is taken.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -335,7 +334,7 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
         pool.extend(RANKS[place].iter().map(|rank| rank - 1).filter(|&rank| rank < count));
         pool.retain(|&rank| is_free[rank]);
         let due = (0..count).find(|&rank| is_free[rank] && last_place(rank) <= Some(place));
-        // The maximum is the most popular, unless the site says otherwise.
+        // The maximum is the most popular, unless the site's values say otherwise.
         let known = own.or((place == 0 && is_free[0]).then_some(0)).or(due);
         let rank = match known {
             Some(rank) => rank,
@@ -353,7 +352,7 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     ranks
 }
 
-/// As many times as there are jobs, each as often as its share says, by largest remainders; in the order of values.
+/// Expands shares to one time per job, by largest remainders; in the order of `values`.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =
@@ -381,7 +380,7 @@ mod tests {
 
     const LUBLIN: &str = "name = 'lublin'\njobs = 20000\n";
 
-    /// The values of estimates, with the share of jobs that have each, the most popular first.
+    /// Estimates with the share of jobs that have each, the most popular first.
     fn shares(jobs: &[Job]) -> Vec<(f64, f64)> {
         let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
         for job in jobs {
@@ -395,8 +394,8 @@ mod tests {
         shares
     }
 
-    /// What the paper says of four logs, of what is generated: 20 values have 89 of 100 jobs, the maximum most of all,
-    /// and the share of each rank is that of the fit.
+    /// Checks generated estimates against the paper's findings on four logs. 20 values have 89 % of
+    /// the jobs, the maximum has most of all, and the share of each rank is that of the fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");
@@ -412,8 +411,8 @@ mod tests {
         for (i, (_, share)) in shares[1..HEAD].iter().enumerate() {
             assert!((100.0 * share - popularity(i + 2)).abs() < 0.011, "{}: {share}", i + 2);
         }
-        // The values of so many jobs by the published table: 90 for 10,000, 340 for 70,000; of the rarest, whose share
-        // is less than half a job, none may be left.
+        // The number of values by the published table: 90 for 10,000 jobs, 340 for 70,000. The
+        // rarest, whose share is less than half a job, may be missing.
         assert_eq!(values_among(20_000), 132);
         assert!((100..=132).contains(&shares.len()), "{}", shares.len());
         let shared = SHARED.iter().filter(|&&minutes| {
@@ -423,8 +422,8 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Against the log: with a maximum of 18 hours, as the CTC SP2 has it, the model's popular values and the share of
-    /// the maximum are near those of the log, where it is 23.8 %, and 20 values have 88.9 %.
+    /// Checks the values for various sites. The first is the CTC SP2, in whose log 23.8 % of the
+    /// jobs have the maximum and 88.9 % one of 20 values.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in
@@ -442,7 +441,7 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// No rank is lost, whatever is drawn.
+    /// No rank is lost, for any draws.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {
@@ -457,15 +456,15 @@ mod tests {
             drawn.sort_unstable();
             assert!(drawn.into_iter().eq(0..count));
         }
-        // With nothing known every rank is one that its value or a shorter one has in some log.
+        // Without known ranks every rank is one that its value or a shorter one has in some log.
         let drawn = ranks(&[None; HEAD], &mut Stream::new(9, 0, "ranks"));
         for (place, rank) in drawn.iter().enumerate() {
             assert!(RANKS[..=place].iter().any(|row| row.contains(&(rank + 1))), "{place} {rank}");
         }
     }
 
-    /// The obvious twin: a job's estimate is any of those that are left and long enough, drawn from a list that is
-    /// searched anew.
+    /// Straightforward implementation: each estimate is drawn from a list of the remaining ones
+    /// that are long enough, searched anew for each job.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

@@ -1,6 +1,6 @@
-//! What a line says of a job besides what it asks for: whose it is, where it was submitted, and after which other job.
+//! Further attributes of a log's jobs: owner, place of submission, and predecessor.
 //!
-//! It is kept beside the jobs that are held back, so that a log of which nobody asks this costs nothing for it.
+//! They are stored apart from the held jobs, so a log pays nothing unless they are requested.
 
 use super::{FIELDS, Record, RecordError};
 use crate::job::{After, Job, Owner, Terms};
@@ -8,23 +8,22 @@ use crate::registry::LARGEST;
 use crate::workload::dependencies::{Sessions, Source};
 use crate::workload::owners::{Owners, UNKNOWN};
 
-/// The number of a job of which nothing else is known.
+/// Number of a job without further attributes.
 pub(super) const NOTHING: u32 = UNKNOWN;
 
-/// User, group, application, queue and partition, below 0 where they are not known.
+/// User, group, application, queue and partition; −1 if unknown.
 type Key = [i64; 5];
 
-/// What else the lines of a log say.
+/// Further attributes of the jobs of a log.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// What is said of each job, where it is asked after which other one it came; else the number of a job is that of its
-    /// owner.
+    /// Attributes of each job, if dependencies are requested; else jobs have the owner's number.
     came: Option<Came>,
 }
 
 struct Came {
     lines: Vec<Line>,
-    /// Whether that is seen from when users submitted their jobs, and not said.
+    /// Session tracker, if dependencies are inferred and not stated by the log.
     sessions: Option<Sessions>,
 }
 
@@ -35,16 +34,16 @@ struct Line {
 }
 
 impl Attributes {
-    /// What is asked for, if anything is.
+    /// Creates the store for the requested attributes; `None` if there are none.
     pub(super) fn asked_for(owners: bool, source: Option<Source>) -> Option<Attributes> {
         let came = source.map(|source| Came { lines: Vec::new(), sessions: source.sessions() });
         (owners || came.is_some()).then(|| Attributes { owners: Owners::default(), came })
     }
 
-    /// Keeps what a line says; returns the number under which it is kept.
+    /// Stores the attributes of a line and returns their number.
     ///
     /// # Errors
-    /// A preceding job whose number is none.
+    /// If the number of the preceding job is invalid.
     pub(super) fn note(&mut self, record: &Record) -> Result<u32, RecordError> {
         let owner = self.owners.number(key(record), named);
         let Some(came) = &mut self.came else { return Ok(owner) };
@@ -53,7 +52,7 @@ impl Attributes {
         Ok((came.lines.len() - 1) as u32)
     }
 
-    /// Gives a job what is kept under its number. Jobs come in order of submission.
+    /// Adds the attributes with this number to a job. Jobs must come in order of submission.
     pub(super) fn give(&mut self, number: u32, job: &mut Job) {
         let Some(came) = &mut self.came else {
             job.owner = self.owners.get(number);
@@ -70,10 +69,10 @@ impl Attributes {
 }
 
 impl Record {
-    /// Fields 17 and 18: after which other job it was submitted, where there is one.
+    /// Fields 17 and 18: predecessor after whose end the job was submitted, if any.
     ///
     /// # Errors
-    /// If its number is none.
+    /// If the number of the predecessor is not a whole number.
     pub fn after(&self) -> Result<Option<After>, RecordError> {
         let Some(number) = self.preceding() else { return Ok(None) };
         if number.fract() != 0.0 {
@@ -90,7 +89,7 @@ fn key(record: &Record) -> Key {
         .map(field)
 }
 
-/// An owner by the numbers of a log.
+/// Converts the numbers of a log to an owner.
 fn named(key: Key) -> Owner {
     let known = |own: i64| (own >= 0).then(|| own.to_string());
     let [user, group, application, queue, partition] = key.map(known);

@@ -1,5 +1,6 @@
-//! The Standard Workload Format: one job a line, 18 numbers in a fixed order, −1 where a number is
-//! not known, and comments that begin with a semicolon.
+//! The Standard Workload Format: one job per line, 18 numbers in a fixed order.
+//!
+//! A number that is not known is −1, and comments begin with a semicolon.
 //!
 //! Source: Chapin et al., *Benchmarks and standards for the evaluation of parallel job schedulers*,
 //! JSSPP 1999, and version 2.2 of the format on the pages of the Parallel Workloads Archive.
@@ -11,7 +12,7 @@ use crate::job::Job;
 use crate::registry::LARGEST;
 use crate::workload::WorkloadError;
 
-/// What the 18 fields of a line are called, in their order.
+/// Names of the 18 fields of a line, in order.
 pub const FIELDS: [&str; 18] = [
     "job number",
     "submit time",
@@ -33,54 +34,54 @@ pub const FIELDS: [&str; 18] = [
     "think time",
 ];
 
-/// Maximum line length, in bytes; bounds the memory that a file which is no log can take.
+/// Maximum line length in bytes, which bounds the memory for a file that is not a log.
 const MAX_LINE: usize = 1 << 20;
 
-/// What is wrong with a line of a log, in words that follow `PATH:LINE:`.
+/// Error in a line of a log, in words that follow `PATH:LINE:`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// It is too short.
+    /// The line has too few fields.
     #[error("a line of a log in the Standard Workload Format has 18 fields, this one has {found}")]
     Fields {
-        /// How many fields it has.
+        /// Number of fields found.
         found: usize,
     },
-    /// A field is no number.
+    /// A field is not a number.
     #[error("field {field} ({name}) is `{given}`, but must be a number")]
     NotANumber {
-        /// Which, from 1.
+        /// Index of the field, from 1.
         field: usize,
-        /// What it is called: see [`FIELDS`].
+        /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// What stands there, or the beginning of it.
+        /// Text of the field, or the beginning of it.
         given: String,
     },
-    /// A field is too large a number.
+    /// The absolute value of a field is too large.
     #[error("field {field} ({name}) is `{given}`, but must be a number from -1e15 to 1e15")]
     TooLarge {
-        /// Which, from 1.
+        /// Index of the field, from 1.
         field: usize,
-        /// What it is called: see [`FIELDS`].
+        /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// What stands there, or the beginning of it.
+        /// Text of the field, or the beginning of it.
         given: String,
     },
-    /// A count has a fraction, or is too large a one.
+    /// A count is not a whole number, or is too large.
     #[error("field {field} ({name}) is `{number}`, but must be a whole number up to {most}")]
     NotWhole {
-        /// Which, from 1.
+        /// Index of the field, from 1.
         field: usize,
-        /// What it is called: see [`FIELDS`].
+        /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// What stands there.
+        /// Value of the field.
         number: f64,
-        /// The largest that it may be.
+        /// Largest allowed value.
         most: f64,
     },
 }
 
-/// One line of a log: 18 numbers, −1 where one is not known.
+/// One line of a log: 18 numbers, −1 for unknown ones.
 ///
 /// ```
 /// use meshwork::workload::swf::{Record, write_record};
@@ -92,24 +93,22 @@ pub enum RecordError {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// The numbers, in the order of [`FIELDS`].
+    /// Numbers in the order of [`FIELDS`].
     pub fields: [f64; 18],
 }
 
 impl Record {
-    /// The first 18 fields of a line, which may be separated by any blanks; what follows them is
-    /// ignored.
+    /// Parses the first 18 fields of a line, separated by any blanks; further fields are ignored.
     ///
     /// # Errors
-    /// What is wrong with the line, in words that follow `PATH:LINE:`.
+    /// The problem with the line, in words that follow `PATH:LINE:`.
     pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
     }
 
-    /// A line for a job, which ended well, with all that a log has a number for.
-    ///
-    /// It has counts of processors and no blocks, and of users and queues no names.
+    /// Converts a job to a line, as completed normally and with every number that a log has a field
+    /// for. A block becomes a count of processors. Only owner attributes that are numbers are kept.
     #[must_use]
     pub fn of(job: &Job) -> Record {
         let mut fields = [-1.0; 18];
@@ -136,90 +135,89 @@ impl Record {
         Record { fields }
     }
 
-    /// Field 1: the job's number.
+    /// Field 1: number of the job.
     #[must_use]
     pub fn number(&self) -> f64 {
         self.fields[0]
     }
 
-    /// Field 2: when the job was submitted, in seconds.
+    /// Field 2: submission, in seconds.
     #[must_use]
     pub fn submit(&self) -> f64 {
         self.fields[1]
     }
 
-    /// Field 4: how long it ran, in seconds.
+    /// Field 4: run time in seconds; negative if unknown.
     #[must_use]
     pub fn run_time(&self) -> f64 {
         self.fields[3]
     }
 
-    /// The processors that it asked for (field 8), or got (field 5) where that is not known.
+    /// Requested processors (field 8), or allocated ones (field 5) if field 8 is unknown.
     #[must_use]
     pub fn processors(&self) -> f64 {
         if self.fields[7] > 0.0 { self.fields[7] } else { self.fields[4] }
     }
 
-    /// The run time that its user asked for (field 9), where that is known.
+    /// Run time requested by the user in seconds (field 9), if known.
     #[must_use]
     pub fn requested_time(&self) -> Option<f64> {
         Some(self.fields[8]).filter(|&requested| requested > 0.0)
     }
 
-    /// Field 12: whose job it is, where that is known.
+    /// Field 12: user, if known.
     #[must_use]
     pub fn user(&self) -> Option<f64> {
         Some(self.fields[11]).filter(|&user| user >= 0.0)
     }
 
-    /// Field 13: the group of whoever it belongs to, where that is known.
+    /// Field 13: group of the user, if known.
     #[must_use]
     pub fn group(&self) -> Option<f64> {
         Some(self.fields[12]).filter(|&group| group >= 0.0)
     }
 
-    /// Field 14: the program that it runs, where that is known.
+    /// Field 14: program that the job runs, if known.
     #[must_use]
     pub fn application(&self) -> Option<f64> {
         Some(self.fields[13]).filter(|&application| application >= 0.0)
     }
 
-    /// Field 15: the queue that it was submitted to, where that is known.
+    /// Field 15: queue of submission, if known.
     #[must_use]
     pub fn queue(&self) -> Option<f64> {
         Some(self.fields[14]).filter(|&queue| queue >= 0.0)
     }
 
-    /// Field 16: the partition of the machine that it was submitted to, where that is known.
+    /// Field 16: partition of submission, if known.
     #[must_use]
     pub fn partition(&self) -> Option<f64> {
         Some(self.fields[15]).filter(|&partition| partition >= 0.0)
     }
 
-    /// Field 3: how long it waited, in seconds, where that is known.
+    /// Field 3: wait in seconds, if known.
     #[must_use]
     pub fn wait(&self) -> Option<f64> {
         Some(self.fields[2]).filter(|&wait| wait >= 0.0)
     }
 
-    /// Field 17: the number of the job after whose end it was submitted, where there is one. Jobs of a log are numbered
-    /// from 1.
+    /// Field 17: number of the predecessor, if any. Jobs of a log are numbered from 1.
     #[must_use]
     pub fn preceding(&self) -> Option<f64> {
         Some(self.fields[16]).filter(|&number| number > 0.0)
     }
 
-    /// Field 18: how many seconds after that job's end it was submitted; 0 where that is not known. Nobody submits a job
-    /// after another one and before it: less than 0 is 0 as well.
+    /// Field 18: think time after the predecessor's end in seconds; 0 if unknown. Negative values
+    /// are read as 0, because a job cannot be submitted before its predecessor's end.
     #[must_use]
     pub fn think_time(&self) -> f64 {
         self.fields[17].max(0.0)
     }
 
-    /// Reads a line into this record. `false` where it is no line of a log; [`fault`] says why.
-    ///
-    /// Whole numbers of up to seven digits are read at once, and others of up to 15 with one multiplication and one
-    /// addition for each digit. Nearly all lines are [plain](Record::read_plain), and are not read here.
+    /// Parses a line into this record; returns `false` for an invalid line, explained by [`fault`].
+    /// Integers of up to seven digits are read at once, others of up to 15 digits with one
+    /// multiplication and one addition per digit. Nearly all lines are [plain](Record::read_plain)
+    /// and are not read here.
     pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let mut at = 0;
         for field in &mut self.fields {
@@ -228,7 +226,7 @@ impl Record {
             }
             if let Some(bytes) = line[at..].first_chunk() {
                 let bytes = u64::from_le_bytes(*bytes);
-                // Most fields of most logs are not known.
+                // Most fields of most logs are unknown.
                 if bytes & 0xff_ffff == NOT_KNOWN {
                     *field = -1.0;
                     at += 3;
@@ -268,7 +266,7 @@ impl Record {
     }
 }
 
-/// `-1`, and the blank behind it, as the lowest bytes of a word.
+/// `-1` and the blank after it, as the lowest bytes of a word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
 /// Whether a byte separates fields: any blank or control character.
@@ -277,8 +275,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// A number in any form that a program may have written: with decimals, with many digits, or with an
-/// exponent.
+/// Parses a number in any usual notation: with decimals, many digits, or an exponent.
 #[inline(never)]
 pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     if let Some(number) = short_decimal(token) {
@@ -286,12 +283,12 @@ pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     }
     let plain = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
     if !token.iter().all(plain) {
-        return None; // `inf` and `nan` are numbers to the standard library
+        return None; // the standard library accepts `inf` and `nan`
     }
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// A decimal of up to 15 digits. Its digits and its power of ten are then exact, so that one division
+/// Parses a decimal of up to 15 digits. Digits and power of ten are then exact, so one division
 /// rounds as correctly as the standard library does.
 fn short_decimal(token: &[u8]) -> Option<f64> {
     const POWERS: [f64; 16] =
@@ -318,7 +315,7 @@ fn short_decimal(token: &[u8]) -> Option<f64> {
     Some(if negative { -number } else { number })
 }
 
-/// What is wrong with a line that [`Record::read`] did not understand.
+/// Describes the problem with a line that [`Record::read`] rejected.
 #[cold]
 pub(super) fn fault(line: &[u8]) -> RecordError {
     let mut fields = line.split(|&byte| is_blank(byte)).filter(|field| !field.is_empty());
@@ -340,29 +337,29 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
             Some(_) => {}
         }
     }
-    // Not met: a line of 18 numbers within the bounds is understood.
+    // Not reached: a line of 18 numbers within the bounds is accepted.
     RecordError::Fields { found: FIELDS.len() }
 }
 
-/// The lines of a log that are not blank, one at a time in a buffer that is used again.
+/// Reader of the nonblank lines of a log, with a reused buffer.
 pub(super) struct Lines {
     reader: Box<dyn BufRead + Send>,
     path: String,
-    /// What has been read; lines are looked at in place.
+    /// Bytes read so far; lines are parsed in place.
     buffer: Vec<u8>,
-    /// What of it has not been handed out.
+    /// Range of the buffer that has not been handed out.
     rest: std::ops::Range<usize>,
     line: u64,
 }
 
 impl Lines {
     pub(super) fn new(reader: Box<dyn BufRead + Send>, path: &str) -> Lines {
-        // Larger than what is in front of most files, which is then not copied twice.
+        // Larger than the buffers of most readers, so that their data is not copied twice.
         let buffer = vec![0; 1 << 17];
         Lines { reader, path: path.to_owned(), buffer, rest: 0..0, line: 0 }
     }
 
-    /// The next line with anything in it, from its first byte that is not blank; `None` at the end.
+    /// Returns the next nonblank line from its first nonblank byte; `None` at the end.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, WorkloadError> {
         loop {
@@ -370,7 +367,7 @@ impl Lines {
             self.line += 1;
             let mut start = line.start;
             if self.line == 1 && self.buffer[line.clone()].starts_with(b"\xef\xbb\xbf") {
-                start += 3; // a mark that some editors put in front of a text
+                start += 3; // byte order mark
             }
             while start < line.end && is_blank(self.buffer[start]) {
                 start += 1;
@@ -381,8 +378,8 @@ impl Lines {
         }
     }
 
-    /// Reads the next line into a record, if it is all in the buffer and as programs write lines: see
-    /// [`Record::read_plain`]. Else nothing has happened but that some fields of the record have changed.
+    /// Reads the next line into a record, if it is plain and entirely in the buffer: see
+    /// [`Record::read_plain`]. Otherwise only fields of the record may have changed.
     #[inline]
     pub(super) fn read_plain(&mut self, record: &mut Record) -> bool {
         let Some(length) = record.read_plain(&self.buffer[self.rest.clone()]) else { return false };
@@ -391,7 +388,7 @@ impl Lines {
         true
     }
 
-    /// Where in the buffer the next line lies, without its end.
+    /// Returns the range of the next line in the buffer, without its line end.
     #[inline]
     fn next_line(&mut self) -> Result<Option<std::ops::Range<usize>>, WorkloadError> {
         let mut searched = self.rest.start;
@@ -411,7 +408,7 @@ impl Lines {
         }
     }
 
-    /// Reads on, after making room; returns how many bytes came.
+    /// Reads more data, after making space in the buffer; returns the number of bytes read.
     #[cold]
     fn fill(&mut self) -> Result<usize, WorkloadError> {
         self.buffer.copy_within(self.rest.clone(), 0);
@@ -437,7 +434,7 @@ impl Lines {
         Ok(read)
     }
 
-    /// The number of the line that was read last, from 1.
+    /// Number of the line read last, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
@@ -446,28 +443,28 @@ impl Lines {
         &self.path
     }
 
-    /// An error in the line that was read last.
+    /// Creates an error about the line read last.
     #[cold]
     pub(super) fn error(&self, what: impl std::fmt::Display) -> WorkloadError {
         WorkloadError(format!("{}:{}: {what}", self.path, self.line))
     }
 }
 
-/// One line of a log that is not blank.
+/// One nonblank line of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// A comment: what follows the semicolon, without blanks at its end. See [`Header::add`].
+    /// A comment: the text after the semicolon, without trailing blanks. See [`Header::add`].
     Comment(String),
     /// A job.
     Record {
-        /// The number of the line in the file, from 1.
+        /// Number of the line in the file, from 1.
         line: u64,
-        /// What it says.
+        /// Numbers of the line.
         record: Record,
     },
 }
 
-/// Every line of a log, in file order. It ends after the first error.
+/// Returns every line of a log in file order. The iterator ends after the first error.
 pub fn records(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -506,10 +503,10 @@ impl Iterator for Records {
     }
 }
 
-/// What the comments of a log say: labels with values, in their order.
+/// Comments of a log as labels with values, in order.
 ///
-/// A comment without a label, such as the second line of a note, has an empty label and keeps its
-/// text as it is.
+/// A comment without a label, such as the second line of a note, has an empty one and its full
+/// text.
 ///
 /// ```
 /// use meshwork::workload::swf::Header;
@@ -523,12 +520,12 @@ impl Iterator for Records {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Label and value of every comment. Labels such as `Note` and `Queue` come several times.
+    /// Label and value of every comment. Labels such as `Note` and `Queue` occur several times.
     pub entries: Vec<(String, String)>,
 }
 
 impl Header {
-    /// Adds a comment: the text after its semicolon.
+    /// Adds a comment, given as the text after its semicolon.
     pub fn add(&mut self, comment: &str) {
         let comment = comment.trim_end();
         let entry = match comment.split_once(':') {
@@ -540,13 +537,13 @@ impl Header {
         self.entries.push(entry);
     }
 
-    /// The value of the first comment with this label.
+    /// Value of the first comment with this label.
     #[must_use]
     pub fn get(&self, label: &str) -> Option<&str> {
         self.entries.iter().find(|(own, _)| own == label).map(|(_, value)| value.as_str())
     }
 
-    /// The whole number with which the value of this label begins.
+    /// Integer at the start of the value of this label.
     #[must_use]
     pub fn number(&self, label: &str) -> Option<u64> {
         let value = self.get(label)?;
@@ -554,7 +551,7 @@ impl Header {
         value[..end].parse().ok()
     }
 
-    /// The processors of the machine that the log is from: `MaxProcs`, or else `MaxNodes`.
+    /// Processors of the log's machine: `MaxProcs`, or else `MaxNodes`.
     #[must_use]
     pub fn processors(&self) -> Option<u64> {
         let known = |label| self.number(label).filter(|&processors| processors > 0);
@@ -567,10 +564,10 @@ fn is_label(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// The comments at the beginning of a log. Reading stops at the first job.
+/// Reads the comments at the beginning of a log, up to the first job.
 ///
 /// # Errors
-/// What cannot be read, with the line after which.
+/// A read error, with the line after which it occurred.
 pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, WorkloadError> {
     let mut lines = Lines::new(reader, path);
     let mut header = Header::default();
@@ -580,10 +577,10 @@ pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, Wor
     Ok(header)
 }
 
-/// Writes the comments of a log, as [`header`] reads them.
+/// Writes the comments of a log in the form that [`header`] reads.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_header(to: &mut dyn Write, header: &Header) -> io::Result<()> {
     for (label, value) in &header.entries {
         let value = value.replace(['\n', '\r'], " ");
@@ -596,11 +593,10 @@ pub fn write_header(to: &mut dyn Write, header: &Header) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one line of a log: whole numbers without a decimal point, others in the shortest form that
-/// is read back as the same number.
+/// Writes one line of a log: integers without a decimal point, others in the shortest exact form.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_record(to: &mut dyn Write, record: &Record) -> io::Result<()> {
     for (i, field) in record.fields.iter().enumerate() {
         let end = if i + 1 < record.fields.len() { ' ' } else { '\n' };
@@ -615,7 +611,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition: digits up to a blank, of which there are one to seven.
+    /// Reference implementation: one to seven digits before a blank.
     fn digit_by_digit(bytes: &[u8; 8]) -> Option<(u32, usize)> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits == 8 || !is_blank(bytes[digits]) {

@@ -1,10 +1,10 @@
 //! Jobs from a log in the Standard Workload Format, read as a stream.
 //!
-//! The rules, where the format leaves a choice: a job asks for the processors of field 8, or of
-//! field 5 where field 8 is not known; it runs for field 4; its estimate is field 9, or the run time
-//! where field 9 is not known. Nothing is killed at its estimate, and a run time of 0 is kept. A line
-//! without a run time, without processors or without a time of submission is no job: it is counted
-//! and passed over. Memory does not grow with the log.
+//! Where the format leaves a choice, these rules apply: a job requests the processors of field 8,
+//! or those of field 5 if field 8 is unknown; it runs for field 4; its estimate is field 9, or the
+//! run time if field 9 is unknown. No job is killed at its estimate, and a run time of 0 is kept. A
+//! line without run time, processors or submission time is not a job: it is counted and skipped.
+//! Memory does not grow with the log.
 
 mod attributes;
 mod choice;
@@ -27,11 +27,10 @@ use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
 use attributes::{Attributes, NOTHING};
 use format::Lines;
 
-/// How many jobs are held back, where a study does not say, so that a log whose lines are a little
-/// out of order can be put in order as it is read.
+/// Default number of jobs held back, so that slightly unordered logs can be sorted while reading.
 pub const REORDER: usize = 10_000;
 
-/// The entry in the list.
+/// Entry of the workload `swf`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "swf",
@@ -85,13 +84,13 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// The jobs of a log, in order of submission and, within one instant, in file order; `reorder` jobs
-/// are held back to sort them.
+/// Reads the jobs of a log in order of submission and, within one instant, in file order.
 ///
-/// Lines that are no jobs come as they are read. The first error ends the log.
+/// `reorder` jobs are held back for sorting. Lines that are not jobs are reported as they are read.
+/// The first error ends the log.
 ///
-/// A line costs constant time in a log that is in order, and O(log `reorder`) comparisons and
-/// O(`reorder`) moves where it is not.
+/// A line takes constant time in an ordered log, else O(log `reorder`) comparisons and O(`reorder`)
+/// moves.
 pub fn jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -100,7 +99,7 @@ pub fn jobs(
     chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
-/// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
+/// Reads the jobs of the selected lines of a log, like [`jobs`].
 fn chosen_jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -111,7 +110,7 @@ fn chosen_jobs(
     Log {
         lines: Lines::new(reader, path),
         record: Record { fields: [-1.0; 18] },
-        // Room that is never grown, up to the usual: twice as much memory would be touched else.
+        // Allocated once up to the default, since growing would touch twice the memory.
         held: VecDeque::with_capacity(reorder.min(REORDER) + 1),
         reorder,
         released: f64::NEG_INFINITY,
@@ -125,11 +124,13 @@ fn chosen_jobs(
     }
 }
 
-/// The job that a line stands for, or why it stands for none; the outer error is a line that cannot
-/// be meant. `count` is its place among the lines with jobs, from 1: its number where it has none.
+/// Converts a line to a job, or returns the reason for which it is not one.
+///
+/// The outer error is an invalid line. `count` is the line's index among those with jobs, from 1,
+/// and the job's number if the line has none.
 ///
 /// # Errors
-/// What is wrong with the line, in words that follow `PATH:LINE:`.
+/// The problem with the line, in words that follow `PATH:LINE:`.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
     match flaw(record) {
         None => Ok(Ok(Plain::of(record, count, NOTHING).job())),
@@ -138,7 +139,7 @@ pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, Rec
     }
 }
 
-/// A job in the form in which many are held back.
+/// Compact form of a job that is held back.
 #[derive(Clone, Copy)]
 struct Plain {
     number: u64,
@@ -146,17 +147,17 @@ struct Plain {
     run_time: f64,
     estimate: f64,
     processors: u32,
-    /// Under which number it is kept what else its line says.
+    /// Number of the job's further attributes.
     attributes: u32,
 }
 
-/// Why a line stands for no job: it says too little of it, or cannot be meant.
+/// Reason for which a line is not a job: missing information or an invalid value.
 enum Flaw {
     Unusable(&'static str),
     Wrong(RecordError),
 }
 
-/// Why a line stands for no job, if it does not.
+/// Returns the reason for which a line is not a job, if it is not.
 #[inline]
 fn flaw(record: &Record) -> Option<Flaw> {
     let processors = record.processors();
@@ -175,7 +176,7 @@ fn flaw(record: &Record) -> Option<Flaw> {
 }
 
 impl Plain {
-    /// The job of a line without a [`flaw`].
+    /// Converts a line without a [`flaw`].
     #[inline]
     fn of(record: &Record, count: u64, attributes: u32) -> Plain {
         let number = record.number() as i64;
@@ -203,7 +204,7 @@ impl Plain {
     }
 }
 
-/// Whether a number of processors is a `u32`. A cast and a difference are quicker than `fract`.
+/// Whether a number of processors is a `u32`. A cast and a difference are faster than `fract`.
 #[inline]
 fn is_whole(processors: f64) -> bool {
     f64::from(processors as u32) - processors == 0.0
@@ -222,27 +223,24 @@ fn not_whole(record: &Record) -> RecordError {
 
 struct Log {
     lines: Lines,
-    /// The line being read.
     record: Record,
     /// Jobs held back, in order of submission and then file order.
     held: VecDeque<Plain>,
     reorder: usize,
-    /// When the last job that was handed out was submitted.
+    /// Submission of the last job handed out.
     released: f64,
     choice: Choice,
-    /// Lines with jobs or what might have been jobs; those among them that are not of the choice, and
-    /// jobs among the others.
+    /// Lines that are or could be jobs; those not selected; and jobs among the selected.
     seen: u64,
     passed: u64,
     usable: u64,
     read_all: bool,
     failed: bool,
-    /// What else lines say, where it is asked for.
     attributes: Option<Attributes>,
 }
 
 impl Log {
-    /// Reads on until as many jobs are held back as may be, or up to a line that is no job.
+    /// Reads until `reorder` jobs are held back, or up to a line that is not a job.
     #[inline(always)]
     fn read_on(&mut self) -> Result<Option<Unusable>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
@@ -272,7 +270,7 @@ impl Log {
         Ok(None)
     }
 
-    /// The first of those that are held back.
+    /// Hands out the first of the held jobs.
     #[inline(always)]
     fn release(&mut self) -> Option<Job> {
         let plain = self.held.pop_front()?;
@@ -283,7 +281,7 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line with numbers, however they stand there; `false` at the end.
+    /// Reads the next line with numbers in any layout; `false` at the end.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {
@@ -499,7 +497,7 @@ mod tests {
         assert!(items[0].is_ok() && items[1].is_err());
     }
 
-    /// Gives its text and then fails, as a torn archive does.
+    /// Reader that fails after its text, like a damaged archive.
     struct Torn<'a>(&'a [u8]);
 
     impl Read for Torn<'_> {
@@ -551,7 +549,7 @@ mod tests {
             let mut sorted: Vec<(i64, u64)> = submits.iter().copied().zip(1..).collect();
             sorted.sort_by_key(|&(submit, _)| submit);
             let sorted: Vec<u64> = sorted.into_iter().map(|(_, number)| number).collect();
-            // A buffer mends a job if no more jobs than it holds, and that are later, are above it.
+            // A job can be reordered if at most `reorder` later jobs precede it.
             let mendable = (0..submits.len()).all(|i| {
                 submits[..i].iter().filter(|&&above| above > submits[i]).count() <= reorder
             });
@@ -560,7 +558,7 @@ mod tests {
             let failed = items.iter().any(Result::is_err);
             prop_assert!(!(mendable && failed));
             if failed {
-                // What was handed out before is in order, and nothing follows the error.
+                // The jobs before the error are in order, and nothing follows it.
                 prop_assert!(items.last().unwrap().is_err());
                 let key = |&number: &u64| (submits[number as usize - 1], number);
                 prop_assert!(got.is_sorted_by_key(key));

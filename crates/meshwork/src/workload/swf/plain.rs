@@ -1,18 +1,21 @@
-//! Lines as programs write them: 18 numbers with one blank between two of them. Nearly all lines of nearly all logs are
-//! read here, straight from the buffer; every other one is left to those who understand whatever a log may have.
+//! Fast path for lines as programs write them: 18 numbers separated by single blanks.
+//!
+//! Nearly all lines of logs are read here, directly from the buffer; the general reader has the
+//! rest.
 
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// `-1 `, once and three times, as the lowest bytes of a word: most fields of most logs are not known.
+/// `-1 `, once and three times, as the lowest bytes of a word: most fields are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
-/// The same at the end of a line.
+/// `-1` at the end of a line.
 const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {
-    /// Reads a line with which a text begins into this record, if it is such a line; returns its length with its end.
+    /// Reads a plain line at the start of `text` into this record; returns its length with its line
+    /// end. Returns `None` for any other line.
     #[inline]
     pub(super) fn read_plain(&mut self, text: &[u8]) -> Option<usize> {
         let [fields @ .., last] = &mut self.fields;
@@ -68,44 +71,44 @@ impl Record {
     }
 }
 
-/// The next eight bytes of a text, and the ninth. At the end of a text there may be too few of them.
+/// Returns the eight bytes at an index and the ninth; `None` if fewer are left.
 #[inline(always)]
 fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     let (bytes, ninth) = text.get(at..at + 9)?.split_first_chunk()?;
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// The values of the bytes that are digits, and the highest bit of the first that is none.
+/// Returns the digits' values, and a mask whose lowest set bit marks the first non-digit.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
-    // Of other bytes some have 0x80 here, or have it once they are added to.
+    // For non-digits the high bit is set here or by the addition below.
     let values = bytes ^ 0x3030_3030_3030_3030;
-    // What lies behind the first of them may have been carried into, and is not looked at.
+    // Bytes after the first non-digit may contain a carry and are not used.
     (values, (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080)
 }
 
-/// The number of so many digits, of which there are one to eight, from their values.
+/// Returns the number of `count` digits (1 to 8), given their values.
 #[inline(always)]
 pub(super) fn number(count: u32, values: u64) -> u32 {
-    // Noughts before the first digit; then digits become pairs, pairs fours, and these the number.
+    // Shift in leading zeros; then combine digits to pairs, pairs to fours, fours to the number.
     let all = values << (64 - 8 * count);
     let pairs = all.wrapping_mul(10 * 0x100 + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100 * 0x1_0000 + 1) >> 16 & 0x0000_ffff_0000_ffff;
     (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32
 }
 
-/// The whole number of one to seven digits with this byte, which is no digit, behind them with which eight bytes begin; and how
-/// many digits it has.
+/// Reads an integer of one to seven digits from the start of eight bytes. Returns the number and
+/// its count of digits, if `is_end` accepts the byte after them.
 #[inline(always)]
 pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usize)> {
     let (values, others) = digits(bytes);
-    // The eighth byte ends the number if no other does, or it is longer.
+    // Without a non-digit before it, the eighth byte must end the number, or it is longer.
     let count = (others | 1 << 63).trailing_zeros() / 8;
     let is_whole = count > 0 && is_end((bytes >> (8 * count)) as u8);
     is_whole.then(|| (number(count, values), count as usize))
 }
 
-/// The number with which a text begins from there on, up to a blank, and how long it is; `bytes` are its first.
+/// Reads the number at `at` up to a blank; returns it with its length. `bytes` are its first.
 fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     let (values, others) = digits(bytes);
     if others != 0 {
@@ -116,7 +119,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     if is_blank(further as u8) {
         return Some((high, 8));
     }
-    // Up to 15 digits: all of this is exact.
+    // Up to 15 digits, so all operations are exact.
     const POWERS: [f64; 8] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
     match short(further, is_blank) {
         Some((low, digits)) => Some((high * POWERS[digits] + f64::from(low), 8 + digits)),
@@ -124,7 +127,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     }
 }
 
-/// The same of a number of any other form.
+/// Reads a number in any other form, like [`long`].
 #[inline(never)]
 fn odd(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let token = &text[at..];
@@ -139,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// The obvious twin: the first line, read like any other, if one blank stands between its fields.
+    /// Reference implementation: parses the first line, if single blanks separate its fields.
     fn by_lines(text: &[u8]) -> Option<(Record, usize)> {
         let length = text.iter().position(|&byte| byte == b'\n')?;
         let line = text[..length].strip_suffix(b"\r").unwrap_or(&text[..length]);
@@ -184,7 +187,7 @@ mod tests {
                     expected.map(|(record, length)| (bits(record), length))
                 );
             } else if let Some((_, length)) = expected {
-                // Left to others only where eight bytes cannot be looked at.
+                // Only lines too close to the end to read words are left to the general reader.
                 prop_assert!(text.len() - length < 18, "{text:?}");
             }
         }

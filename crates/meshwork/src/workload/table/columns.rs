@@ -1,5 +1,6 @@
-//! The columns of a table of jobs, in one list: what each is called and holds, and where that stands
-//! in a [`Row`] and in a [`Job`]. Every reader and writer of such tables goes by it.
+//! List of the columns of a table of jobs, used by every reader and writer of such tables.
+//!
+//! Each has its name, its kind, and its place in a [`Row`] and a [`Job`].
 
 use super::Row;
 use crate::job::{Job, Owner, Request, Terms, Wants, sides_text};
@@ -14,48 +15,48 @@ pub enum Holds {
     Count,
     /// An instant of the table's clock, or a date.
     Instant,
-    /// A number that is no count: a length of time, or a priority.
+    /// A number that is not a count: a duration or a priority.
     Real,
     /// `true` or `false`.
     Flag,
-    /// A text.
+    /// Text.
     Text,
 }
 
 /// A column of a table of jobs.
 #[derive(Debug)]
 pub struct Column {
-    /// Its name in the first line of the table.
+    /// Name in the first line of the table.
     pub name: &'static str,
-    /// The kind of its cells.
+    /// Kind of the cells.
     pub holds: Holds,
     get: fn(&Job) -> Option<String>,
     slot: fn(&mut Row) -> Slot<'_>,
 }
 
 impl Column {
-    /// The cell of a job; `None` where it is empty. How long a job waited is not known of it.
+    /// Returns the cell of a job; `None` if it is empty. A [`Job`] does not contain its wait.
     #[must_use]
     pub fn get(&self, job: &Job) -> Option<String> {
         (self.get)(job)
     }
 
-    /// Where its cell stands in a row.
+    /// Returns the place of the cell in a row.
     pub fn slot<'r>(&self, row: &'r mut Row) -> Slot<'r> {
         (self.slot)(row)
     }
 }
 
-/// Where a cell stands in a [`Row`].
+/// Place of a cell in a [`Row`].
 #[derive(Debug)]
 pub enum Slot<'r> {
     /// A number.
     Number(&'r mut Option<f64>),
     /// An instant, and whether it is a date.
     Instant(&'r mut Option<f64>, &'r mut bool),
-    /// A text.
+    /// Text.
     Text(&'r mut Option<String>),
-    /// One of the things that a job wants beside a count: the name of its column, and the cell.
+    /// A constraint: the name of its column, and the cell.
     Want(&'r mut Vec<(&'static str, String)>),
 }
 
@@ -180,7 +181,7 @@ pub static COLUMNS: [Column; 26] = [
     }),
 ];
 
-/// A column of what a job wants beside a count.
+/// Creates the column of a constraint.
 const fn want(name: &'static str, holds: Holds, get: fn(&Job) -> Option<String>) -> Column {
     Column { name, holds, get, slot: |row| Slot::Want(&mut row.wants) }
 }
@@ -198,23 +199,23 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// The columns of per-job output that say what happened: a table may have them, and none is read.
+/// Columns of per-job output with results of a run: a table may have them, but they are not read.
 pub const OUTCOMES: [&str; 6] = ["start", "finish", "requested", "held", "site", "blocks"];
 
-/// Where each of [`COLUMNS`] is among the columns of a table with these names.
+/// Finds the index of each of [`COLUMNS`] among the columns of a table with these names.
 ///
-/// A name that is none of them is left alone, but not where one of them was meant that is missing.
+/// An unknown name is ignored, unless it resembles a column that is missing.
 ///
 /// # Errors
-/// In words that follow the name of the table: a column that is there twice, one that is misspelt, or
-/// one without which there are no jobs.
+/// In words that follow the name of the table: a column that occurs twice, a misspelt one, or a
+/// missing one that is required.
 pub fn places<'n>(
     names: impl IntoIterator<Item = &'n str>,
 ) -> Result<[Option<usize>; COLUMNS.len()], String> {
     let mut places = [None; COLUMNS.len()];
     let (mut given, mut unknown) = (Vec::new(), Vec::new());
     for (place, name) in names.into_iter().enumerate() {
-        // Spreadsheets put a mark of the encoding before the first name.
+        // Spreadsheets put a byte order mark before the first name.
         let name = name.trim_start_matches('\u{feff}');
         given.push(name.escape_debug().to_string());
         match COLUMNS.iter().position(|column| column.name == name) {
@@ -228,7 +229,7 @@ pub fn places<'n>(
     let known = COLUMNS.each_ref().map(|column| column.name);
     let is_there = |name: &str| known.iter().zip(&places).any(|(k, p)| *k == name && p.is_some());
     for name in unknown {
-        // Nearer than a suggestion has to be: another column of a user's is no misspelt one of ours.
+        // Stricter than for suggestions: a user's own column is not a misspelt one.
         let meant = nearest(name, &known, |length| (length / 4).max(1));
         if let Some(meant) = meant.filter(|meant| !is_there(meant)) {
             let given = name.escape_debug();
@@ -249,7 +250,7 @@ pub fn places<'n>(
     ))
 }
 
-/// The columns of which each row has one.
+/// Columns of which each row has exactly one.
 const ASKED: [&str; 3] = ["nodes", "block", "subcube"];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Jobs from a table with named columns: made by hand, by another program, or by an earlier run.
 //!
-//! A log of a machine may have lines that are no jobs; a table has not. Whatever is wrong with a row
-//! is an error, with its line.
+//! A machine's log may have lines that are not jobs; in a table every problem is an error with its
+//! line.
 
 mod columns;
 
@@ -17,7 +17,7 @@ use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
 pub use columns::{COLUMNS, Column, Holds, OUTCOMES, Slot, places};
 
-/// The entry in the list.
+/// Entry of the workload `table`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "table",
@@ -61,74 +61,73 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// One row of a table of jobs, with what its columns hold; `None` for an empty cell and for a column
-/// that is not there.
+/// One row of a table of jobs. `None` stands for an empty cell or a missing column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Its line in the file, or its number in a file without lines, from 1.
+    /// Line in the file, or number of the row in a file without lines, from 1.
     pub line: u64,
-    /// The job's number.
+    /// Number of the job.
     pub job: Option<f64>,
-    /// When it is submitted.
+    /// Submission, on the table's clock or as a date.
     pub submit: Option<f64>,
-    /// Whether that is a date, in seconds since the beginning of 1970, and not an instant of the table's own clock.
+    /// Whether `submit` is a date, in seconds since the beginning of 1970.
     pub is_dated: bool,
-    /// How long it runs.
+    /// Run time.
     pub runtime: Option<f64>,
-    /// How long its user says it will run.
+    /// Run time estimated by the user.
     pub estimate: Option<f64>,
-    /// How many processors it asks for.
+    /// Number of requested processors.
     pub nodes: Option<f64>,
-    /// The sides of the block that it asks for, such as `3x5`.
+    /// Sides of the requested block, such as `3x5`.
     pub block: Option<String>,
-    /// The dimension of the subcube that it asks for.
+    /// Dimension of the requested subcube.
     pub subcube: Option<f64>,
-    /// Whose it is.
+    /// User who owns the job.
     pub user: Option<String>,
-    /// The group of whoever it belongs to.
+    /// Group of the user.
     pub group: Option<String>,
-    /// The program that it runs.
+    /// Program that the job runs.
     pub application: Option<String>,
-    /// The queue that it was submitted to.
+    /// Queue of submission.
     pub queue: Option<String>,
-    /// How urgent it is.
+    /// Urgency from 0 to 1.
     pub priority: Option<f64>,
-    /// By when it is to have ended.
+    /// Instant by which the job is to end.
     pub deadline: Option<f64>,
-    /// Whether that is a date, as [`is_dated`](Row::is_dated).
+    /// Whether `deadline` is a date, as for [`is_dated`](Row::is_dated).
     pub is_deadline_dated: bool,
-    /// The number of the job after whose end it was submitted.
+    /// Number of the predecessor after whose end the job was submitted.
     pub after: Option<f64>,
-    /// How long after that.
+    /// Think time after the predecessor's end.
     pub think: Option<f64>,
-    /// How long it waited, where it has run before.
+    /// Wait in an earlier run.
     pub wait: Option<f64>,
-    /// What else it wants: the name of a column, and its cell.
+    /// Constraints as pairs of column name and cell.
     pub wants: Vec<(&'static str, String)>,
 }
 
-/// The jobs of a table, in order of submission and, within one instant, in file order.
+/// Reads the jobs of a table in order of submission and, within one instant, in file order.
 ///
-/// The whole table is held in memory while it is sorted. A job without a number has that of its row,
-/// from 1; one without an estimate has its run time.
+/// The whole table is held in memory for sorting. A job without a number has that of its row, from
+/// 1; a job without an estimate has its run time.
 ///
 /// # Errors
-/// The first row that is no job, or a table without rows.
+/// The first row that is not a job, or a table without rows.
 pub fn jobs(rows: Rows, path: &str) -> Result<Vec<Submission>, WorkloadError> {
     let mut jobs = Listed::read(rows, path)?.jobs;
     jobs.sort_by_key(|(job, _)| job.arrival);
     Ok(jobs.into_iter().map(|(job, _)| Submission::Job(job)).collect())
 }
 
-/// The jobs of a table as it lists them.
+/// Jobs of a table in the order of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// Every job, in file order, and whether the table says its estimate.
+    /// Every job in file order, and whether the table gives its estimate.
     pub jobs: Vec<(Job, bool)>,
-    /// How long each of them waited, where the table says.
+    /// Wait of each job, if the table gives it.
     pub waits: Vec<Option<f64>>,
-    /// When its clock begins, in seconds since the beginning of 1970: with the first submission, where those are
-    /// dates; `None` where they are not.
+    /// Start of the clock, in seconds since the beginning of 1970; `None` without dates. It is the
+    /// first submission, if the submissions are dates.
     pub origin: Option<f64>,
 }
 
@@ -136,7 +135,7 @@ impl Listed {
     /// Reads a whole table. Dates of submission become seconds since the first of them.
     ///
     /// # Errors
-    /// The first row that is no job, or a table without rows.
+    /// The first row that is not a job, or a table without rows.
     pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
         let (mut jobs, mut waits, mut is_dated) = (Vec::new(), Vec::new(), None);
         let mut owners = Owners::default();
@@ -181,7 +180,7 @@ impl Listed {
         Ok(Listed { jobs, waits, origin })
     }
 
-    /// Puts the jobs in order of submission, each after the job that its user was waiting for, whatever the table says.
+    /// Sorts the jobs by submission and infers their predecessors, ignoring the table's.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -215,7 +214,7 @@ fn job(row: &Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String>
     })
 }
 
-/// What was agreed on for a job, if anything was.
+/// Reads priority, deadline and predecessor of a job.
 fn terms(row: &Row) -> Result<Option<Box<Terms>>, String> {
     let priority = match row.priority {
         Some(own) if !(0.0..=1.0).contains(&own) => {
@@ -282,12 +281,13 @@ fn request(row: &Row) -> Result<Request, String> {
     }
 }
 
-/// What a row wants that goes with a count only; whoever counts no nodes has no partition of them either.
+/// First constraint of a row that requires a count. `partition` does not: with a block it is only
+/// the partition of submission.
 fn demands(row: &Row) -> Option<&'static str> {
     row.wants.iter().map(|(column, _)| *column).find(|column| *column != "partition")
 }
 
-/// A count with what else its row wants.
+/// Reads a count with the constraints of its row.
 fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String> {
     let mut wants = Wants::of(nodes);
     for (column, cell) in cells {
