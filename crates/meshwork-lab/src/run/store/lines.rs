@@ -294,7 +294,7 @@ impl Lines {
     }
 }
 
-/// Cache of open files, limited to [`MAX_HANDLES`].
+/// Cache of at most `MAX_HANDLES` open files.
 #[derive(Debug, Default)]
 pub(super) struct Handles(BTreeMap<u32, File>);
 
