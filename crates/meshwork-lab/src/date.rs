@@ -1,9 +1,8 @@
 //! Dates in ISO 8601 format.
 
-/// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC.
-///
-/// Accepts `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`.
-/// Without a zone the time is UTC. Returns `None` if the text is no such date.
+/// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC. Accepts
+/// `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`. Without
+/// a zone the time is UTC. Returns `None` if the text is no such date.
 ///
 /// ```
 /// use meshwork_lab::date::unix_seconds;
@@ -94,9 +93,8 @@ pub fn written(second: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Year, month and day for a number of days since 1970-01-01.
-///
-/// Counts days from 1 March of year 0, takes off whole cycles of 400 years, then years and months.
+/// Year, month and day for a number of days since 1970-01-01. Counts days from 1 March of year 0,
+/// takes off whole cycles of 400 years, then years and months.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

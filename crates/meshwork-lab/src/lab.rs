@@ -32,7 +32,6 @@ pub struct Options<'a> {
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,
     /// Limit on the memory of concurrent runs in bytes, as far as it can be estimated beforehand.
-    ///
     /// `None` refuses nothing.
     pub max_memory: Option<u64>,
     /// Called after every run.
@@ -79,7 +78,6 @@ pub struct Finished {
 }
 
 /// Runs a study: expands it, runs what the store of `options.out` lacks, and writes the tables.
-///
 /// `experiment.toml` in the folder is the study of the tables beside it, and `asked.toml` records
 /// how it was requested. A later version of the study in the same folder replaces it with a warning
 /// and keeps all runs. A study of another name is refused unless `options.replace` is set.
@@ -184,9 +182,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Results of a study whose runs have already ended, here or in another process.
-///
-/// Runs and writes nothing; a study of windows reads its log.
+/// Results of a study whose runs have already ended, here or in another process. Runs and writes
+/// nothing; a study of windows reads its log.
 ///
 /// # Errors
 /// If the study is invalid or its log is missing.
@@ -349,9 +346,8 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
-/// Records a study that cannot be run, with the reason, for a report on the folder.
-///
-/// A folder with runs is left unchanged: they were made when the study could be run.
+/// Records a study that cannot be run, with the reason, for a report on the folder. A folder with
+/// runs is left unchanged: they were made when the study could be run.
 ///
 /// # Errors
 /// One sentence, if the folder cannot be written.

@@ -16,7 +16,6 @@ pub struct Point {
 }
 
 /// Simulates every load on its network with the given number of threads; 0 uses one per processor.
-///
 /// The results do not depend on the number of threads.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Makes untrusted text safe to show.
 //!
-//! A name, a key or the header of a log may hold control characters, which a terminal executes, and
+//! A name, a key or the header of a log may hold control characters, which a terminal obeys, and
 //! bidirectional marks, which can disguise a text. All shown text is escaped at the output: in the
 //! command for the terminal, in this crate for pages and tables. Stored text is unchanged.
 
@@ -52,9 +52,8 @@ pub fn visible_json(value: Json) -> Json {
     }
 }
 
-/// Whether a terminal or a browser interprets a character instead of showing it.
-///
-/// These are controls, direction marks, line separators, zero-width characters and tags.
+/// Whether a terminal or a browser interprets a character instead of showing it. These are
+/// controls, direction marks, line separators, zero-width characters and tags.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(

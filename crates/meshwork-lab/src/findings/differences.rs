@@ -7,9 +7,8 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, Runs};
 use crate::study::{Baseline, Study, same};
 
-/// The scenario that equals this one except that it has the baseline's value.
-///
-/// Scenarios are in the order of the cross product, so its index follows from strides.
+/// The scenario that equals this one except that it has the baseline's value. Scenarios are in the
+/// order of the cross product, so its index follows from strides.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -22,11 +21,9 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
     Some(index - ours * stride + theirs * stride)
 }
 
-/// Ratio of one scenario's mean of a metric to another's on the same jobs.
-///
-/// The 95 % interval is computed by Fieller's method: a ratio is in it if the difference from that
-/// multiple is not significant, so it contains 1 exactly where [`paired`] finds no significant
-/// difference.
+/// Ratio of one scenario's mean of a metric to another's on the same jobs. The 95 % interval is
+/// computed by Fieller's method: a ratio is in it if the difference from that multiple is not
+/// significant, so it contains 1 exactly where [`paired`] finds no significant difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
@@ -66,9 +63,8 @@ pub(crate) fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// Each metric of one scenario minus that of another, paired by run.
-///
-/// Also returns the difference relative to the mean of the other. Scenarios are given by index.
+/// Each metric of one scenario minus that of another, paired by run. Also returns the difference
+/// relative to the mean of the other. Scenarios are given by index.
 ///
 /// # Complexity
 /// **O(n)** for each metric of *n* runs.

@@ -42,9 +42,7 @@ pub(super) fn means(runs: &Runs, rule: Rule) -> Means {
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// Results by job size, smallest first.
-///
-/// Replications without jobs of a size do not count for it.
+/// Results by job size, smallest first. Replications without jobs of a size do not count for it.
 pub(super) fn by_size(runs: &Runs, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);

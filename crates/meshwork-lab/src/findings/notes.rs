@@ -12,9 +12,8 @@ use crate::study::{Axis, Replications, Study};
 /// Maximum number of scenarios listed by name.
 const MAX_NAMED: usize = 4;
 
-/// Warnings that change the meaning of the numbers, to be shown before them.
-///
-/// One sentence each, without a full stop.
+/// Warnings that change the meaning of the numbers, to be shown before them. One sentence each,
+/// without a full stop.
 #[must_use]
 pub fn warnings(
     study: &Study,

@@ -48,9 +48,8 @@ impl Interval {
     }
 }
 
-/// Mean over independent replications, in order, with its Student-t interval.
-///
-/// For a single replication with batches, the interval is that of the batches.
+/// Mean over independent replications, in order, with its Student-t interval. For a single
+/// replication with batches, the interval is that of the batches.
 ///
 /// The mean of a single run is its own value and not the mean of its batches: for a ratio, such as
 /// a mean over jobs, the two differ slightly, and the run's value is the better estimate.
@@ -82,7 +81,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// *t*     *s* / √*n*: half the width of the 95 % interval of the mean; `None` for fewer than 2
+/// *t* · *s* / √*n*: half the width of the 95 % interval of the mean; `None` for fewer than 2
 /// values.
 #[must_use]
 pub fn half_width(values: &[f64]) -> Option<f64> {
@@ -100,7 +99,7 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 /// Half the width of the 95 % interval of the mean of consecutive batches.
 ///
 /// A queue that is long at the end of a batch is long at the beginning of the next, so batches are
-/// not independent, and *t*     *s* / √*n* is too narrow. Batches are modelled as an autoregressive
+/// not independent, and *t* · *s* / √*n* is too narrow. Batches are modelled as an autoregressive
 /// process of first order: with the correlation *ρ* of neighbours, corrected for its bias in short
 /// series and at least 0, *n* batches are equivalent to *n* (1 − *ρ*) / (1 + *ρ*) independent ones.
 /// The degrees of freedom are at least 3, those of 4 independent batches.
@@ -160,9 +159,8 @@ const MIN_BATCHES: usize = 8;
 /// Upper bound on the correlation: a higher one cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
-/// Half the width of the 95 % interval of the mean over windows of one log.
-///
-/// `stride` is the time between starts of windows relative to their length.
+/// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time
+/// between starts of windows relative to their length.
 ///
 /// Overlapping windows share jobs: the effective number of windows is then the number that would
 /// fit into the same time without overlap, as in overlapping batch means.
@@ -214,9 +212,8 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Two-sided quantile of Student's t distribution for this confidence.
-///
-/// Bisects `within` down to adjacent floating-point numbers.
+/// Two-sided quantile of Student's t distribution for this confidence. Bisects `within` down to
+/// adjacent floating-point numbers.
 fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {
@@ -232,9 +229,8 @@ fn quantile(degrees: u64, confidence: f64) -> f64 {
     }
 }
 
-/// Probability that a value of Student's t distribution lies between `-t` and `t`.
-///
-/// Uses the finite sum for integer degrees of freedom.
+/// Probability that a value of Student's t distribution lies between `-t` and `t`. Uses the finite
+/// sum for integer degrees of freedom.
 ///
 /// # Reference
 /// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.3 and 26.7.4.
@@ -325,9 +321,8 @@ mod tests {
         assert_eq!((nothing.mean, nothing.half_width, nothing.replications), (None, None, 0));
     }
 
-    /// Waits of the same jobs in two single-server queues, the second faster by `speed`.
-    ///
-    /// Uses Lindley's recursion.
+    /// Waits of the same jobs in two single-server queues, the second faster by `speed`. Uses
+    /// Lindley's recursion.
     fn two_queues(
         stream: &mut meshwork::rng::Stream,
         load: f64,

@@ -9,10 +9,8 @@
 //! reflected Brownian motion in the limit, whatever the jobs are like, and τ does not depend on its
 //! scale. A machine below critical load raises fewer alarms.
 
-/// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches.
-///
-/// With more batches it is slightly lower. The numbers are simulated; the test of this module
-/// repeats that.
+/// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches. With more
+/// batches it is slightly lower. The numbers are simulated; the test of this module repeats that.
 const LIMIT: f64 = 0.87;
 
 /// Mean of τ at critical load; `DEVIATION` is its standard deviation.
@@ -28,10 +26,8 @@ pub const MIN_JOBS: u64 = 100;
 /// Minimum number of batches of a judged run.
 const MIN_BATCHES: usize = 10;
 
-/// Kendall's τ of a series; `None` for fewer than ten values.
-///
-/// It is 1 if every later value is higher, −1 if every later one is lower; pairs of equal values
-/// count for neither.
+/// Kendall's τ of a series; `None` for fewer than ten values. It is 1 if every later value is
+/// higher, −1 if every later one is lower; pairs of equal values count for neither.
 ///
 /// ```
 /// use meshwork_lab::findings::trend::tau;
@@ -61,9 +57,8 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows, given the τ of each of its runs.
-///
-/// The significance level is 5 % at critical load, and smaller below it.
+/// Whether the queue of a scenario grows, given the τ of each of its runs. The significance level
+/// is 5 % at critical load, and smaller below it.
 #[must_use]
 pub fn is_growing(taus: &[f64]) -> bool {
     match taus {

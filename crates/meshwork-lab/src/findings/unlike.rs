@@ -41,7 +41,6 @@ impl fmt::Display for Unlike {
 }
 
 /// Parameters with different values in the strategies of each swept family, in order of the sweep.
-///
 /// A parameter that is itself swept has its own column and is left out, and so are parameters with
 /// the same name but another meaning.
 #[must_use]

@@ -5,10 +5,9 @@ use toml::{Table, Value};
 use crate::findings::summary::shown;
 use crate::study::{Study, same};
 
-/// Short forms of the values of a swept key.
-///
-/// A component is its name with its parameters, a machine its topology and size, a path the name of
-/// its file; values with the same short form are written in full.
+/// Short forms of the values of a swept key. A component is its name with its parameters, a machine
+/// its topology and size, a path the name of its file; values with the same short form are written
+/// in full.
 #[must_use]
 pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();

@@ -90,10 +90,9 @@ impl Axis {
         self.labels.len()
     }
 
-    /// Values for a numeric axis; `None` if they are shown side by side.
-    ///
-    /// That applies to names, and to numbers with a wide range that include non-positive ones,
-    /// which a logarithmic scale cannot show.
+    /// Values for a numeric axis; `None` if they are shown side by side. That applies to names, and
+    /// to numbers with a wide range that include non-positive ones, which a logarithmic scale
+    /// cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -110,9 +109,8 @@ impl Axis {
 }
 
 impl Layout {
-    /// Assigns a role to each axis; an axis with one value has none.
-    ///
-    /// `along` forces an axis to run along the plot.
+    /// Assigns a role to each axis; an axis with one value has none. `along` forces an axis to run
+    /// along the plot.
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();

@@ -24,11 +24,9 @@ const CAUSES: [(Cause, &str); 4] = [
     (Cause::Reserved, "nodes were reserved for others"),
 ];
 
-/// Makes a standalone page of a comparison of topologies.
-///
-/// It has a summary sentence, the parts of the waits, the differences in percent, a table, the
-/// groups of jobs that gain or lose, and the use of each node. `names` are the displayed names of
-/// the topologies.
+/// Makes a standalone page of a comparison of topologies. It has a summary sentence, the parts of
+/// the waits, the differences in percent, a table, the groups of jobs that gain or lose, and the
+/// use of each node. `names` are the displayed names of the topologies.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let title = "Topologies compared";

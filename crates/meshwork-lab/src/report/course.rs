@@ -171,8 +171,7 @@ fn each(key: &str, shown: usize, all: usize) -> String {
 }
 
 /// Distinguishing key of the runs, their common values in words, and their names and colours.
-///
-/// If the runs differ in a single swept key, that is the distinction.
+/// The key is a swept one if the runs differ only in that; otherwise it is `run`.
 fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
     let place = |run: &Timeline| {
         let mut rest = run.scenario as usize - 1;

@@ -53,10 +53,8 @@ struct Plan<'a> {
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study.
-///
-/// There is one for each metric of a claim, one for all others behind a selector, one for jobs by
-/// size, and one for the differences from each baseline.
+/// Makes all figures of a study. There is one for each metric of a claim, one for all others behind
+/// a selector, one for jobs by size, and one for the differences from each baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],

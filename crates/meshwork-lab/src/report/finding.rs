@@ -73,9 +73,8 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// Sentences for each setting of the selectors, the initial setting first.
-///
-/// Empty if nothing is swept or measured.
+/// Sentences for each setting of the selectors, the initial setting first. Empty if nothing is
+/// swept or measured.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -207,9 +206,8 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of two scenarios on the same jobs.
-    ///
-    /// Returns `None` if it contradicts their means, which may happen while runs are missing.
+    /// Ratio of two scenarios on the same jobs. Returns `None` if it contradicts their means, which
+    /// may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;

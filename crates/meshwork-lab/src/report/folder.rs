@@ -78,9 +78,8 @@ fn guess(folder: &Path) -> Asked {
     guess
 }
 
-/// Failures that the last run of the study left in `failures.csv`.
-///
-/// Unreadable entries are skipped: their runs count as not run.
+/// Failures that the last run of the study left in `failures.csv`. Unreadable entries are skipped:
+/// their runs count as not run.
 pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
@@ -103,9 +102,8 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     failures
 }
 
-/// Folders of studies: the folder itself if it holds a study, else those directly in it.
-///
-/// Studies of papers are in the order of papers and figures; all others follow by name.
+/// Folders of studies: the folder itself if it holds a study, else those directly in it. Studies of
+/// papers are in the order of papers and figures; all others follow by name.
 ///
 /// # Errors
 /// One sentence, if there is none.

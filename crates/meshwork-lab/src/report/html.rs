@@ -388,10 +388,8 @@ const CHARACTER: usize = 8;
 /// Space between two columns, in pixels.
 const BETWEEN: usize = 23;
 
-/// Style of a table that is too wide for its container.
-///
-/// Each row becomes a block with every number beside its column name, so that no horizontal
-/// scrolling is needed.
+/// Style of a table that is too wide for its container. Each row becomes a block with every number
+/// beside its column name, so that no horizontal scrolling is needed.
 fn narrow(table: &Table, id: &str) -> String {
     // The class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");

@@ -9,9 +9,8 @@ impl Report {
         html::results(self).into_string()
     }
 
-    /// The page with a place for live progress.
-    ///
-    /// Its script may only send requests to the server of the page.
+    /// The page with a place for live progress. Its script may only send requests to the server of
+    /// the page.
     #[must_use]
     pub fn live(&self) -> String {
         html::page(self, true)

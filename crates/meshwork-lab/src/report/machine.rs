@@ -59,9 +59,8 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Recordings of a study in this folder, and timelines of these and of other recorded runs.
-///
-/// Runs without a recording are simulated again, in parallel.
+/// Recordings of a study in this folder, and timelines of these and of other recorded runs. Runs
+/// without a recording are simulated again, in parallel.
 ///
 /// # Errors
 /// If a selected run does not exist.

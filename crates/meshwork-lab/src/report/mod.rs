@@ -140,9 +140,8 @@ pub struct Section {
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
     pub tables: Vec<Table>,
-    /// Common clock of the scenarios: `unit`, `factor` and, if they all read one log, `start`.
-    ///
-    /// See [`Clock`] for how the page shows a time.
+    /// Common clock of the scenarios: `unit`, `factor` and, if they all read one log, `start`. See
+    /// [`Clock`] for how the page shows a time.
     pub clock: Clock,
     /// Recordings of runs, for replay.
     pub recordings: Vec<Recording>,
@@ -169,9 +168,7 @@ pub struct ClaimLine {
 
 impl Report {
     /// Reads the report of a results folder, or of a folder of such folders, with names of a
-    /// catalogue.
-    ///
-    /// A single study has event replays of the runs in `maps`.
+    /// catalogue. A single study has event replays of the runs in `maps`.
     ///
     /// # Errors
     /// One sentence, if there is no study in it, its only study cannot be read, or a selected run

@@ -12,9 +12,8 @@ const COLOURS: usize = 10;
 /// Colours of values, by key and name.
 type Colours = BTreeMap<(String, String), usize>;
 
-/// Gives each value of a coloured key the same colour in all sections.
-///
-/// As long as there are enough colours, values of a key within a section have different ones.
+/// Gives each value of a coloured key the same colour in all sections. As long as there are enough
+/// colours, values of a key within a section have different ones.
 pub(super) fn agree(sections: &mut [Section]) {
     let mut known = Colours::new();
     for section in sections {

@@ -7,11 +7,9 @@ use crate::study::Study;
 /// Maximum size of a sample, which is the number of colours.
 pub(super) const MAX: usize = 10;
 
-/// Selects the scenarios whose runs are recorded and drawn together.
-///
-/// They vary along the key whose values are compared, with all others at the values of [`held`]. If
-/// no key is compared, they vary along the longest axis, from one end to the other; a study with
-/// one scenario has just that.
+/// Selects the scenarios whose runs are recorded and drawn together. They vary along the key whose
+/// values are compared, with all others at the values of [`held`]. If no key is compared, they vary
+/// along the longest axis, from one end to the other; a study with one scenario has just that.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
@@ -46,9 +44,8 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Fixed values of all other axes.
-///
-/// For ordered values it is the last, which is usually the hardest; for names it is the first.
+/// Fixed values of all other axes. For ordered values it is the last, which is usually the hardest;
+/// for names it is the first.
 pub(super) fn held(axes: &[Axis], but: usize) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

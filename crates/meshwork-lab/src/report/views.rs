@@ -105,10 +105,8 @@ pub struct Bound {
 pub enum Style {
     /// Points joined by lines, with whiskers.
     Lines,
-    /// Rows of bars from 0 with whiskers, one per name.
-    ///
-    /// Points replace bars where these cannot begin at 0: for differences and on a logarithmic
-    /// scale.
+    /// Rows of bars from 0 with whiskers, one per name. Points replace bars where these cannot
+    /// begin at 0: for differences and on a logarithmic scale.
     Rows,
     /// A value that holds until the next one; for distributions, measured values run along the
     /// plot.
@@ -167,10 +165,8 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Relative differences in percent, with the ends of the intervals of the ratio.
-    ///
-    /// A missing upper end is infinite; without an interval both are missing. Empty if any is
-    /// unknown.
+    /// Relative differences in percent, with the ends of the intervals of the ratio. A missing
+    /// upper end is infinite; without an interval both are missing. Empty if any is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
@@ -178,9 +174,8 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// Whether each mean has a single run by design, because replications do not differ.
-    ///
-    /// Empty if none has.
+    /// Whether each mean has a single run by design, because replications do not differ. Empty if
+    /// none has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

@@ -21,9 +21,8 @@ pub fn of(catalogue: &Catalogue) -> String {
     if catalogue.is_standard() { standard() } else { own() }
 }
 
-/// Returns the build of a program whose strategies are all in the model.
-///
-/// Rebuilding the same source gives the same build.
+/// Returns the build of a program whose strategies are all in the model. Rebuilding the same source
+/// gives the same build.
 ///
 /// ```
 /// assert_eq!(meshwork_lab::run::build::standard().len(), 32);
@@ -33,9 +32,8 @@ pub fn standard() -> String {
     SOURCE.to_owned()
 }
 
-/// Returns the build of a program with strategies of its own, different for every executable.
-///
-/// If the executable cannot be read, returns the build of the model.
+/// Returns the build of a program with strategies of its own, different for every executable. If
+/// the executable cannot be read, returns the build of the model.
 #[must_use]
 pub fn own() -> String {
     let digest = || {

@@ -88,7 +88,6 @@ impl From<Problem> for RepeatError {
 }
 
 /// Replays up to `sample` stored runs of a folder on `threads` threads (0: one per processor).
-///
 /// Names in the runs are looked up in `catalogue`. The sample is spread evenly over the sorted
 /// keys, which are as good as random, and is the same every time.
 ///

@@ -8,9 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
-/// Reason why a file or a folder cannot be read or written.
-///
-/// Messages of the operating system differ between systems, so common cases have our own.
+/// Reason why a file or a folder cannot be read or written. Messages of the operating system differ
+/// between systems, so common cases have our own.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -136,9 +135,8 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A number unique among processes that write to the same file system.
-///
-/// Process ids do not suffice: two computers or containers may use the same one.
+/// A number unique among processes that write to the same file system. Process ids do not suffice:
+/// two computers or containers may use the same one.
 pub(crate) fn process() -> u64 {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     *NUMBER.get_or_init(|| {

@@ -40,9 +40,8 @@ const BYTES_PER_METRIC: u64 = 16;
 /// Number of metrics assumed for a study that names none.
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that the results of all runs fit in memory at once.
-///
-/// With `precision`, its maximum number of replications is assumed.
+/// Checks that the results of all runs fit in memory at once. With `precision`, its maximum number
+/// of replications is assumed.
 ///
 /// # Errors
 /// One sentence with the estimate, if it exceeds the limit.

@@ -14,10 +14,8 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Progress, Run};
 
-/// A part of a study that one process does alone.
-///
-/// It is a run or, if the number of replications depends on results, a scenario with all of its
-/// runs.
+/// A part of a study that one process does alone. It is a run or, if the number of replications
+/// depends on results, a scenario with all of its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     /// Index of the scenario, from 0.
@@ -41,11 +39,9 @@ pub struct Worked {
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
-    /// Runs the given units only and puts their results into the store.
-    ///
-    /// Units missing from the store come first, in the given order; the stored ones are read after
-    /// them, which may take a while for a million. Meanwhile the process regularly writes a sign of
-    /// life into the store.
+    /// Runs the given units only and puts their results into the store. Units missing from the
+    /// store come first, in the given order; the stored ones are read after them, which may take a
+    /// while for a million. Meanwhile the process regularly writes a sign of life into the store.
     ///
     /// # Errors
     /// If the threads cannot be started.

@@ -13,9 +13,8 @@ use crate::run::store::Findings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// The known runs of a study, and the number of missing ones.
-///
-/// Equals the result of [`Runner::run`](crate::run::Runner::run) if it ran nothing.
+/// The known runs of a study, and the number of missing ones. Equals the result of
+/// [`Runner::run`](crate::run::Runner::run) if it ran nothing.
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,
@@ -50,10 +49,8 @@ pub fn known(
     (Results::of(runs, replications), missing.iter().sum())
 }
 
-/// Number of replications of a scenario to run before any result is known.
-///
-/// If a log gives every replication the same jobs, two suffice to tell whether anything else is
-/// random.
+/// Number of replications of a scenario to run before any result is known. If a log gives every
+/// replication the same jobs, two suffice to tell whether anything else is random.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,

@@ -6,9 +6,8 @@ use crate::run::runs::Runs;
 
 /// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
-    /// Per scenario, the number of its first run in this round and that run's replication.
-    ///
-    /// The last entry holds the total.
+    /// Per scenario, the number of its first run in this round and that run's replication. The last
+    /// entry holds the total.
     begins: Vec<(usize, u64)>,
 }
 

@@ -110,10 +110,8 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Makes runs missing from the store before any stored run is read.
-    ///
-    /// Reading a million runs may take a while. With a watcher this is skipped, so that it sees
-    /// stored runs first.
+    /// Makes runs missing from the store before any stored run is read. Reading a million runs may
+    /// take a while. With a watcher this is skipped, so that it sees stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
         else {
@@ -172,10 +170,8 @@ impl<'a, 'b> Shared<'a, 'b> {
     }
 
     /// Makes rounds of all runs known to be needed; one suffices for a fixed number of
-    /// replications.
-    ///
-    /// Runs of a round are numbered consecutively, because nested parallel loops may pile one
-    /// scenario on another's stack, and not listed, because there may be millions.
+    /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
+    /// pile one scenario on another's stack, and not listed, because there may be millions.
     fn rounds(&self, threads: &Threads) -> Vec<Runs> {
         let mut runs = vec![Runs::default(); self.runner.points.len()];
         let at_first = |point| first(self.runner.replications, point);
@@ -362,15 +358,13 @@ impl Runner<'_> {
     }
 }
 
-/// Maximum number of runs whose results are collected together.
-///
-/// With thousands per thread, the idle time at the end of each part is negligible.
+/// Maximum number of runs whose results are collected together. With thousands per thread, the idle
+/// time at the end of each part is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind).
-///
-/// Used if an external strategy cannot go on or an observer ends the run. The run fails with this
-/// sentence, which does not count as a fault of the program.
+/// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind). Used if an
+/// external strategy cannot go on or an observer ends the run. The run fails with this sentence,
+/// which does not count as a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 

@@ -11,10 +11,9 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{Finding, Findings, OwnerFindings, SizeFindings};
 
-/// Number of runs that keep their batches: the first successful ones.
-///
-/// Batches are evaluated only for the single run of a scenario, or for the single pair that two
-/// scenarios share; with more runs, the runs themselves are more informative.
+/// Number of runs that keep their batches: the first successful ones. Batches are evaluated only
+/// for the single run of a scenario, or for the single pair that two scenarios share; with more
+/// runs, the runs themselves are more informative.
 const WITH_BATCHES: usize = 16;
 
 /// The runs of one scenario, by replication.

@@ -79,10 +79,8 @@ fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     (bound("from"), bound("until"))
 }
 
-/// Arrival times in ascending order, by the clock of the log.
-///
-/// Jobs are neither scaled nor split; only those outside the workload's `from` and `until` are left
-/// out.
+/// Arrival times in ascending order, by the clock of the log. Jobs are neither scaled nor split;
+/// only those outside the workload's `from` and `until` are left out.
 fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,

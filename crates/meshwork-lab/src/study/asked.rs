@@ -219,9 +219,8 @@ impl Asked {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// A record for a folder without one.
-    ///
-    /// It has no settings; inputs are to be [learnt](Asked::learn) from the runs.
+    /// A record for a folder without one. It has no settings; inputs are to be
+    /// [learnt](Asked::learn) from the runs.
     #[must_use]
     pub fn guess() -> Asked {
         Asked { file: EXPERIMENT.to_owned(), ..Asked::default() }
@@ -260,9 +259,8 @@ impl Asked {
     }
 }
 
-/// Converts `path` to a path relative to `folder`; both must be absolute.
-///
-/// Returns `None` if they have no common root, as on two drives.
+/// Converts `path` to a path relative to `folder`; both must be absolute. Returns `None` if they
+/// have no common root, as on two drives.
 fn from_here(folder: &Path, path: &Path) -> Option<String> {
     let plain = |path: &Path| -> Option<Vec<std::ffi::OsString>> {
         let mut parts = Vec::new();

@@ -64,9 +64,8 @@ pub enum Relation {
         /// Allowed relative distance from the best of the others.
         within: f64,
     },
-    /// The metric of a choice, or its ratio to another's, rises or falls along an axis.
-    ///
-    /// Compares the first point of the axis with the last.
+    /// The metric of a choice, or its ratio to another's, rises or falls along an axis. Compares
+    /// the first point of the axis with the last.
     Trend {
         of: Choice,
         /// Divisor of the ratio, if any.
@@ -194,10 +193,8 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 /// Keys that hold swept keys or have no single type.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads `[[claim]]`.
-///
-/// If `changed`, the command line has changed the sweep, and a claim may name values that are not
-/// swept.
+/// Reads `[[claim]]`. If `changed`, the command line has changed the sweep, and a claim may name
+/// values that are not swept.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,

@@ -87,10 +87,8 @@ pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, 
 }
 
 impl Point {
-    /// The scenario of a replication, read in the catalogue of its study.
-    ///
-    /// If windows of a log are the replications, `workload.from` and `workload.until` are set to
-    /// the window.
+    /// The scenario of a replication, read in the catalogue of its study. If windows of a log are
+    /// the replications, `workload.from` and `workload.until` are set to the window.
     ///
     /// # Errors
     /// Only for windows whose length vanishes beside the time of their start.
@@ -133,9 +131,8 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
     }
 }
 
-/// Makes every scenario of a study, in the order of `[sweep]`, the last axis running fastest.
-///
-/// A study without `[sweep]` has one.
+/// Makes every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A
+/// study without `[sweep]` has one.
 ///
 /// Settings of the command line are applied to every scenario after the sweep, so that `--set
 /// allocator.rotation=best` applies to every swept allocator; if a key and one inside it are both
@@ -226,10 +223,9 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// The setting that causes a problem, if the study does not have it without settings.
-///
-/// It is a setting in the same table that decides it, else the last one there, else the last of
-/// all: another topology may require keys that the file lacks.
+/// The setting that causes a problem, if the study does not have it without settings. It is a
+/// setting in the same table that decides it, else the last one there, else the last of all:
+/// another topology may require keys that the file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],

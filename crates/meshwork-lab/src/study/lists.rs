@@ -16,9 +16,7 @@ const NODES_OF_A_CARD: u32 = 32;
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
 /// Replaces the file name in `list` by the file's text, for every allocator `partitions` of a
-/// scenario.
-///
-/// A `list` that is a text or a built-in name stays.
+/// scenario. A `list` that is a text or a built-in name stays.
 ///
 /// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the same kind of text.
 ///
@@ -59,10 +57,8 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     Ok(())
 }
 
-/// Converts a Cobalt file to the text of a list.
-///
-/// It reads `<Partition name="…">` or `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch
-/// id="…"/>` inside.
+/// Converts a Cobalt file to the text of a list. It reads `<Partition name="…">` or `<Block
+/// name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();

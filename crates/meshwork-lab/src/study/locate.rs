@@ -28,10 +28,8 @@ impl Lines {
         lines
     }
 
-    /// Line of a key, from 1.
-    ///
-    /// For a missing key, returns the line of the innermost table around it that exists; `None` if
-    /// that is the whole file.
+    /// Line of a key, from 1. For a missing key, returns the line of the innermost table around it
+    /// that exists; `None` if that is the whole file.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;

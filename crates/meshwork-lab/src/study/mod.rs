@@ -151,9 +151,8 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Requested formats of per-job output.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded for replay.
-    ///
-    /// `None` records up to ten scenarios that are compared.
+    /// Whether the first replication of every scenario is recorded for replay. `None` records up to
+    /// ten scenarios that are compared.
     pub record: Option<bool>,
     /// Key of the paper that it partly reproduces.
     pub paper: Option<String>,
@@ -167,9 +166,8 @@ pub struct Study {
     pub quick: Vec<String>,
     /// Claims of the paper.
     pub claims: Vec<Claim>,
-    /// Candidate locations of input files, by their paths in the study.
-    ///
-    /// Known for the `experiment.toml` in a results folder.
+    /// Candidate locations of input files, by their paths in the study. Known for the
+    /// `experiment.toml` in a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
     /// All settings of the command line, in order.
     pub settings: Vec<Setting>,
@@ -304,9 +302,8 @@ impl Study {
         Ok(study)
     }
 
-    /// Maximum number of replications of a scenario.
-    ///
-    /// The number of windows is unknown before their log is read, so they have the general limit.
+    /// Maximum number of replications of a scenario. The number of windows is unknown before their
+    /// log is read, so they have the general limit.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -328,9 +325,8 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem into a sentence that begins with its location.
-    ///
-    /// This is the command line setting that last wrote the key, else the line of the file.
+    /// Converts a problem into a sentence that begins with its location. This is the command line
+    /// setting that last wrote the key, else the line of the file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         Refused(match self.setting(&problem.path) {
@@ -352,9 +348,8 @@ impl Study {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Restores file locations and name of a study in a results folder.
-    ///
-    /// A study without a name is called after its original file.
+    /// Restores file locations and name of a study in a results folder. A study without a name is
+    /// called after its original file.
     fn came_from(&mut self, asked: &Asked) {
         self.found = asked.found(&self.folder);
         let names_itself =

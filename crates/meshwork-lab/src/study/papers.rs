@@ -87,9 +87,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The studies of a paper or of one of its figures, in order, read in a catalogue.
-///
-/// A setting of `workload.path` applies only to studies that read a log.
+/// The studies of a paper or of one of its figures, in order, read in a catalogue. A setting of
+/// `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is invalid.

@@ -6,9 +6,8 @@ use crate::run::file::FileError;
 use crate::run::memory::TooMuch;
 use crate::run::store::StoreError;
 
-/// A rejected request, as one sentence.
-///
-/// It says what was given, what would have been right, and where.
+/// A rejected request, as one sentence. It says what was given, what would have been right, and
+/// where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);

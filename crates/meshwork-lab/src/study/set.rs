@@ -45,10 +45,8 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Parses a `KEY=VALUE` of the command line.
-///
-/// The value is TOML; a bare word that is not TOML is a text, so that names and paths need no
-/// quotes.
+/// Parses a `KEY=VALUE` of the command line. The value is TOML; a bare word that is not TOML is a
+/// text, so that names and paths need no quotes.
 ///
 /// ```
 /// use meshwork_lab::study::set::assignment;
@@ -84,9 +82,8 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of steps of a path.
-///
-/// If two settings overlap, the shorter path is applied first, so that the longer one is not lost.
+/// Number of steps of a path. If two settings overlap, the shorter path is applied first, so that
+/// the longer one is not lost.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }

@@ -21,9 +21,8 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Reads the study of a folder; `guess` supplies a missing `asked.toml`.
-    ///
-    /// Its input files need not exist any more.
+    /// Reads the study of a folder; `guess` supplies a missing `asked.toml`. Its input files need
+    /// not exist any more.
     ///
     /// # Errors
     /// One sentence, if it cannot be read.
@@ -58,9 +57,8 @@ impl Stored {
     }
 }
 
-/// Keys of all possible runs of a study, by scenario and replication.
-///
-/// Runs are stored in this order.
+/// Keys of all possible runs of a study, by scenario and replication. Runs are stored in this
+/// order.
 pub(crate) fn order<'a>(
     study: &'a Study,
     points: &'a [Point],

@@ -28,10 +28,8 @@ pub struct Collected {
     pub warnings: Vec<String>,
 }
 
-/// Merges all finished runs into `runs.jsonl`.
-///
-/// Once nothing is missing, the tables are written, and the segments, no longer needed, are
-/// removed. Merging twice, or while shards run, is safe.
+/// Merges all finished runs into `runs.jsonl`. Once nothing is missing, the tables are written, and
+/// the segments, no longer needed, are removed. Merging twice, or while shards run, is safe.
 ///
 /// # Errors
 /// If there is no sweep in the folder, another process is merging, a run has two different results,

@@ -2,9 +2,8 @@
 
 use meshwork::scenario::Scenario;
 
-/// Estimates the cost of a run as jobs times processors of the machine times load.
-///
-/// The unit is arbitrary; only comparisons between runs are meaningful.
+/// Estimates the cost of a run as jobs times processors of the machine times load. The unit is
+/// arbitrary; only comparisons between runs are meaningful.
 #[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
     let number = |table: &str, key: &str| {
@@ -23,10 +22,9 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 /// Number of jobs assumed for a log of unknown length, the same for all scenarios.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
-/// Estimates the duration of a run of each scenario in seconds from measured runs.
-///
-/// A scenario with measured runs has their mean; others have their nominal cost times the seconds
-/// per unit of the measured ones. If nothing was measured, returns the nominal costs.
+/// Estimates the duration of a run of each scenario in seconds from measured runs. A scenario with
+/// measured runs has their mean; others have their nominal cost times the seconds per unit of the
+/// measured ones. If nothing was measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);

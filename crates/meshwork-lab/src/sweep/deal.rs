@@ -180,9 +180,8 @@ pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> 
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// A cost as an integer, so that sums do not depend on their order.
-///
-/// Seconds become microseconds, and nominal costs millionths.
+/// A cost as an integer, so that sums do not depend on their order. Seconds become microseconds,
+/// and nominal costs millionths.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }

@@ -9,12 +9,10 @@ use crate::study::Refused;
 /// Name of the table in a results folder.
 const TABLE: &str = "runs.parquet";
 
-/// Writes `runs.parquet` and returns its path.
-///
-/// A row holds the number of the scenario, from 1, the swept keys with their values, the
-/// replication, from 0, the key, every metric, and the numbers of finished jobs, refused jobs and
-/// unusable lines. It covers every finished run of the study, by scenario and replication. An empty
-/// cell means not measured.
+/// Writes `runs.parquet` and returns its path. A row holds the number of the scenario, from 1, the
+/// swept keys with their values, the replication, from 0, the key, every metric, and the numbers of
+/// finished jobs, refused jobs and unusable lines. It covers every finished run of the study, by
+/// scenario and replication. An empty cell means not measured.
 ///
 /// # Errors
 /// If there is no sweep in the folder, it cannot be read or written, or the program was built

@@ -25,10 +25,8 @@ pub struct Counter {
     pub first: u64,
 }
 
-/// Known engines, innermost first.
-///
-/// HyperQueue runs inside jobs of the others, which may be arrays themselves. LSF counts from 1,
-/// and gives 0 outside arrays.
+/// Known engines, innermost first. HyperQueue runs inside jobs of the others, which may be arrays
+/// themselves. LSF counts from 1, and gives 0 outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -114,9 +112,8 @@ fn from_environment(
     ))
 }
 
-/// Unique name of this attempt.
-///
-/// It consists of job and restart number, if the engine gives them, host and process id.
+/// Unique name of this attempt. It consists of job and restart number, if the engine gives them,
+/// host and process id.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

@@ -25,9 +25,7 @@ pub struct Plan {
     pub at_work: u64,
 }
 
-/// Plans the unfinished runs of a study.
-///
-/// The folder is begun, unless `writes` is `false`.
+/// Plans the unfinished runs of a study. The folder is begun, unless `writes` is `false`.
 ///
 /// # Errors
 /// If the study or its inputs are invalid, the folder holds another sweep, or it cannot be read or
@@ -71,7 +69,6 @@ pub fn next_submission(folder: &Path) -> u64 {
 }
 
 /// Stores a deal under the next number, for engines that need no script, and returns its path.
-///
 /// Concurrent calls get different numbers.
 ///
 /// # Errors
@@ -97,9 +94,8 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
 const TASK: Duration = Duration::from_secs(1800);
 
 impl Plan {
-    /// Number of shards: each takes half an hour, or half of `time` if that is less.
-    ///
-    /// If durations are unknown, there is one shard per part, up to `limit`.
+    /// Number of shards: each takes half an hour, or half of `time` if that is less. If durations
+    /// are unknown, there is one shard per part, up to `limit`.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

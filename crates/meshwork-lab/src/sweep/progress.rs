@@ -20,9 +20,8 @@ use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
-/// Time without writes after which an attempt counts as dead or disconnected.
-///
-/// Six beats, since a shared file system may report file times of other computers a minute late.
+/// Time without writes after which an attempt counts as dead or disconnected. Six beats, since a
+/// shared file system may report file times of other computers a minute late.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
 /// Tolerated difference between clocks.
@@ -278,10 +277,8 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(Progress, Missi
     ))
 }
 
-/// Current time by the clock that stamps the files of a folder.
-///
-/// On a shared file system this is not the clock of this computer, which is used only if the folder
-/// cannot be written.
+/// Current time by the clock that stamps the files of a folder. On a shared file system this is not
+/// the clock of this computer, which is used only if the folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

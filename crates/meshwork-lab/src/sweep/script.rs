@@ -353,9 +353,8 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script after these jobs, however they end.
-    ///
-    /// Returns `None` if the engine supports no such dependency.
+    /// Command that submits the merge script after these jobs, however they end. Returns `None` if
+    /// the engine supports no such dependency.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();

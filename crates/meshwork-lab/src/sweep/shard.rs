@@ -49,9 +49,8 @@ pub struct Ended {
     pub failures: Vec<String>,
 }
 
-/// Runs the shard's runs not completed by earlier attempts.
-///
-/// Finished runs are appended to a segment of this attempt.
+/// Runs the shard's runs not completed by earlier attempts. Finished runs are appended to a segment
+/// of this attempt.
 ///
 /// # Errors
 /// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
@@ -141,14 +140,13 @@ fn threads(asked: usize) -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Begins a sweep in a folder, or checks that this sweep was begun there.
-///
-/// The folder holds the study, which must be the same for all processes. Processes that begin at
-/// the same time write identical files.
+/// Begins a sweep in a folder, or checks that this sweep was begun there. The folder holds the
+/// study, which must be the same for all processes. Processes that begin at the same time write
+/// identical files.
 ///
 /// # Errors
-/// If the folder holds another study, was begun by another build of the program, or cannot be
-/// written.
+/// If the folder holds another study, or was begun with another build of the program, other
+/// settings or other inputs, or cannot be written.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -226,9 +224,8 @@ fn has_runs(folder: &Path) -> bool {
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
-/// The study of the sweep begun in a folder, for callers that know only the folder.
-///
-/// It has the settings and the file name of the original study.
+/// The study of the sweep begun in a folder, for callers that know only the folder. It has the
+/// settings, the file name and the input locations of the original study.
 ///
 /// # Errors
 /// One sentence, if there is none.

@@ -130,10 +130,8 @@ impl Scene {
         }
     }
 
-    /// Assigns nodes to a job.
-    ///
-    /// If several jobs move at one instant, one may be assigned nodes that another has yet to
-    /// leave.
+    /// Assigns nodes to a job. If several jobs move at one instant, one may be assigned nodes that
+    /// another has yet to leave.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
         placement.for_each_run(self.topologies[site].grid(), |start, count| {
@@ -244,9 +242,8 @@ impl Scene {
         1.0 - self.free_nodes() as f64 / self.nodes() as f64
     }
 
-    /// Current fragmentation: the share of nodes that are free while the oldest job is blocked.
-    ///
-    /// The job counts as blocked if it requests no more nodes than are free on some site.
+    /// Current fragmentation: the share of nodes that are free while the oldest job is blocked. The
+    /// job counts as blocked if it requests no more nodes than are free on some site.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64

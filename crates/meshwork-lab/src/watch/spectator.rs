@@ -17,9 +17,8 @@ const EVERY: Duration = Duration::from_millis(500);
 /// Events between two checks of the clock: reading it costs more than an event.
 const EVENTS: u32 = 64;
 
-/// Maximum number of nodes of an observed machine.
-///
-/// A picture of a larger one has too few pixels, and its snapshot takes too long.
+/// Maximum number of nodes of an observed machine. A picture of a larger one has too few pixels,
+/// and its snapshot takes too long.
 const MAX_NODES: u64 = 1 << 16;
 
 /// Snapshot of a run.
@@ -34,10 +33,8 @@ pub struct View {
     pub ended: bool,
 }
 
-/// Observer of one run at a time that keeps its latest snapshot.
-///
-/// After a run has ended, the next one to begin is observed. While a run goes on, its snapshot is
-/// at most about half a second old.
+/// Observer of one run at a time that keeps its latest snapshot. After a run has ended, the next
+/// one to begin is observed. While a run goes on, its snapshot is at most about half a second old.
 ///
 /// The other runs are not observed, and cost nothing.
 #[derive(Debug, Default)]
@@ -64,9 +61,8 @@ impl Spectator {
         is_due
     }
 
-    /// Observes a run that is about to begin.
-    ///
-    /// Returns `None` if another is being observed or the machine has more than 65,536 nodes.
+    /// Observes a run that is about to begin. Returns `None` if another is being observed or the
+    /// machine has more than 65,536 nodes.
     #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();

@@ -32,7 +32,7 @@ use crate::visible::visible;
 pub enum Verdict {
     /// It holds in the required number of cells.
     BorneOut,
-    /// It fails in so many cells that the open ones do not matter.
+    /// It cannot hold in enough cells, whatever the open ones turn out to be.
     NotBorneOut,
     /// The intervals do not decide.
     Undecided,

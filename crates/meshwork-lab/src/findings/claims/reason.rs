@@ -6,10 +6,9 @@ use super::{Holds, Judgement, Verdict};
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
-    /// Number of scenarios in which the claim holds, with the numbers of the decisive ones.
-    ///
-    /// For a claim that is not borne out, these are the cells that contradict it. For one that
-    /// cannot be checked, returns the reason.
+    /// Number of scenarios in which the claim holds, with the numbers of the decisive ones. For a
+    /// claim that is not borne out, these are the cells that contradict it. For one that cannot be
+    /// checked, returns the reason.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

@@ -100,9 +100,8 @@ pub struct OwnerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub baseline: Baseline,
-    /// Per metric, this scenario minus the baseline, paired by replication.
-    ///
-    /// The last value is the difference relative to the baseline's mean.
+    /// Per metric, this scenario minus the baseline, paired by replication. The last value is the
+    /// difference relative to the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
 }
 

@@ -45,7 +45,6 @@ fn is_written(second: f64) -> bool {
 }
 
 /// About `about` round dates with their labels: midnights, Mondays, firsts of months and years.
-///
 /// Empty if a year has other than four digits.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);

@@ -7,9 +7,8 @@ use super::lines::{Handles, Head, Lines, Place};
 use super::record::{Findings, Record};
 use super::{RUNS, StoreError, segment};
 
-/// The runs of a folder, open for reading only.
-///
-/// Includes runs in segments, to which processes may still append.
+/// The runs of a folder, open for reading only. Includes runs in segments, to which processes may
+/// still append.
 ///
 /// # Complexity
 /// Some 50 bytes of memory per run, however long its line is.

@@ -31,9 +31,8 @@ pub(crate) const WHOLE: &[&str] = &[
     "asked.toml",
 ];
 
-/// Deletes temporary files of crashed runs.
-///
-/// The caller must hold the store lock. Files that cannot be deleted are harmless and stay.
+/// Deletes temporary files of crashed runs. The caller must hold the store lock. Files that cannot
+/// be deleted are harmless and stay.
 pub(super) fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_unfinished) {
@@ -58,9 +57,8 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&name)
 }
 
-/// Whether a file name marks unfinished per-job output or an unfinished recording.
-///
-/// Readers skip such files.
+/// Whether a file name marks unfinished per-job output or an unfinished recording. Readers skip
+/// such files.
 ///
 /// ```
 /// use meshwork_lab::run::store::is_leftover;

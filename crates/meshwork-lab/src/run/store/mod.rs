@@ -173,11 +173,10 @@ impl Store {
         })
     }
 
-    /// Opens the store of a folder for one attempt at a shard.
-    ///
-    /// Runs go to a segment of its own, and nothing else is written. The store knows the runs of
-    /// earlier attempts at the same shard and, if `looks_into_runs`, those of `runs.jsonl`. `label`
-    /// names the shard and `attempt` the attempt.
+    /// Opens the store of a folder for one attempt at a shard. Runs go to a segment of its own, and
+    /// nothing else is written. The store knows the runs of earlier attempts at the same shard and,
+    /// if `looks_into_runs`, those of `runs.jsonl`. `label` names the shard and `attempt` the
+    /// attempt.
     ///
     /// # Errors
     /// If the folder cannot be created or written, a file cannot be read, or there are two
@@ -389,9 +388,8 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
-/// Reads the whole store of a folder and changes nothing.
-///
-/// Takes some kilobytes of memory per run; [`Archive`] takes 50 bytes.
+/// Reads the whole store of a folder and changes nothing. Takes some kilobytes of memory per run;
+/// [`Archive`] takes 50 bytes.
 ///
 /// # Errors
 /// If it cannot be read, or holds two different results for one run.

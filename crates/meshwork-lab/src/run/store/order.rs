@@ -16,9 +16,8 @@ use crate::run::file::{FileError, Whole};
 const PART: u64 = 64 << 20;
 
 impl Store {
-    /// Sorts `runs.jsonl`, runs with the given keys first, and merges the segments into it.
-    ///
-    /// Returns whether the file was rewritten.
+    /// Sorts `runs.jsonl`, runs with the given keys first, and merges the segments into it. Returns
+    /// whether the file was rewritten.
     ///
     /// # Errors
     /// If it cannot be written: then it is unchanged.
@@ -97,9 +96,8 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order.
-///
-/// For each part, every file is read once from start to end, whatever the order in the part.
+/// Copies lines in the given order. For each part, every file is read once from start to end,
+/// whatever the order in the part.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

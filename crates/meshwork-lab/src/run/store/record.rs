@@ -79,19 +79,16 @@ pub struct Findings {
     pub speeds: Vec<f64>,
     /// Jobs per batch, in order of arrival; 0 without batches.
     pub batch_jobs: u64,
-    /// Number of the first batch that is in the metrics.
-    ///
-    /// It begins with job `first_batch     batch_jobs`, counted from 0.
+    /// Number of the first batch that is in the metrics. It begins with job
+    /// `first_batch · batch_jobs`, counted from 0.
     pub first_batch: u64,
     /// Kendall's τ of the queue length at arrival, by batch over the whole run: see [`trend`].
     pub queue_trend: Option<f64>,
 }
 
 impl Findings {
-    /// Extracts the findings of a run.
-    ///
-    /// Values that are not finite count as not measured: they could not be stored, and a stored run
-    /// must equal a fresh one.
+    /// Extracts the findings of a run. Values that are not finite count as not measured: they could
+    /// not be stored, and a stored run must equal a fresh one.
     #[must_use]
     pub fn of(outcome: &Outcome) -> Findings {
         let finding = |measured: &Measured, with_batches: bool| Finding {
@@ -164,10 +161,8 @@ pub struct Trace {
 }
 
 impl Input {
-    /// Digest of all input, for the [key](key()) of a run.
-    ///
-    /// It is the digest of the workload file, followed by a colon and the digest of the trace if
-    /// there is one.
+    /// Digest of all input, for the [key](key()) of a run. It is the digest of the workload file,
+    /// followed by a colon and the digest of the trace if there is one.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
@@ -262,7 +257,6 @@ impl Record {
 
 impl Findings {
     /// Parses the findings only of a line of `runs.jsonl`, at half the cost of the whole line.
-    ///
     /// Returns `None` if the line is unreadable.
     pub(super) fn read(line: &[u8]) -> Option<Findings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
@@ -304,11 +298,10 @@ impl<S> Line<S> {
     }
 }
 
-/// The key of a run, as 32 hexadecimal digits of a BLAKE3 digest.
-///
-/// It covers the resolved scenario, the replication, the version of the model and the build of the
-/// program. The path of an input file is replaced by the digest of its content, so that a log can
-/// be moved, and a changed log is another run.
+/// The key of a run, as 32 hexadecimal digits of a BLAKE3 digest. It covers the resolved scenario,
+/// the replication, the version of the model and the build of the program. The path of an input
+/// file is replaced by the digest of its content, so that a log can be moved, and a changed log is
+/// another run.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))

@@ -151,9 +151,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Creates a segment with an unused name.
-    ///
-    /// The name ends with the identifier of the attempt, and with a number if that is not unique.
+    /// Creates a segment with an unused name. The name ends with the identifier of the attempt, and
+    /// with a number if that is not unique.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -247,10 +246,9 @@ pub struct Attempt {
     pub notes: Vec<Note>,
 }
 
-/// Reads the notes of all segments of a folder, skipping unreadable lines.
-///
-/// `each` is called with the key and the duration in seconds of every finished run; there may be a
-/// million, so they are not kept.
+/// Reads the notes of all segments of a folder, skipping unreadable lines. `each` is called with
+/// the key and the duration in seconds of every finished run; there may be a million, so they are
+/// not kept.
 ///
 /// # Errors
 /// If a file cannot be read.

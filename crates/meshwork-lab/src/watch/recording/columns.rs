@@ -20,10 +20,8 @@ pub struct Columns {
     pub at: Vec<f64>,
     /// Number of events at each instant.
     pub count: Vec<u32>,
-    /// Kind of each event.
-    ///
-    /// For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5 finished, 6
-    /// interrupted and waiting again; for a node: 7 out of service, 8 back in service.
+    /// Kind of each event. For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5
+    /// finished, 6 interrupted and waiting again; for a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
     /// Index of the job in `number`, or number of the node on its site.
     pub job: Vec<u32>,

@@ -331,10 +331,8 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     }
 }
 
-/// Replays the recording of the run with this key, until `visit` returns `false`.
-///
-/// A recorded job has the number and the request of the original one, but neither run time nor
-/// estimate.
+/// Replays the recording of the run with this key, until `visit` returns `false`. A recorded job
+/// has the number and the request of the original one, but neither run time nor estimate.
 ///
 /// # Errors
 /// If the folder has no recording of it, or the recording is incomplete.

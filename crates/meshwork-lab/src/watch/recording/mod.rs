@@ -74,10 +74,8 @@ impl Site {
     }
 }
 
-/// The wiring to draw.
-///
-/// A picture of a torus implies that all edges wrap around, so a torus with an open side is drawn
-/// as a mesh.
+/// The wiring to draw. A picture of a torus implies that all edges wrap around, so a torus with an
+/// open side is drawn as a mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -129,10 +127,8 @@ pub struct Recording {
     /// Nodes reserved or restricted to some jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
-    /// Reason why a job waits that could start.
-    ///
-    /// It is `priority`, or `reserved` if the scheduler makes reservations; `None` if reasons for
-    /// waiting are unknown.
+    /// Reason why a job waits that could start. It is `priority`, or `reserved` if the scheduler
+    /// makes reservations; `None` if reasons for waiting are unknown.
     pub held_up: Option<&'static str>,
     /// Last instant with known reasons for waiting; `None` if they are known throughout.
     pub answers_until: Option<f64>,
@@ -154,10 +150,9 @@ pub struct Subject<'a> {
 }
 
 impl Recording {
-    /// Reads a stored run of a results folder.
-    ///
-    /// Uses its recording if there is one. Otherwise the run is repeated up to the end of the
-    /// window; if that is impossible, its per-job output is used, and a note says so.
+    /// Reads a stored run of a results folder. Uses its recording if there is one. Otherwise the
+    /// run is repeated up to the end of the window; if that is impossible, its per-job output is
+    /// used, and a note says so.
     ///
     /// # Errors
     /// If none of these is possible, or the run ended before the window begins.
@@ -172,9 +167,8 @@ impl Recording {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
 
-    /// Reads a stored run like [`of`](Recording::of), with its timeline.
-    ///
-    /// The timeline covers the whole run if it was recorded, else up to the end of the window.
+    /// Reads a stored run like [`of`](Recording::of), with its timeline. The timeline covers the
+    /// whole run if it was recorded, else up to the end of the window.
     ///
     /// # Errors
     /// As for [`of`](Recording::of).
@@ -206,9 +200,8 @@ impl Recording {
     }
 
     /// Adds users and partitions of jobs and sleep intervals, which are not in the stored
-    /// recording.
-    ///
-    /// If there may be any, the run is repeated up to the end of the window, if possible.
+    /// recording. If there may be any, the run is repeated up to the end of the window, if
+    /// possible.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -239,10 +232,9 @@ impl Recording {
         Recording { users, partitions, marked, columns, ..self }
     }
 
-    /// Current state of a machine, in the form in which a page draws a recording.
-    ///
-    /// Contains all running jobs and the first `most_waiting` waiting ones. This way the code that
-    /// draws finished runs also draws runs in progress.
+    /// Current state of a machine, in the form in which a page draws a recording. Contains all
+    /// running jobs and the first `most_waiting` waiting ones. This way the code that draws
+    /// finished runs also draws runs in progress.
     ///
     /// The number of the scenario is 0, and sites have speed 1.
     ///
@@ -418,9 +410,8 @@ impl Heard {
         self.tape.take(happening);
     }
 
-    /// Builds recording and timeline of a run that ended at `end`.
-    ///
-    /// `whole` tells whether the observer has seen the run to its end.
+    /// Builds recording and timeline of a run that ended at `end`. `whole` tells whether the
+    /// observer has seen the run to its end.
     fn seen(
         self,
         subject: Subject<'_>,

@@ -103,10 +103,8 @@ fn parsed<T: std::str::FromStr>(name: &str, cell: &str) -> Result<T, String> {
     cell.parse().map_err(|_| format!("`{name}` is `{cell}`, but must be a number"))
 }
 
-/// Events in the order of the engine.
-///
-/// At one instant, departures precede arrivals, and arrivals precede starts; but a job with run
-/// time zero ends after its start.
+/// Events in the order of the engine. At one instant, departures precede arrivals, and arrivals
+/// precede starts; but a job with run time zero ends after its start.
 fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, String> {
     let mut all: Vec<(Time, u8, Happening)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.iter().enumerate() {

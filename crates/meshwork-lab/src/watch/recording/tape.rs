@@ -11,9 +11,8 @@ use super::answers::Answers;
 use super::{Asked, Columns};
 use crate::watch::{Happening, What};
 
-/// Maximum number of blocks kept.
-///
-/// Jobs that move at every instant, or have many blocks, fill a page long before the limit on jobs.
+/// Maximum number of blocks kept. Jobs that move at every instant, or have many blocks, fill a page
+/// long before the limit on jobs.
 const MAX_BLOCKS: usize = 1_000_000;
 
 /// The part of a run to keep.

@@ -71,10 +71,8 @@ fn told(recording: &Recording) -> Vec<Happening> {
     all
 }
 
-/// State of a scene, for comparisons.
-///
-/// It has the number of the job on every node, or a mark for an outage, then the numbers of waiting
-/// jobs with their requested nodes.
+/// State of a scene, for comparisons. It has the number of the job on every node, or a mark for an
+/// outage, then the numbers of waiting jobs with their requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {

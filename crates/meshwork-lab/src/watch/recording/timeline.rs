@@ -23,9 +23,8 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_seq(numbers.iter().map(brief))
 }
 
-/// Timeline of a run, for plots over time and of the distribution of waits.
-///
-/// Timelines of several runs in one plot compare policies on the same jobs.
+/// Timeline of a run, for plots over time and of the distribution of waits. Timelines of several
+/// runs in one plot compare policies on the same jobs.
 ///
 /// Times and waits are in units of the clock of the run. The plots of a report are made from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
