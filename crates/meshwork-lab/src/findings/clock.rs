@@ -86,8 +86,8 @@ impl Start {
 
 /// Unit of the clock of a scenario, and of its display.
 ///
-/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as `t /
-/// factor`, in `unit`s, so that an axis says "wait, hours". With `unit` `null` the unit of the
+/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as
+/// `t / factor`, in `unit`s, so that an axis says "wait, hours". With `unit` `null` the unit of the
 /// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
 /// the date `start.unix + t` in seconds since 1970-01-01 UTC; local time is `offset` seconds ahead
 /// of that, or that of `zone`.

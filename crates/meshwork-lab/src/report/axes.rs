@@ -6,12 +6,12 @@
 //! 1. *Contrasted* keys are those that the study sets against each other: what its claims compare,
 //!    and what `[compare]` names.
 //! 2. Along the plot runs a key with at least three numbers, or else three blocks such as
-//!    `machine.dims`: uncontrasted before contrasted, then by number of values, then the last.
-//!    Otherwise the plot has bars, along the uncontrasted key with most values.
+//!    `machine.dims`: uncontrasted before contrasted, then the one with most values, then the
+//!    last. Otherwise the plot has bars, along the uncontrasted key with most values.
 //! 3. A key with more names than colours takes precedence along the plot, since rows serve any
 //!    number: contrasted keys first. Then no key has colours.
-//! 4. Of the rest with up to ten values, a key has colours: contrasted before others, then by
-//!    number of values.
+//! 4. Of the rest with up to ten values, a key has colours: contrasted before others, then
+//!    the one with most values.
 //! 5. Of the rest with up to six values, a key has panels, chosen in the same way.
 //! 6. Any other key can be selected to run along the plot. The rest then get colours and panels by
 //!    rules 4 and 5; if no key has so few values, one with up to 24 has panels.

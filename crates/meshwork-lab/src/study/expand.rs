@@ -134,9 +134,9 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 /// Makes every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A
 /// study without `[sweep]` has one.
 ///
-/// Settings of the command line are applied to every scenario after the sweep, so that `--set
-/// allocator.rotation=best` applies to every swept allocator; if a key and one inside it are both
-/// given, the outer one is applied first.
+/// Settings of the command line are applied to every scenario after the sweep, so that
+/// `--set allocator.rotation=best` applies to every swept allocator; if a key and one inside it are
+/// both given, the outer one is applied first.
 ///
 /// # Errors
 /// The first problem in one of them, with its line, or too many scenarios.

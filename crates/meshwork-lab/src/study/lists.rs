@@ -57,8 +57,8 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     Ok(())
 }
 
-/// Converts a Cobalt file to the text of a list. It reads `<Partition name="…">` or `<Block
-/// name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
+/// Converts a Cobalt file to the text of a list. It reads `<Partition name="…">` or
+/// `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();

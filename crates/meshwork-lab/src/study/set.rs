@@ -10,8 +10,8 @@ use crate::study::Refused;
 /// Sets a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
 /// Missing tables on the way are created. A component given by name only becomes a table when one
-/// of its parameters is set: `allocator = "first_fit"` and `allocator.rotation` together are `{
-/// name = "first_fit", rotation = … }`. A key that contains a dot is quoted, as in
+/// of its parameters is set: `allocator = "first_fit"` and `allocator.rotation` together are
+/// `{ name = "first_fit", rotation = … }`. A key that contains a dot is quoted, as in
 /// `sweep."workload.load"`.
 ///
 /// ```

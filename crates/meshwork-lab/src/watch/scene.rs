@@ -236,7 +236,7 @@ impl Scene {
         if is_blocked { self.free_nodes() } else { 0 }
     }
 
-    /// Current share of nodes that are not free.
+    /// Current share of nodes that are held or out of service.
     #[must_use]
     pub fn utilization(&self) -> f64 {
         1.0 - self.free_nodes() as f64 / self.nodes() as f64

@@ -11,8 +11,8 @@
 //! - `by_application.csv`: `application, jobs, metric, mean, half_width, replications`
 //! - `by_queue.csv`: `queue, jobs, metric, mean, half_width, replications`
 //! - `by_partition.csv`: `partition, jobs, metric, mean, half_width, replications`
-//! - `comparison.csv`: `compared, baseline, metric, difference, half_width, relative, replications,
-//!   method`
+//! - `comparison.csv`:
+//!   `compared, baseline, metric, difference, half_width, relative, replications, method`
 //! - `speeds.csv`: `replication, site, speed`
 //! - `failures.csv`: `replication, message`
 //!
