@@ -102,7 +102,8 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 /// not independent, and *t* · *s* / √*n* is too narrow. Batches are modelled as an autoregressive
 /// process of first order: with the correlation *ρ* of neighbours, corrected for its bias in short
 /// series and at least 0, *n* batches are equivalent to *n* (1 − *ρ*) / (1 + *ρ*) independent ones.
-/// The degrees of freedom are at least 3, those of 4 independent batches.
+/// If they are equivalent to fewer than 4, the quantile is that for 4, but the standard error has
+/// no limit.
 ///
 /// # Reference
 /// Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn no_difference_is_rarely_called_one() {
-        // Two servers of the same speed with independent random service: the true difference is 0.
+        // Two servers of the same speed with correlated differences: the true difference is 0.
         let mut stream = meshwork::rng::Stream::new(2, 0, "null");
         let mut called = 0;
         for _ in 0..400 {
