@@ -1,18 +1,19 @@
-//! Cells of CSV that a spreadsheet would take for a formula.
+//! CSV cells that a spreadsheet would evaluate as a formula.
 //!
-//! Names of users, queues and jobs are other people's words, and spreadsheets compute what begins
-//! with `=`, `+`, `-` or `@`, even where that fetches a page or starts a program. Such a text is
-//! written with an apostrophe before it, by which spreadsheets know text; whatever reads tables
-//! here takes it away again. Numbers stay what they are.
+//! Names of users, queues and jobs come from outside, and spreadsheets evaluate text that begins
+//! with `=`, `+`, `-` or `@`, even if that fetches a page or starts a program. Such a text is
+//! written with a leading apostrophe, which marks text in spreadsheets; the table readers of this
+//! crate remove it again. Numbers are unchanged.
 
 use std::borrow::Cow;
 
-/// Whether a text begins as a formula does, behind any apostrophes.
+/// Whether a text begins like a formula, after any apostrophes.
 fn begins_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// The cell for a text: with an apostrophe before what begins as a formula and is no number.
+/// Returns the cell for a text, with a leading apostrophe if it looks like a formula but is no
+/// number.
 ///
 /// ```
 /// use meshwork_lab::cell::{plain, written};
@@ -32,7 +33,7 @@ pub fn written(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of a cell that was [`written`].
+/// Returns the original text of a cell made by [`written`].
 #[must_use]
 pub fn plain(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|_| begins_a_formula(cell)).unwrap_or(cell)

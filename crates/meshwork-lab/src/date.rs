@@ -1,7 +1,8 @@
-//! Dates as ISO 8601 writes them.
+//! Dates in ISO 8601 format.
 
-/// Seconds since the beginning of 1970 in UTC of a date, or of a date and a time of day: `2003-05-01`, `2003-05-01 12:30`,
-/// `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`. Without a zone it is meant in UTC. `None` if the text is no such date.
+/// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC. Accepts
+/// `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`. Without
+/// a zone the time is UTC. Returns `None` if the text is no such date.
 ///
 /// ```
 /// use meshwork_lab::date::unix_seconds;
@@ -29,7 +30,7 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
         _ => fields(time, ':', &[2, 2, 2])?,
     };
     let (hour, minute, second) = (time[0], time[1], time.get(2).copied().unwrap_or(0));
-    // 60 is a leap second, which no clock of a log counts.
+    // 60 is a leap second, which Unix time does not count.
     if hour > 23 || minute > 59 || second > 60 || !part.bytes().all(|c| c.is_ascii_digit()) {
         return None;
     }
@@ -51,7 +52,7 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
-/// Whole numbers of so many digits each.
+/// Parses fields separated by `between`, each with exactly the given number of digits.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {
@@ -65,7 +66,7 @@ fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/// How many days a month has.
+/// Number of days in a month.
 fn length(year: i64, month: i64) -> i64 {
     match month {
         2 if is_leap(year) => 29,
@@ -75,16 +76,16 @@ fn length(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from the beginning of 1970 to a day.
+/// Days from 1970-01-01 to a date.
 pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Leap days are those of the years before this one.
+    // Only leap days of earlier years count.
     let before = year - 1;
     let leap_days = before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
     let months: i64 = (1..month).map(|month| length(year, month)).sum();
     (year - 1970) * 365 + leap_days + months + day - 1
 }
 
-/// A second since the beginning of 1970 as a date and a time of day: `2001-02-03 04:05:06`.
+/// Formats seconds since 1970-01-01 as date and time of day: `2001-02-03 04:05:06`.
 pub fn written(second: i64) -> String {
     let (days, second) = (second.div_euclid(86_400), second.rem_euclid(86_400));
     let (year, month, day) = civil(days);
@@ -92,8 +93,8 @@ pub fn written(second: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Year, month and day of a day, counted from the first of 1970: of the days since 1 March of year 0,
-/// whole cycles of 400 years are taken off, then the years and months in what is left.
+/// Year, month and day for a number of days since 1970-01-01. Counts days from 1 March of year 0,
+/// takes off whole cycles of 400 years, then years and months.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_calendar() {
-        // Every day of 800 years, one after the other, by the rule of the Gregorian calendar.
+        // Every day of 800 years in sequence, by the rule of the Gregorian calendar.
         let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let (mut year, mut month, mut day) = (1970, 1, 1);
         for days in 0..292_194 {

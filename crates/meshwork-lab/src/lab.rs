@@ -1,4 +1,4 @@
-//! The main job: a study to results.
+//! Entry point: runs a study and produces its results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,24 +25,25 @@ use crate::study::stored::order;
 use crate::study::{Refused, Study};
 use crate::watch::recording::kept::Kept;
 
-/// How a study is run.
+/// Options for running a study.
 pub struct Options<'a> {
-    /// The folder for results; without one nothing is written.
+    /// Folder for results; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// How many threads run; 0 is as many as there are processors.
+    /// Number of threads; 0 uses one per processor.
     pub threads: usize,
-    /// The most memory that runs may take together, in bytes, as far as it can be estimated before they
-    /// begin; `None` refuses nothing.
+    /// Limit on the memory of concurrent runs in bytes, as far as it can be estimated beforehand.
+    /// `None` refuses nothing.
     pub max_memory: Option<u64>,
-    /// Is told after every run.
+    /// Called after every run.
     pub progress: &'a (dyn Fn(Progress) + Sync),
-    /// Looks on while it runs; what comes of it does not depend on that.
+    /// Observes the runs; the results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
-    /// The build of the program, from [`build`](crate::run::build): stored runs of another one are run again.
+    /// Build of the program, from [`build`](crate::run::build); runs stored by another build are
+    /// repeated.
     pub build: String,
-    /// Is asked before every run whether to stop. What has ended is kept, and no table is written.
+    /// Called before every run; `true` stops. Finished runs are kept, and no table is written.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Whether the tables of another study in the folder may be replaced; its runs are kept.
+    /// Whether tables of another study in the folder may be replaced; its runs are kept.
     pub replace: bool,
 }
 
@@ -61,29 +62,25 @@ impl Default for Options<'_> {
     }
 }
 
-/// What came of a study.
+/// Results of a study.
 pub struct Finished {
-    /// Its scenarios.
     pub points: Vec<Point>,
-    /// Their runs.
     pub results: Results,
-    /// Means and intervals.
     pub summary: Summary,
-    /// What they say of each claim of the study.
+    /// Judgement of each claim of the study.
     pub claims: Vec<Judgement>,
-    /// What the clock of the first scenario counts.
+    /// Clock of the scenarios, for showing times as dates.
     pub clock: Clock,
-    /// Warnings that did not stop the run, one sentence each.
+    /// Warnings that did not stop the study, one sentence each.
     pub warnings: Vec<String>,
-    /// What failed, one sentence each: runs, or writing their results.
+    /// Failures of runs or of writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// Runs a study: expands it, runs what is not in the store of `options.out`, and writes the tables
-/// there. `experiment.toml` there is the study whose tables stand beside it, and `asked.toml` how it was
-/// asked for: a later form of the study in the same folder replaces it, with a warning, and keeps
-/// all runs. Another study, which is one of another name, is refused unless `options.replace` says
-/// otherwise.
+/// Runs a study: expands it, runs what the store of `options.out` lacks, and writes the tables.
+/// `experiment.toml` in the folder is the study of the tables beside it, and `asked.toml` records
+/// how it was requested. A later version of the study in the same folder replaces it with a warning
+/// and keeps all runs. A study of another name is refused unless `options.replace` is set.
 ///
 /// ```
 /// use std::path::Path;
@@ -111,7 +108,7 @@ pub struct Finished {
 /// ```
 ///
 /// # Errors
-/// If the study, its inputs or the folder are wrong; then nothing has run.
+/// If the study, its inputs or the folder are invalid; in that case nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     let Prepared { points, inputs, files, spans } =
         prepare(study, options.threads, options.max_memory, options.out.is_some())?;
@@ -185,11 +182,11 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Results of a study whose runs have ended, here or in another process. Nothing is run or written;
-/// a study of windows looks at its log.
+/// Results of a study whose runs have already ended, here or in another process. Runs and writes
+/// nothing; a study of windows reads its log.
 ///
 /// # Errors
-/// If the study is wrong, or its log is not there.
+/// If the study is invalid or its log is missing.
 pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     let mut points = expand(study)?;
     windows::open(study, &mut points, &Files::of(study))?;
@@ -201,7 +198,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Puts the runs in order, now that all have ended. That the disk has no room for that has been said.
+/// Puts the finished runs in their final order, unless the store has already failed.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -222,19 +219,17 @@ fn settle(
     Ok(())
 }
 
-/// A study that is ready to be run.
+/// A study that is checked and ready to run.
 pub(crate) struct Prepared {
-    /// Its scenarios.
     pub(crate) points: Vec<Point>,
-    /// What each reads.
+    /// Input of each scenario.
     pub(crate) inputs: Vec<Option<Input>>,
-    /// Where that is.
     pub(crate) files: Files,
-    /// Which time the logs span, where windows of them are run.
+    /// Time span of each log that is run in windows.
     pub(crate) spans: Vec<Span>,
 }
 
-/// Expands a study, and looks at all that it needs.
+/// Expands a study and checks its inputs, memory, windows and cuts.
 pub(crate) fn prepare(
     study: &Study,
     threads: usize,
@@ -252,7 +247,7 @@ pub(crate) fn prepare(
     Ok(Prepared { points, inputs, files, spans })
 }
 
-/// A sentence about stored runs that were of no use.
+/// A warning about stored runs of another build, which cannot be used.
 fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
@@ -266,7 +261,7 @@ fn outdated(folder: &Path, count: u64) -> Option<String> {
     ))
 }
 
-/// The file that each scenario reads. A digest is taken only where it is stored.
+/// Input file of each scenario. Digests are computed only if results are stored.
 fn inputs(
     study: &Study,
     points: &[Point],
@@ -294,7 +289,7 @@ fn inputs(
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
             let name = point.scenario.table()["workload"]["name"].as_str();
-            // What cannot be read will say so when it is run.
+            // A file that cannot be read is reported when it is run.
             let start = match name {
                 Some("swf") => files
                     .text(path)
@@ -312,7 +307,7 @@ fn inputs(
     Ok(inputs)
 }
 
-/// The first submission of a table, where those are dates.
+/// The earliest submission in a table; `None` unless all its rows have dates.
 fn first_date(rows: Rows) -> Option<f64> {
     let mut first = None;
     for row in rows {
@@ -322,7 +317,7 @@ fn first_date(rows: Rows) -> Option<f64> {
     first
 }
 
-/// The trace of outages of a scenario.
+/// The outage trace of a scenario.
 fn trace(
     study: &Study,
     index: usize,
@@ -338,12 +333,12 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// A trace of outages that cannot be opened, blamed on where its path was written.
+/// Error for an outage trace that cannot be opened, pointing to where its path was written.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// An input that cannot be opened, blamed on where its path was written.
+/// Error for an input that cannot be opened, pointing to where its path was written.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");
@@ -351,8 +346,8 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
-/// Keeps a study that cannot be run, and why, so that a report on the folder knows of it. A folder
-/// that has runs is left as it is: they were made when it could.
+/// Records a study that cannot be run, with the reason, for a report on the folder. A folder with
+/// runs is left unchanged: they were made when the study could be run.
 ///
 /// # Errors
 /// One sentence, if the folder cannot be written.
@@ -367,7 +362,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     Asked { left_out, ..Asked::of(study, &BTreeMap::new()) }.write(folder)
 }
 
-/// The inputs of all scenarios, by the path that stands in the scenario.
+/// Inputs of all scenarios, keyed by the path written in the scenario.
 pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let mut known = BTreeMap::new();
     for (point, input) in points.iter().zip(inputs) {
@@ -384,7 +379,7 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
     known
 }
 
-/// The beginning of a sentence about a folder in which another study lies: one of another name.
+/// Start of an error sentence if the folder holds a study with another name, else `None`.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = Asked::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);
@@ -393,7 +388,7 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
     }))
 }
 
-/// Refuses a folder with another study, or with a table that Meshwork has not written.
+/// Refuses a folder with another study, or with a table that Meshwork did not write.
 fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(
@@ -414,7 +409,7 @@ fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     }
 }
 
-/// Writes `experiment.toml`; a sentence where it replaces another study.
+/// Writes `experiment.toml`; returns a warning if it replaces another study.
 fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();

@@ -1,20 +1,21 @@
 //! Studies: expand, run in parallel, store, summarise.
 //!
-//! The machines are those of the model: meshes, tori, hypercubes, fat trees, dragonflies, pods of TPU
-//! slices, flat machines and several sites. [`slurm`] and [`operator`] read the configuration and the
-//! history of clusters under Slurm or Kueue, for `meshwork ops`.
+//! Machines come from the model: meshes, tori, hypercubes, fat trees, dragonflies, pods of TPU
+//! slices, flat machines and several sites. [`slurm`] and [`operator`] read the configuration and
+//! the history of clusters under Slurm or Kueue, for `meshwork ops`.
 //!
-//! A study file becomes results in four steps, and each has a module of its own:
+//! A study file becomes results in four steps, each in its own module:
 //!
-//! 1. [`study`] reads the file, strictly, and [`set`](study::set) lays `--set` and `[sweep]` over it;
+//! 1. [`study`] reads the file strictly, and [`set`](study::set) applies `--set` and `[sweep]` to
+//!    it;
 //! 2. [`expand`](study::expand) makes the scenarios of the cross product;
-//! 3. [`run`](mod@run) runs them, each replication once, on any number of threads, and [`store`](run::store) keeps
-//!    every run that has ended, so that nothing is ever computed twice;
-//! 4. [`summary`](findings::summary) groups the runs by scenario and gives means with intervals.
+//! 3. [`run`](mod@run) runs each replication once, on any number of threads, and
+//!    [`store`](run::store) keeps every finished run, so that nothing is computed twice;
+//! 4. [`summary`](findings::summary) groups the runs by scenario and computes means with intervals.
 //!
-//! [`lab::run`] does all of it, and [`watch`] lets one run be looked at while it goes
-//! on. Nothing here prints: progress goes to a callback, and what is wrong comes back as sentences. **No result depends on the number of threads, or on how often a sweep
-//! was interrupted.**
+//! [`lab::run`] does all of it, and [`watch`] shows a run while it is in progress. Nothing here
+//! prints: progress goes to a callback, and errors are returned as sentences. **No result depends
+//! on the number of threads, or on how often a sweep was interrupted.**
 
 pub mod cell;
 pub mod date;

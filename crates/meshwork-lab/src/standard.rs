@@ -1,5 +1,7 @@
-//! The standard catalogue: what is meant where nobody gives one. Everything else in this crate takes the catalogue that
-//! it is given, so that what a program adds is known everywhere.
+//! The standard catalogue, used if the caller gives none.
+//!
+//! The rest of this crate takes a catalogue as argument, so that the entries of an extended program
+//! are known everywhere.
 
 use std::path::Path;
 
@@ -8,21 +10,20 @@ use meshwork::catalogue::Catalogue;
 use crate::report::{Maps, Report};
 use crate::study::{Refused, Study};
 
-/// The standard catalogue.
 pub(crate) fn catalogue() -> Catalogue {
     Catalogue::standard()
 }
 
 impl Study {
-    /// Reads a study file, with `KEY=VALUE` settings of the command line laid over it.
+    /// Reads a study file and applies `KEY=VALUE` settings from the command line.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the line.
+    /// The first problem found, with its line.
     pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
         Study::read_in(&catalogue(), path, settings)
     }
 
-    /// Reads the text of a study; `file` is what messages call it.
+    /// Parses the text of a study; `file` is its name in messages.
     ///
     /// ```
     /// use std::path::Path;
@@ -38,7 +39,7 @@ impl Study {
     /// ```
     ///
     /// # Errors
-    /// The first thing that is wrong, with the line.
+    /// The first problem found, with its line.
     pub fn parse(
         file: &str,
         source: &str,
@@ -50,18 +51,18 @@ impl Study {
 }
 
 impl Report {
-    /// The report of a folder of results, or of a folder of such folders, with no run shown instant by instant.
+    /// Reads the report of a results folder, or of a folder of such folders, without event replays.
     ///
     /// # Errors
-    /// One sentence, if there is no study in it, or its only one cannot be read.
+    /// One sentence, if the folder has no study, or its only study cannot be read.
     pub fn read(folder: &Path) -> Result<Report, Refused> {
         Report::with_maps(folder, &Maps::none())
     }
 
-    /// The same, with runs that are shown instant by instant where there is a single study.
+    /// Reads a report with event replays of the chosen runs, if the folder holds a single study.
     ///
     /// # Errors
-    /// The same, or if a run is chosen that is not there.
+    /// One sentence, if there is no readable study, or a chosen run does not exist.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
         Report::with_maps_in(&catalogue(), folder, maps)
     }

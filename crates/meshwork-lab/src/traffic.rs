@@ -1,4 +1,4 @@
-//! A network alone under a sweep of loads, each on a thread of its own.
+//! Load sweeps of a network alone, run in parallel.
 
 use std::fs;
 use std::time::Instant;
@@ -7,20 +7,19 @@ use meshwork::network::traffic::{Carried, Offered, carry};
 use meshwork::registry::Problem;
 use rayon::prelude::*;
 
-/// What became of one load, and what it cost.
+/// Result and cost of one offered load.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// What became of it.
     pub carried: Carried,
-    /// Seconds that the processor worked on it.
+    /// CPU time in seconds; wall-clock time if the system does not report CPU time.
     pub cpu_seconds: f64,
 }
 
-/// Lets every load through its network, on this many threads; 0 is as many as there are processors. The
-/// results are the same for any number.
+/// Simulates every load on its network with the given number of threads; 0 uses one per processor.
+/// The results do not depend on the number of threads.
 ///
 /// # Errors
-/// The first thing that is wrong with one of them, or that the threads cannot be started.
+/// The first problem in one of the loads, or threads that cannot be started.
 pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<Point>, Problem> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Problem::new("threads", format!("{threads} threads cannot be started ({error})"))
@@ -38,7 +37,7 @@ pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<Point>, Problem> {
     pool.install(|| loads.par_iter().map(point).collect())
 }
 
-/// How long this thread has run, where the system tells.
+/// CPU time of this thread in seconds; `None` if the system does not report it.
 fn cpu_seconds() -> Option<f64> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;

@@ -1,15 +1,15 @@
-//! Text that others wrote, made safe to look at.
+//! Makes untrusted text safe to show.
 //!
-//! A name, a key or the header of a log may hold control characters, which a terminal obeys, and marks that turn the direction of
-//! writing, which let a text seem another one. Whatever is shown passes through here, at the door: the terminal's in the
-//! command, the page's and the table's in this crate. What is stored stays as it is.
+//! A name, a key or the header of a log may hold control characters, which a terminal obeys, and
+//! bidirectional marks, which can disguise a text. All shown text is escaped at the output: in the
+//! command for the terminal, in this crate for pages and tables. Stored text is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde_json::Value as Json;
 
-/// A text for one line: every character that would be obeyed and not seen is written as TOML and JSON write it.
+/// Escapes a one-line text: invisible control characters become TOML and JSON escapes.
 ///
 /// ```
 /// use meshwork_lab::visible::visible;
@@ -19,19 +19,19 @@ use serde_json::Value as Json;
 /// ```
 ///
 /// # Complexity
-/// Time **O(*n*)** in the length of the text; nothing is copied where all can be seen.
+/// Time **O(*n*)** in the length of the text; nothing is copied if all of it is visible.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed)
 }
 
-/// A text of several lines: line breaks and tabs stay.
+/// Escapes a text of several lines: line breaks and tabs stay.
 #[must_use]
 pub fn visible_text(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// Makes every text in a JSON value visible, keys too: for a page, which shows them.
+/// Escapes every text in a JSON value, including keys, for showing it in a page.
 #[must_use]
 pub fn visible_json(value: Json) -> Json {
     match value {
@@ -52,8 +52,8 @@ pub fn visible_json(value: Json) -> Json {
     }
 }
 
-/// Whether a terminal or a browser obeys a character instead of showing it: controls, marks of direction, separators of lines,
-/// what has no width, and tags.
+/// Whether a terminal or a browser interprets a character instead of showing it. These are
+/// controls, direction marks, line separators, zero-width characters and tags.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -128,7 +128,7 @@ mod tests {
             let shown = visible(&text);
             prop_assert!(!shown.chars().any(is_obeyed));
             prop_assert_eq!(visible(&shown), shown.as_ref());
-            // What was written out is what JSON would read back.
+            // The escapes are valid in JSON and give back the text.
             let written = serde_json::to_string(&text).unwrap();
             let read: String = serde_json::from_str(&visible(&written)).unwrap();
             prop_assert_eq!(read, text);

@@ -1,10 +1,10 @@
-//! What the numbers of a clock mean: the unit of time, and the date at which a log begins.
+//! Meaning of clock values: the unit of time, and the date at which a log begins.
 //!
-//! The model counts time in units of the workload's own clock and never asks what they are. A log in the
-//! Standard Workload Format counts seconds, and its header may say when they begin; so does a model of
-//! such logs, and a table whose submissions are dates. `time_unit` of a study says in which unit times
-//! are *shown*, where the clock is known to count seconds; where it is not, it says what the clock
-//! counts. What is stored and written to files is always in units of the clock.
+//! The model counts time in units of the workload's own clock and does not know their meaning. A
+//! log in the Standard Workload Format counts seconds, and its header may give the date of second
+//! 0; so do models of such logs, and tables whose submissions are dates. If the clock is known to
+//! count seconds, `time_unit` of a study is the unit in which times are *shown*; otherwise it is
+//! the unit that the clock counts. Stored and written times are always in units of the clock.
 
 use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
@@ -14,28 +14,28 @@ use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
 
-/// What `time_unit` may be, and how many seconds that is.
+/// Values of `time_unit`, with their length in seconds.
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
-/// The names of the units of time.
+/// Names of the units of time.
 pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
-/// When the clock of a log is at 0, by its header.
+/// Date at which the clock of a log is 0, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
-    /// Seconds since the beginning of 1970, UTC: the header's `UnixStartTime`.
+    /// Seconds since 1970-01-01 UTC: the header's `UnixStartTime`.
     pub unix: i64,
-    /// Seconds that the log's local time is ahead of UTC: the header's `TimeZone`.
+    /// Offset of the log's local time from UTC in seconds: the header's `TimeZone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
-    /// The name of the time zone: the header's `TimeZoneString`, such as `US/Pacific`.
+    /// Name of the time zone: the header's `TimeZoneString`, such as `US/Pacific`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }
 
 impl Start {
-    /// What a header says; `None` where it does not know when the log begins.
+    /// The start according to a header; `None` if the header does not give it.
     #[must_use]
     pub fn of(header: &Header) -> Option<Start> {
         let number = |label| -> Option<i64> {
@@ -50,13 +50,13 @@ impl Start {
         })
     }
 
-    /// At this second since the beginning of 1970, UTC.
+    /// A start at this second since 1970-01-01 UTC, without a time zone.
     #[must_use]
     pub fn at(unix: f64) -> Start {
         Start { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Where its dates are those of the clock: the time zone, where that is known, `local time`, or `UTC`.
+    /// Label of the local time: name of the time zone if known, `local time`, or `UTC`.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {
@@ -66,7 +66,7 @@ impl Start {
         }
     }
 
-    /// The date of an instant, in seconds on the log's clock, in its local time where that is known.
+    /// The date of an instant, given in seconds on the log's clock, in local time if known.
     ///
     /// ```
     /// use meshwork_lab::findings::clock::Start;
@@ -84,19 +84,20 @@ impl Start {
     }
 }
 
-/// What the clock of a scenario counts, and how its times are shown.
+/// Unit of the clock of a scenario, and of its display.
 ///
-/// In the data of a page it stands under `clock`: a time `t` of the clock is shown as `t / factor`, in
-/// `unit`s, so that an axis says "wait, hours"; `null` is a clock of which nothing is known, and times
-/// then have no unit. Where `start` is there, the instant `t` of the clock is the date `start.unix + t`
-/// in seconds since 1970, UTC; local time is `offset` seconds ahead of that, or that of `zone`.
+/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as
+/// `t / factor`, in `unit`s, so that an axis says "wait, hours". With `unit` `null` the unit of the
+/// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
+/// the date `start.unix + t` in seconds since 1970-01-01 UTC; local time is `offset` seconds ahead
+/// of that, or that of `zone`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
-    /// The unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
+    /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
     pub unit: Option<&'static str>,
-    /// How many units of the clock it is.
+    /// Number of units of the clock per `unit`.
     pub factor: f64,
-    /// When the clock is at 0, where its instants are those of a log.
+    /// Date of clock time 0, if instants are those of a log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
 }
@@ -108,14 +109,14 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// That of a scenario of a study, which reads a log that begins then.
+    /// Clock of a scenario whose input begins at `start`.
     #[must_use]
     pub fn of(study: &Study, scenario: &Scenario, start: Option<&Start>) -> Clock {
         let table = scenario.table();
         let workload = &table["workload"];
         let is_log = workload.get("name").and_then(|name| name.as_str()) == Some("swf");
         let asked = UNITS.into_iter().find(|(unit, _)| study.time_unit.as_deref() == Some(unit));
-        // Only what has dates says when it begins.
+        // Only inputs with dates have a start.
         let has_dates = is_log || start.is_some();
         let is_in_seconds = has_dates || scenario.is_in_seconds();
         let (unit, factor) = match asked {
@@ -123,16 +124,15 @@ impl Clock {
             Some((unit, _)) => (Some(unit), 1.0),
             None => (is_in_seconds.then_some("seconds"), 1.0),
         };
-        // Where arrivals are scaled, instants are no longer those of the log.
+        // With scaled arrivals, instants are no longer those of the log.
         let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
         let is_as_logged = scale.is_none_or(|scale| scale - 1.0 == 0.0);
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
     }
 
-    /// The clock of several scenarios whose numbers stand side by side.
+    /// Common clock of several scenarios whose numbers are shown side by side.
     ///
-    /// Where they count different things, times have no unit, and where they begin at different dates,
-    /// no date.
+    /// If their units differ, times have no unit, and if their starts differ, no date.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
@@ -146,8 +146,8 @@ impl Clock {
         shared
     }
 
-    /// How many seconds a unit of what is shown is, where that is known, and which second 0 is, counted from the beginning
-    /// of 1970 in the time of the place.
+    /// Seconds per shown unit, and local time of clock time 0 in seconds since 1970; `None` if
+    /// unknown.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
@@ -155,14 +155,14 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
-    /// How many seconds a unit of the clock is, where that is known.
+    /// Seconds per unit of the clock, if known.
     #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
         Some(seconds / self.factor)
     }
 
-    /// What is shown of a value of a metric that is measured in this unit.
+    /// Converts a value of a metric with this unit to the shown unit.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scale = match unit {
@@ -174,7 +174,7 @@ impl Clock {
         Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }
     }
 
-    /// The unit of a metric on an axis: `time units` where it is not known what the clock counts.
+    /// Axis label for the unit of a metric: `time units` if the unit of the clock is unknown.
     #[must_use]
     pub fn on_axis(&self, unit: &str) -> String {
         match (self.unit, unit) {
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::study::expand::expand;
 
-    /// The clock of a study of this workload, which begins then.
+    /// The clock of a study with this workload, which begins at `start`.
     fn clock(workload: &str, unit: &str, start: Option<f64>) -> Clock {
         let text = format!(
             "{unit}\nworkload = {workload}\nmachine = {{ topology = 'flat', processors = 8 }}\nmeasure.jobs = 9"

@@ -1,4 +1,4 @@
-//! Which metrics are worth a column.
+//! Selection of the metrics that are shown as columns.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// What is no column unless a study asks for it: counts, which have a note of their own where they are
-/// not 0, and measures that few studies need.
+/// Metrics that are columns only on request. These are counts, which have a note of their own if
+/// they are not 0, and measures that few studies need.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
-/// Which metrics have columns, and what is said of some that have none.
+/// Metrics with columns, and the reasons why others have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Those that have columns, in the order of the list.
+    /// Metrics with columns, in canonical order.
     pub names: Vec<String>,
-    /// Those that were left out because they say nothing, each with a word that says why.
+    /// Metrics left out as uninformative, each with the reason.
     pub left_out: Vec<String>,
 }
 
 impl Shown {
-    /// All metrics that the study names, as one of its scenarios tells. Where it names none, columns
-    /// that say nothing are left out: counts with notes of their own, and shares that are 0 or the
-    /// same as another throughout.
+    /// Selects the metrics that the study names, according to one of its scenarios. If it names
+    /// none, uninformative columns are left out: counts with notes of their own, and shares that
+    /// are 0 or equal to another share throughout.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
@@ -62,30 +62,29 @@ impl Shown {
     }
 }
 
-/// What metrics mean: those of the catalogue that a study was read in.
+/// Descriptions of metrics, from the catalogue with which a study was read.
 #[derive(Clone, Default)]
 pub struct Meanings(Vec<&'static MetricEntry>);
 
 impl Meanings {
-    /// Those of a catalogue.
+    /// Takes the metrics of a catalogue.
     #[must_use]
     pub fn of(catalogue: &Catalogue) -> Meanings {
         Meanings(catalogue.metrics().to_vec())
     }
 
-    /// The entry of a metric.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&'static MetricEntry> {
         self.0.iter().copied().find(|metric| metric.about.name == name)
     }
 
-    /// In what a metric is measured; nothing of one that is not known.
+    /// Unit of a metric; empty if the metric is unknown.
     #[must_use]
     pub fn unit(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.unit)
     }
 
-    /// What it is, in a line; nothing of one that is not known.
+    /// One-line description of a metric; empty if the metric is unknown.
     #[must_use]
     pub fn summary(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.about.summary)
@@ -96,7 +95,7 @@ impl Meanings {
     }
 }
 
-/// Of the same metrics: an entry is known by its name.
+/// Compares the names of the metrics, which identify their entries.
 impl PartialEq for Meanings {
     fn eq(&self, other: &Meanings) -> bool {
         self.names().eq(other.names())
@@ -109,7 +108,7 @@ impl fmt::Debug for Meanings {
     }
 }
 
-/// What was found of a metric; nothing where it is not there.
+/// The result of a metric; an empty interval if it is missing.
 #[must_use]
 pub fn value(metrics: &Means, name: &str) -> Interval {
     let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);

@@ -1,4 +1,4 @@
-//! Differences between two scenarios: paired, replication by replication, or batch by batch of the same jobs.
+//! Paired differences between two scenarios, by replication or by batch of the same jobs.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, Runs};
 use crate::study::{Baseline, Study, same};
 
-/// The scenario that has the baseline's value where this one has another, and is else the same.
-/// Scenarios stand in the order of the cross product, so its index is a matter of strides.
+/// The scenario that equals this one except that it has the baseline's value. Scenarios are in the
+/// order of the cross product, so its index follows from strides.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -21,35 +21,34 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
     Some(index - ours * stride + theirs * stride)
 }
 
-/// One scenario's mean of a metric as a multiple of another's on the same jobs, by their indices: the ratio of the
-/// means, and its 95 % interval by Fieller's method. A ratio is in it if the difference from that multiple is not
-/// significant, so it has 1 in it exactly where [`paired`] finds no significant difference.
+/// Ratio of one scenario's mean of a metric to another's on the same jobs. The 95 % interval is
+/// computed by Fieller's method: a ratio is in it if the difference from that multiple is not
+/// significant, so it contains 1 exactly where [`paired`] finds no significant difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// The ratio of the means.
     pub(crate) mean: f64,
-    /// The ends of its interval, the upper infinite where nothing bounds it; `None` where there is too little to tell.
+    /// Ends of the interval, the upper one infinite if unbounded; `None` if there is too little
+    /// data.
     pub(crate) ends: Option<[f64; 2]>,
 }
 
 impl Ratio {
-    /// How far it is from 1, in percent, and the ends of its interval, of which an upper one that is missing is infinite.
+    /// Difference from 1 in percent, and the ends of its interval; an infinite upper end is `None`.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let end = |which: usize| self.ends.map(|ends| percent(ends[which]));
         (percent(self.mean), end(0), end(1).filter(|end| end.is_finite()))
     }
 
-    /// Whether the interval excludes 1.
     pub(crate) fn is_significant(&self) -> bool {
         self.ends.is_some_and(|[low, high]| low > 1.0 || high < 1.0)
     }
 }
 
-/// How often an interval is halved to find where it ends.
+/// Number of bisection steps per end of an interval.
 const HALVINGS: usize = 32;
 
-/// The [`Ratio`] of a metric that is never negative; none where it was not measured, or the other's mean is 0.
+/// Computes the [`Ratio`] of a non-negative metric; `None` if not measured or the other mean is 0.
 ///
 /// # Complexity
 /// **O(n)** for *n* runs.
@@ -64,8 +63,8 @@ pub(crate) fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// Each metric of one scenario minus that of another, by their indices, run by run; and the difference as a share of
-/// the mean of the other.
+/// Each metric of one scenario minus that of another, paired by run. Also returns the difference
+/// relative to the mean of the other. Scenarios are given by index.
 ///
 /// # Complexity
 /// **O(n)** for each metric of *n* runs.
@@ -82,7 +81,7 @@ pub(super) fn paired(
     }
 }
 
-/// Runs of a scenario, and whether the one that there is stands for all replications.
+/// Runs of a scenario, and whether a single run stands for all replications.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     runs: &'a Runs,
@@ -96,9 +95,9 @@ impl Side<'_> {
     }
 }
 
-/// Which runs of two scenarios belong together, by their places among those that ended.
+/// Pairs of runs with the same replication, by index among the successful runs.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
-    // A run that stands for all replications is that of each.
+    // A run that stands for all replications is paired with each.
     if ours.constant && ours.runs.ended() == 1 {
         return (0..theirs.runs.ended()).map(|b| (0, b)).collect();
     }
@@ -119,10 +118,11 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What two scenarios found of a metric, run by run of the same jobs.
+/// Values of a metric in two scenarios, paired by runs of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Of one log, batches of the same jobs tell more than what the strategies of one side draw.
+    /// For a log, batches of the same jobs are more informative than the random choices of one
+    /// side.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -150,7 +150,7 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// The interval of one minus so many times the other.
+    /// Interval of ours minus `ratio` times theirs.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()
@@ -163,7 +163,7 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// The mean of one as a multiple of the other's; none where that is 0, or one is negative.
+    /// Ratio of the means; `None` if the base is not positive or the other negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {
@@ -171,7 +171,7 @@ impl Pairs {
         }
         let (centre, is_in) = (own / base, |ratio: f64| !self.interval(ratio).excludes_zero());
         let ends = self.interval(1.0).half_width.map(|_| {
-            // Halved as a share of all that there is, as a ratio may have no upper end.
+            // Bisects on ratio / (1 + ratio), because the ratio may have no upper end.
             let share = |ratio: f64| ratio / (1.0 + ratio);
             let end = |beyond: f64| {
                 let (mut inside, mut outside) = (share(centre), beyond);
@@ -212,10 +212,10 @@ fn differences(
     metrics.collect()
 }
 
-/// What two runs found of a metric, batch by batch of those jobs.
+/// Values of a metric in two runs, paired by batches of the same jobs.
 ///
-/// One run may have met so many jobs more that its batches were merged once more: those of the other are then merged
-/// alike. Batches that only one of them has are left out.
+/// If one run has met so many more jobs that its batches were merged once more, those of the other
+/// are merged alike. Batches that only one of them has are left out.
 fn paired_batches(ours: (&Runs, usize), theirs: (&Runs, usize), name: &str) -> Vec<(f64, f64)> {
     let own = |(runs, row): (&Runs, usize)| runs.batches(row).cloned().unwrap_or_default();
     let (ours, theirs) = (own(ours), own(theirs));
@@ -245,8 +245,7 @@ mod tests {
     use super::*;
     use crate::findings::statistics::t_quantile;
 
-    /// The ends of Fieller's interval, as the roots of the quadratic equation that defines it; none where it is no
-    /// interval.
+    /// Ends of Fieller's interval, as roots of its quadratic equation; `None` if it is no interval.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
         let count = runs.len() as f64;
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;

@@ -1,16 +1,16 @@
-//! Means over replications, and how an interval of them is made.
+//! Means over replications, and their intervals.
 
 use crate::findings::statistics::{Interval, Method, half_width_of_windows, interval, mean};
 use crate::findings::summary::{Means, OwnerRow, SizeRow};
 use crate::run::{Class, Runs};
 use crate::study::{Replications, Study};
 
-/// How an interval over replications is made.
+/// Method for intervals over replications.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    /// They are independent.
+    /// Independent replications.
     Replications,
-    /// They are windows of a log, the next of which begins after this share of one.
+    /// Windows of a log, with this stride relative to their length.
     Windows(f64),
 }
 
@@ -22,7 +22,7 @@ impl Rule {
         }
     }
 
-    /// An interval of these values; where there is one and it has batches, theirs.
+    /// Interval of these values; for a single value with batches, the interval of the batches.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
         let half_width = half_width_of_windows(values, stride);
@@ -31,19 +31,18 @@ impl Rule {
     }
 }
 
-/// Every metric of a scenario, over its runs.
+/// Means of every metric of a scenario over its runs.
 pub(super) fn means(runs: &Runs, rule: Rule) -> Means {
     let of = |name: &str| {
         let values: Vec<f64> = runs.measured(name).map(|(_, value)| value).collect();
-        // Batches speak for a run only where it is the only one.
+        // Batches are used only for a single run.
         let own = if runs.ended() == 1 { runs.batches(0) } else { None };
         rule.interval(&values, own.map_or(&[], |batches| batches.metric(name)))
     };
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// The jobs of each size, the smallest first. A size that no job of a replication had says nothing in that
-/// replication.
+/// Results by job size, smallest first. Replications without jobs of a size do not count for it.
 pub(super) fn by_size(runs: &Runs, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);
@@ -55,7 +54,7 @@ pub(super) fn by_size(runs: &Runs, rule: Rule) -> Vec<SizeRow> {
     classes.iter().map(row).collect()
 }
 
-/// The jobs of each user or group, in the order of their numbers or names, those of nobody known last.
+/// Results by user or group, sorted by number or name, with unknown owners last.
 pub(super) fn by_owner(mut classes: Vec<Class<'_, Option<String>>>, rule: Rule) -> Vec<OwnerRow> {
     let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
     classes.sort_by_key(|class| {

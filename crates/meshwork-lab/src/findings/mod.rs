@@ -1,4 +1,4 @@
-//! What the runs of a study say: means with intervals, judgements, and the words and numbers they are told in.
+//! Results of a study: means with intervals, judgements of claims, and their text form.
 
 pub mod claims;
 pub mod clock;

@@ -1,5 +1,4 @@
-//! What must be said of results so that nobody takes them for more than they are: the same sentences on the terminal
-//! and on the page.
+//! Caveats on results, identical on the terminal and on the page.
 
 use toml::Value;
 
@@ -10,11 +9,11 @@ use crate::run::{Results, Runs, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
 
-/// How many scenarios are named one by one.
+/// Maximum number of scenarios listed by name.
 const MAX_NAMED: usize = 4;
 
-/// What makes the numbers themselves mean something else, to be said before them: one sentence for each thing, without a
-/// full stop.
+/// Warnings that change the meaning of the numbers, to be shown before them. One sentence each,
+/// without a full stop.
 #[must_use]
 pub fn warnings(
     study: &Study,
@@ -41,7 +40,7 @@ pub fn warnings(
     warnings
 }
 
-/// `in each run, 3 to 7 jobs were refused`; nothing where there are none.
+/// Formats a count such as `in each run, 3 to 7 jobs were refused`; `None` if there are none.
 fn counted(results: &Results, of: fn(&Runs) -> &[u64], one: &str, several: &str) -> Option<String> {
     let counts: Vec<u64> = results.runs.iter().flat_map(of).copied().collect();
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
@@ -54,7 +53,7 @@ fn counted(results: &Results, of: fn(&Runs) -> &[u64], one: &str, several: &str)
     Some(format!("{runs}{number} {}", if most == 1 { one } else { several }))
 }
 
-/// Whether jobs take as long as they work wherever they are, because the network is ideal.
+/// Whether run times do not depend on placement, because the network is ideal.
 pub(crate) fn is_ideal(point: &Point) -> bool {
     point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
 }
@@ -63,7 +62,7 @@ fn name_of(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("name")?.as_str())
 }
 
-/// A sentence where contiguous allocators are compared with others and being contiguous can only cost.
+/// A note if contiguous allocators are compared with others while contiguity can only cost.
 fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
@@ -87,7 +86,7 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     })
 }
 
-/// What is worth a word after the numbers: one sentence for each thing, without a full stop.
+/// Notes to be shown after the numbers: one sentence each, without a full stop.
 #[must_use]
 pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> {
     let mut notes: Vec<String> = counted(
@@ -144,7 +143,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     notes
 }
 
-/// Of which scenarios something is said: nothing where it is said of all.
+/// The scenarios that a note is about; empty if it is about all.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

@@ -1,22 +1,21 @@
-//! Numbers for reading: as many digits as they deserve.
+//! Formatting of numbers with a sensible number of digits.
 
-/// A number in text, with the half width of its interval where it has one.
+/// A formatted number, with the half width of its interval if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
-    /// The number; empty where nothing was measured.
+    /// The number; `-` if nothing was measured.
     pub mean: String,
-    /// The half width.
     pub half_width: Option<String>,
-    /// What stands behind it, such as a mark.
+    /// Text after the number, such as a mark.
     pub suffix: String,
 }
 
 impl Rounded {
-    /// A measured number. Two significant digits of the half width say where both end; without one
-    /// the number has five.
+    /// Formats a measured number. It has as many decimals as two significant digits of the half
+    /// width; without a half width it has five significant digits.
     ///
-    /// Digits before the decimal point are always written, so that a number is never rounded to more
-    /// than a whole one.
+    /// Digits before the decimal point are always written, so that a number is never rounded
+    /// coarser than to a whole number.
     #[must_use]
     pub fn new(mean: Option<f64>, half_width: Option<f64>) -> Rounded {
         let Some(mean) = mean else {
@@ -26,7 +25,7 @@ impl Rounded {
             return Rounded { mean: significant(mean, 5), ..Rounded::default() };
         };
         let decimals = if half_width > 0.0 { decimals(half_width, 2) } else { 0 };
-        // An interval that is all rounding error, or numbers too small to be written out.
+        // An interval that is mere rounding error, or numbers too small to be written out.
         let is_tiny = decimals > 9 || half_width > 0.0 && decimals + magnitude(mean).max(0) > 12;
         let (mean, half_width) = match half_width {
             0.0 => (significant(mean, 5), "0".to_owned()),
@@ -36,7 +35,7 @@ impl Rounded {
         Rounded { mean, half_width: Some(half_width), suffix: String::new() }
     }
 
-    /// The same with its sign in front, also where it is positive.
+    /// Adds a sign in front of a positive number too.
     #[must_use]
     pub fn signed(mut self) -> Rounded {
         let is_number = self.mean.starts_with(|c: char| c.is_ascii_digit());
@@ -47,7 +46,7 @@ impl Rounded {
     }
 }
 
-/// A number with this many significant digits, zeros at the end of its decimals left out.
+/// A number with this many significant digits, without trailing zeros after the decimal point.
 #[must_use]
 pub fn significant(number: f64, digits: i32) -> String {
     if number.abs() > 0.0 && magnitude(number) < -5 {
@@ -61,25 +60,25 @@ pub fn significant(number: f64, digits: i32) -> String {
     }
 }
 
-/// A count, with commas between thousands from five digits on.
+/// Formats a count, with commas between thousands from five digits on.
 #[must_use]
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
-/// A count and what is counted, as in `1 run` or `2 runs`.
+/// Formats a count and what is counted, as in `1 run` or `2 runs`.
 #[must_use]
 pub fn plural(number: u64, what: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{} {what}{end}", count(number))
 }
 
-/// Where the first significant digit stands: 0 for units, −1 for tenths.
+/// Decimal exponent of the first significant digit: 0 for units, −1 for tenths.
 fn magnitude(number: f64) -> i32 {
     if number.abs() > 0.0 { number.abs().log10().floor() as i32 } else { 0 }
 }
 
-/// How many decimals show this many significant digits, after rounding to them.
+/// Number of decimals that show this many significant digits after rounding.
 fn decimals(number: f64, digits: i32) -> i32 {
     let shown = (digits - 1 - magnitude(number)).max(0);
     // 0.996 to two digits is 1.0 and not 1.00.

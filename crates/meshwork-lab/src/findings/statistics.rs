@@ -2,22 +2,22 @@
 
 use std::sync::OnceLock;
 
-/// The confidence of every interval.
+/// Confidence level of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Where half widths come from.
+/// Method by which half widths are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// From independent replications.
+    /// Independent replications.
     Replications,
-    /// From batches of one run; of a difference, from batches of the same jobs in both.
+    /// Batches of one run; for a difference, batches of the same jobs in both.
     BatchMeans,
-    /// From windows of one log.
+    /// Windows of one log.
     Windows,
 }
 
 impl Method {
-    /// Its name in results.
+    /// Name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,29 +31,28 @@ impl Method {
 /// A mean and half the width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The mean; `None` where nothing was measured.
+    /// `None` if nothing was measured.
     pub mean: Option<f64>,
-    /// Half the width of the interval; `None` where there is too little to tell.
+    /// Half the width of the interval; `None` if there is too little data.
     pub half_width: Option<f64>,
-    /// How many replications, or windows of a log, measured it.
+    /// Number of replications, or windows of a log, that measured it.
     pub replications: u64,
-    /// Where the half width comes from; `None` where there is none.
+    /// Method of the half width; `None` without one.
     pub method: Option<Method>,
 }
 
 impl Interval {
-    /// Whether 0 lies outside the interval.
     #[must_use]
     pub fn excludes_zero(&self) -> bool {
         self.mean.zip(self.half_width).is_some_and(|(mean, half_width)| mean.abs() > half_width)
     }
 }
 
-/// The mean over independent replications, in order, with its Student-t interval; where there is one
-/// replication with batches, the interval is theirs.
+/// Mean over independent replications, in order, with its Student-t interval. For a single
+/// replication with batches, the interval is that of the batches.
 ///
-/// The mean of a single run is its own value and not the mean of its batches: of a ratio, such as a
-/// mean over jobs, the two differ a little, and the run's value is the better estimate.
+/// The mean of a single run is its own value and not the mean of its batches: for a ratio, such as
+/// a mean over jobs, the two differ slightly, and the run's value is the better estimate.
 ///
 /// ```
 /// use meshwork_lab::findings::statistics::interval;
@@ -76,13 +75,14 @@ pub fn interval(values: &[f64], batches: &[f64]) -> Interval {
     }
 }
 
-/// The arithmetic mean; `None` of nothing.
+/// Arithmetic mean; `None` for no values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// *t* · *s* / √*n*: half the width of the 95 % interval of the mean; `None` for fewer than 2 values.
+/// *t* · *s* / √*n*: half the width of the 95 % interval of the mean; `None` for fewer than 2
+/// values.
 #[must_use]
 pub fn half_width(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
@@ -90,23 +90,24 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     }
     let count = values.len() as f64;
     let mean = mean(values)?;
-    // Around the mean and in a second pass: the difference of two large sums loses digits.
+    // Second pass around the mean: the difference of two large sums loses digits.
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     let deviation = (squares / (count - 1.0)).sqrt();
     Some(t_quantile(values.len() as u64 - 1) * deviation / count.sqrt())
 }
 
-/// Half the width of the 95 % interval of the mean of batches that follow one another.
+/// Half the width of the 95 % interval of the mean of consecutive batches.
 ///
-/// A queue that is long at the end of a batch is long at the beginning of the next, so batches are not
-/// independent, and *t* · *s* / √*n* is too narrow. Batches are taken for an autoregressive process of first
-/// order: with the correlation *ρ* of neighbours, corrected for its bias in short series and at least 0, *n*
-/// batches are worth *n* (1 − *ρ*) / (1 + *ρ*) independent ones. Where they are worth fewer than 4 the interval
-/// is as wide as that of 4 would be, and wider.
+/// A queue that is long at the end of a batch is long at the beginning of the next, so batches are
+/// not independent, and *t* · *s* / √*n* is too narrow. Batches are modelled as an autoregressive
+/// process of first order: with the correlation *ρ* of neighbours, corrected for its bias in short
+/// series and at least 0, *n* batches are equivalent to *n* (1 − *ρ*) / (1 + *ρ*) independent ones.
+/// If they are equivalent to fewer than 4, the quantile is that for 4, but the standard error has
+/// no limit.
 ///
 /// # Reference
-/// Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; the bias is that of Marriott & Pope, *Bias in
-/// the estimation of autocorrelations*, Biometrika 41, 1954.
+/// Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,
+/// *Bias in the estimation of autocorrelations*, Biometrika 41, 1954.
 #[must_use]
 pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     if batches.len() < MIN_BATCHES {
@@ -116,7 +117,7 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     Some(t_quantile(degrees) * error)
 }
 
-/// As [`half_width_of_batches`], of the interval of another confidence.
+/// Variant of [`half_width_of_batches`] for another confidence level.
 ///
 /// ```
 /// use meshwork_lab::findings::statistics::{half_width_of_batches, half_width_of_batches_at};
@@ -134,7 +135,7 @@ pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64>
     Some(quantile(degrees, confidence) * error)
 }
 
-/// The standard error of the mean of batches, and the degrees of freedom with which it is known.
+/// Standard error of the mean of batches, and its degrees of freedom.
 fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     if batches.len() < 2 {
         return None;
@@ -153,20 +154,21 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
-/// So few batches do not tell how neighbours depend on each other.
+/// With fewer batches, their correlation cannot be estimated.
 const MIN_BATCHES: usize = 8;
 
-/// A correlation above this cannot be told from a trend.
+/// Upper bound on the correlation: a higher one cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
-/// Half the width of the 95 % interval of the mean over windows of one log, the next of which begins after this
-/// share of the length of one.
+/// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time
+/// between starts of windows relative to their length.
 ///
-/// Windows that overlap share jobs: then only as many count as would fit into the same time side by side, as in
-/// overlapping batch means.
+/// Overlapping windows share jobs: the effective number of windows is then the number that would
+/// fit into the same time without overlap, as in overlapping batch means.
 ///
 /// # Reference
-/// Meketon & Schmeiser, *Overlapping batch means: something for nothing?*, Winter Simulation Conference 1984.
+/// Meketon & Schmeiser, *Overlapping batch means: something for nothing?*, Winter Simulation
+/// Conference 1984.
 #[must_use]
 pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
     if stride >= 1.0 {
@@ -179,12 +181,12 @@ pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
         return None;
     }
     let squares: f64 = windows.iter().map(|value| (value - mean) * (value - mean)).sum();
-    // Windows that share jobs differ less from their own mean than independent ones would.
+    // Windows that share jobs deviate less from their own mean than independent ones would.
     let variance = squares / count * apart / (apart - 1.0);
     Some(t_quantile(apart.floor() as u64 - 1) * (variance / apart).sqrt())
 }
 
-/// Degrees of freedom up to which the quantile is computed from the distribution itself.
+/// Degrees of freedom up to which the quantile is computed exactly.
 const MAX_EXACT: usize = 1000;
 
 /// The 97.5 % quantile of Student's t distribution.
@@ -196,7 +198,7 @@ const MAX_EXACT: usize = 1000;
 /// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.5.
 ///
 /// # Panics
-/// If there is no degree of freedom.
+/// If `degrees` is 0.
 #[must_use]
 pub fn t_quantile(degrees: u64) -> f64 {
     static EXACT: [OnceLock<f64>; MAX_EXACT + 1] = [const { OnceLock::new() }; MAX_EXACT + 1];
@@ -211,8 +213,8 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// The bound between whose negative and itself a value of Student's t distribution lies with this
-/// confidence, by bisection of `within` down to neighbouring numbers.
+/// Two-sided quantile of Student's t distribution for this confidence. Bisects `within` down to
+/// adjacent floating-point numbers.
 fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {
@@ -228,8 +230,8 @@ fn quantile(degrees: u64, confidence: f64) -> f64 {
     }
 }
 
-/// The probability that a value of Student's t distribution lies between `-t` and `t`, as the finite
-/// sum that it is for whole degrees of freedom.
+/// Probability that a value of Student's t distribution lies between `-t` and `t`. Uses the finite
+/// sum for integer degrees of freedom.
 ///
 /// # Reference
 /// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.3 and 26.7.4.
@@ -238,7 +240,7 @@ fn within(degrees: u64, t: f64) -> f64 {
     let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
     let sine = tangent * cosine;
     let is_odd = degrees % 2 == 1;
-    // Each term is the one before it, times cos² and the next fraction.
+    // Each term is the previous one times cos² and the next fraction.
     let mut term = if is_odd { cosine } else { 1.0 };
     let mut sum = 0.0;
     let mut k = if is_odd { 3 } else { 2 };
@@ -320,8 +322,8 @@ mod tests {
         assert_eq!((nothing.mean, nothing.half_width, nothing.replications), (None, None, 0));
     }
 
-    /// The waits of jobs in two single-server queues, the second of which works faster by `speed`: the same
-    /// jobs arrive at both. Lindley's recursion.
+    /// Waits of the same jobs in two single-server queues, the second faster by `speed`. Uses
+    /// Lindley's recursion.
     fn two_queues(
         stream: &mut meshwork::rng::Stream,
         load: f64,
@@ -359,7 +361,8 @@ mod tests {
             naive += u32::from(off <= half_width(&batches).unwrap());
             clear += u32::from(mean(&batches).unwrap() > half);
         }
-        // 95 % is the promise, and skewed waits keep a little of it; batches taken for independent keep less.
+        // The nominal coverage is 95 %, slightly less with skewed waits; treating batches as
+        // independent covers less.
         assert!((435..=490).contains(&covered), "{covered} of 500");
         assert!(naive + 8 < covered, "{naive} against {covered}");
         assert!(clear > 450, "the star is there where it should be: {clear}");
@@ -367,7 +370,7 @@ mod tests {
 
     #[test]
     fn no_difference_is_rarely_called_one() {
-        // Two servers of one speed that take turns being lucky: the true difference is 0.
+        // Two servers of the same speed with correlated differences: the true difference is 0.
         let mut stream = meshwork::rng::Stream::new(2, 0, "null");
         let mut called = 0;
         for _ in 0..400 {

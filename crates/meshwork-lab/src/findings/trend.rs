@@ -1,31 +1,33 @@
-//! Whether a queue grows over the whole of a run: then its means say how long the run was, and little else.
+//! Test for a queue that grows over the whole run, whose means then mostly reflect the run's
+//! length.
 //!
-//! The statistic is Kendall's τ of a run: of all pairs of its batches, the share in which the later one met the
-//! longer queue, less the share in which it met the shorter one (Mann, *Nonparametric tests against trend*,
-//! Econometrica 13, 1945). The test of Mann and Kendall takes batches for independent, which those of a queue are
-//! not. So τ is held against its own distribution at the edge, where exactly as much work arrives as can be done: there a
-//! queue that was empty at first is reflected Brownian motion in the limit, whatever the jobs are like, and τ
-//! does not depend on its scale. A machine that can do its work passes the test more often than one at the edge.
+//! The statistic is Kendall's τ of a run: of all pairs of its batches, the share in which the later
+//! one met the longer queue, minus the share in which it met the shorter one (Mann, *Nonparametric
+//! tests against trend*, Econometrica 13, 1945). The test of Mann and Kendall assumes independent
+//! batches, which those of a queue are not. So τ is compared with its own distribution at critical
+//! load, where exactly as much work arrives as can be done: there an initially empty queue is
+//! reflected Brownian motion in the limit, whatever the jobs are like, and τ does not depend on its
+//! scale. A machine below critical load raises fewer alarms.
 
-/// What τ exceeds in one of twenty runs at the edge, of which 20 batches are looked at; of more batches it is
-/// a little less. The numbers are simulated: the test of this module does so again.
+/// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches. With more
+/// batches it is slightly lower. The numbers are simulated; the test of this module repeats that.
 const LIMIT: f64 = 0.87;
 
-/// Mean and standard deviation of τ at the edge.
+/// Mean of τ at critical load; `DEVIATION` is its standard deviation.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
 /// The 95 % quantile of the normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Runs that fewer jobs met are not judged: their queue has not had the time to be anything but growing.
+/// Minimum number of jobs of a judged run: a shorter queue has only had time to grow.
 pub const MIN_JOBS: u64 = 100;
 
-/// Fewer batches are not judged.
+/// Minimum number of batches of a judged run.
 const MIN_BATCHES: usize = 10;
 
-/// Kendall's τ of a series: 1 where every later value is higher, −1 where every later one is lower; pairs of equal
-/// values count for neither. Nothing for fewer than ten values.
+/// Kendall's τ of a series; `None` for fewer than ten values. It is 1 if every later value is
+/// higher, −1 if every later one is lower; pairs of equal values count for neither.
 ///
 /// ```
 /// use meshwork_lab::findings::trend::tau;
@@ -35,7 +37,7 @@ const MIN_BATCHES: usize = 10;
 /// ```
 ///
 /// # Complexity
-/// **O(n²)**, of some 40 batches.
+/// **O(n²)** for *n* batches, some 40 in practice.
 #[must_use]
 pub fn tau(series: &[f64]) -> Option<f64> {
     if series.len() < MIN_BATCHES {
@@ -55,8 +57,8 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows, by the τ of each of its runs: at a level of 5 % for a machine to
-/// which exactly as much work comes as it can do, and of less for one that can do it.
+/// Whether the queue of a scenario grows, given the τ of each of its runs. The significance level
+/// is 5 % at critical load, and smaller below it.
 #[must_use]
 pub fn is_growing(taus: &[f64]) -> bool {
     match taus {
@@ -76,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// The queue as the jobs of each of `batches` batches meet it, in a queue with one server.
+    /// τ of the mean queue at arrival by batch, in a queue with one server.
     fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
         let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
         while met.len() < jobs {
@@ -94,7 +96,7 @@ mod tests {
         tau(&means).unwrap()
     }
 
-    /// How many of so many scenarios are said to grow.
+    /// Number of scenarios out of `scenarios` that are reported to grow.
     fn raised(load: f64, jobs: usize, replications: usize, scenarios: usize) -> usize {
         let mut stream = Stream::new(1, replications as u64, "trend");
         let mut scenario = || {

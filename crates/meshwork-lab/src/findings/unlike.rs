@@ -1,7 +1,7 @@
-//! Parameters in which compared strategies differ, though they share them.
+//! Shared parameters whose values differ between compared strategies.
 //!
-//! A sweep over strategies compares what each does by default, and defaults may differ: first fit
-//! does not turn a block, adaptive scan does. A reader of the table has to know.
+//! A sweep over strategies compares each with its defaults, which may differ: first fit does not
+//! turn a block, adaptive scan does. The reader of the table must be told.
 
 use std::fmt;
 
@@ -13,19 +13,18 @@ use toml::{Table, Value};
 use crate::findings::words::short;
 use crate::study::expand::Point;
 
-/// A parameter that several compared strategies have and that is not the same in all of them.
+/// A parameter of several compared strategies with different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlike {
-    /// The swept key, such as `allocator`.
+    /// Swept key, such as `allocator`.
     pub key: String,
-    /// The parameter.
     pub parameter: String,
-    /// Each value, and the strategies that have it, in the order of the sweep.
+    /// Each value with the strategies that have it, in the order of the sweep.
     pub values: Vec<(String, Vec<String>)>,
 }
 
 impl fmt::Display for Unlike {
-    /// As a line: `rotation: never for first_fit, if_needed for adaptive_scan`.
+    /// Formats one line: `rotation: never for first_fit, if_needed for adaptive_scan`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.parameter)?;
         for (index, (value, names)) in self.values.iter().enumerate() {
@@ -41,9 +40,9 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// What the strategies of each swept family do not share, family by family in the order of the
-/// sweep. A parameter that is swept itself has a column of its own and is left out, and so are
-/// parameters of the same name that mean something else.
+/// Parameters with different values in the strategies of each swept family, in order of the sweep.
+/// A parameter that is itself swept has its own column and is left out, and so are parameters with
+/// the same name but another meaning.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -53,7 +52,7 @@ pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
         .collect()
 }
 
-/// The family of a swept key, where its entries are strategies that are compared.
+/// The family of a swept key, if its entries are compared strategies.
 fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
@@ -68,7 +67,7 @@ fn family(key: &str) -> Option<&'static Family> {
 /// A family, and the catalogue that has its entries.
 type List<'a> = (&'a Catalogue, &'static Family);
 
-/// A strategy of the sweep: what it is called in the table, and its resolved parameters.
+/// A strategy of the sweep: its label in the table, and its resolved parameters.
 struct Compared<'a> {
     label: String,
     table: &'a Table,
@@ -96,7 +95,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
             }
             let having = having(family, &compared, &kind);
             done.push(kind);
-            // One strategy in two forms is told apart by what stands in its column.
+            // Two forms of the same strategy are told apart by their labels.
             let differ = having.iter().any(|(own, value)| {
                 having
                     .iter()
@@ -114,7 +113,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
     found
 }
 
-/// The strategies that a swept key takes, each once, in the order of the sweep.
+/// The strategies of a swept key, without duplicates, in the order of the sweep.
 fn compared<'a>(key: &str, points: &'a [Point]) -> Vec<Compared<'a>> {
     let mut distinct: Vec<(&Value, &Table)> = Vec::new();
     for point in points {
@@ -135,13 +134,13 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// The parameters that the entry of a resolved component declares.
+/// Parameters declared by the entry of a resolved component.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
 }
 
-/// The strategies that have a parameter of this name and kind, and its value in each.
+/// Strategies with a parameter of this name and kind, and its value in each.
 fn having<'a>(
     family: List<'_>,
     compared: &'a [Compared<'a>],
@@ -159,7 +158,7 @@ fn having<'a>(
     compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()
 }
 
-/// Each value, with the labels of those that have it.
+/// Groups strategies by value, as labels.
 fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for (strategy, value) in having {

@@ -1,13 +1,13 @@
-//! Values of a study in as few words as tell them apart.
+//! Shortest unambiguous forms of values of a study.
 
 use toml::{Table, Value};
 
 use crate::findings::summary::shown;
 use crate::study::{Study, same};
 
-/// The values of one swept key, short. A component is its name with its parameters behind it, a
-/// machine its wiring and size, a path the name of its file; where two would look the same, both
-/// are written out.
+/// Short forms of the values of a swept key. A component is its name with its parameters, a machine
+/// its topology and size, a path the name of its file; values with the same short form are written
+/// in full.
 #[must_use]
 pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();
@@ -19,7 +19,7 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
         .collect()
 }
 
-/// A scenario in the words of tables: its swept keys and their values, short.
+/// Label of a scenario in tables: its swept keys with short values.
 #[must_use]
 pub fn short_label(study: &Study, swept: &[(String, Value)]) -> String {
     let word = |(key, value): &(String, Value)| {

@@ -1,76 +1,72 @@
-//! Which swept key becomes what in a plot.
+//! Assignment of swept keys to the dimensions of a plot.
 //!
-//! One key runs along the plot, one has a colour for each value, one a panel for each; whatever is
-//! left is chosen in the page. The rules, which `DESIGN.md` gives reasons for:
+//! One key is the x axis (along the plot), one has a colour per value, and one a panel per value;
+//! the others are selected in the page. The rules, explained in `DESIGN.md`:
 //!
-//! 1. *Contrasted* keys are those that the study sets against each other: what its claims compare, and
-//!    what `[compare]` names.
+//! 1. *Contrasted* keys are those that the study sets against each other: what its claims compare,
+//!    and what `[compare]` names.
 //! 2. Along the plot runs a key with at least three numbers, or else three blocks such as
-//!    `machine.dims`: one that is not contrasted before one that is, of these the one with most values,
-//!    of these the last. If there is none the plot has bars, and along it stands a key that is not
-//!    contrasted, of these the one with most values.
-//! 3. A key with more names than there are colours runs along the plot before any of these, as rows serve any
-//!    number: a contrasted one before another. No key has colours then.
-//! 4. A colour for each value has a contrasted key before another, of these the one with most values
-//!    up to ten.
-//! 5. A panel for each value has the one of the rest with most values up to six.
-//! 6. Any other key can be chosen to run along the plot. The rest then get colours and panels by
-//!    rules 4 and 5; where none has so few values, up to 24 have a panel each.
+//!    `machine.dims`: uncontrasted before contrasted, then the one with most values, then the
+//!    last. Otherwise the plot has bars, along the uncontrasted key with most values.
+//! 3. A key with more names than colours takes precedence along the plot, since rows serve any
+//!    number: contrasted keys first. Then no key has colours.
+//! 4. Of the rest with up to ten values, a key has colours: contrasted before others, then
+//!    the one with most values.
+//! 5. Of the rest with up to six values, a key has panels, chosen in the same way.
+//! 6. Any other key can be selected to run along the plot. The rest then get colours and panels by
+//!    rules 4 and 5; if no key has so few values, one with up to 24 has panels.
 
 use toml::Value;
 
 use crate::findings::words::short;
 use crate::study::{Check, Choice, Relation, Study};
 
-/// The most values that have a colour each.
+/// Maximum number of values with a colour each.
 const MAX_COLOURS: usize = 10;
 
-/// The most values that have a panel each.
+/// Maximum number of values with a panel each.
 const MAX_PANELS: usize = 6;
 
-/// The most values that have a panel each where somebody chose what runs along the plot.
+/// Maximum number of values with a panel each in a view with another key along the plot.
 const MAX_TURNED: usize = 24;
 
-/// The largest ratio of numbers, some of which are not positive, that a line still shows.
+/// Maximum ratio of numbers on a linear axis if some are not positive.
 const MAX_RATIO: f64 = 50.0;
 
-/// The least values that make a line.
+/// Minimum number of values of a line.
 const MIN_OF_A_LINE: usize = 3;
 
-/// A swept key.
+/// A swept key with its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// The key, as in `workload.load`.
+    /// Dotted path, as in `workload.load`.
     pub(super) key: String,
-    /// Its values in words.
+    /// Values in short form.
     pub(super) labels: Vec<String>,
-    /// What they are.
     pub(super) kind: Kind,
     /// Whether the study sets its values against each other.
     pub(super) contrasted: bool,
 }
 
-/// What the values of an axis are.
+/// Kind of values of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// Numbers.
     Numbers(Vec<f64>),
-    /// Blocks, or the like, in an order of their own.
+    /// Values with an order of their own, such as blocks.
     Ordered,
-    /// Names.
     Names,
 }
 
-/// What each axis, by its index, is in a plot.
+/// Role of each axis in a plot, by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// What runs along the plot; `None` where nothing is swept.
+    /// Axis along the plot; `None` if nothing is swept.
     pub(super) along: Option<usize>,
-    /// What the colours are.
+    /// Axis shown by colours.
     pub(super) colour: Option<usize>,
-    /// What the panels are.
+    /// Axis shown by panels.
     pub(super) panel: Option<usize>,
-    /// What is chosen in the page.
+    /// Axes whose values are selected in the page.
     pub(super) chosen: Vec<usize>,
 }
 
@@ -94,8 +90,9 @@ impl Axis {
         self.labels.len()
     }
 
-    /// Its values along a line of numbers; none where they stand side by side, as names do, and as numbers do of which
-    /// some are far from others and a logarithmic scale has no place for 0.
+    /// Values for a numeric axis; `None` if they are shown side by side. That applies to names, and
+    /// to numbers with a wide range that include non-positive ones, which a logarithmic scale
+    /// cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -112,8 +109,8 @@ impl Axis {
 }
 
 impl Layout {
-    /// Says what each axis becomes. An axis with one value becomes nothing. `along` is what must run
-    /// along the plot, if something must.
+    /// Assigns a role to each axis; an axis with one value has none. `along` forces an axis to run
+    /// along the plot.
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
@@ -144,7 +141,7 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// The ways to draw it with another key along the plot.
+    /// Layouts with each of the other keys along the plot.
     pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
@@ -160,14 +157,14 @@ impl Layout {
         all.iter().skip(1).map(turned).collect()
     }
 
-    /// The axis whose values have a colour each, in every plot of a study.
+    /// The axis whose values have colours in every plot of a study.
     pub(super) fn coloured(&self, axes: &[Axis]) -> Option<usize> {
         let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
         self.colour.or(self.along.filter(few))
     }
 }
 
-/// Takes the axis with the highest rank out of those that will do; of equals the last.
+/// Takes the suitable axis with the highest rank; of equals the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,
@@ -192,7 +189,7 @@ fn kind(values: &[Value]) -> Kind {
     }
 }
 
-/// The keys whose values the study sets against each other.
+/// Keys whose values the study sets against each other.
 fn contrasted(study: &Study) -> Vec<String> {
     let mut keys: Vec<String> = study.compare.iter().map(|compare| compare.key.clone()).collect();
     for claim in &study.claims {

@@ -1,4 +1,4 @@
-//! Where in a plot of a metric the bounds are that claims set for it.
+//! Positions of the bounds of claims in plots of their metrics.
 
 use toml::Value;
 
@@ -50,7 +50,8 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// The bounds of a claim in one of its cells, in the unit of its metric, and whether each is an upper one.
+/// Bounds of a claim in one of its cells, in the unit of its metric, and whether each is an upper
+/// one.
 fn bounds(test: &Test, cell: &Cell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -69,7 +70,7 @@ fn bounds(test: &Test, cell: &Cell) -> Vec<(f64, bool)> {
     }
 }
 
-/// A cell of a claim, which says where in a plot its bound is.
+/// A cell of a claim, with what is needed to locate its bound in a plot.
 struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],
@@ -78,7 +79,7 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// The place of its value of a key, where it has one.
+    /// Index of the cell's value of a key, if it has one.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation
@@ -92,7 +93,7 @@ impl Own<'_> {
         self.study.sweep[at].values.iter().position(|other| same(other, value))
     }
 
-    /// The label of its value of a key; that of the only one, where there is one.
+    /// Label of the cell's value of a key; the only label if there is just one.
     fn label(&self, key: &str) -> Option<&str> {
         let axis = self.axes.iter().find(|axis| axis.key == key)?;
         let place = self.place(key).or((axis.count() == 1).then_some(0))?;

@@ -1,11 +1,11 @@
-//! The caption of a plot.
+//! Captions of plots.
 
 use super::figures::title;
 use super::views::{Series, Style, View};
 use crate::findings::columns::Meanings;
 use crate::findings::number::plural;
 
-/// The sentence that says what a view shows; `with` is what is fixed in it.
+/// Caption of a view; `with` describes its fixed values.
 pub(super) fn sentence(
     meanings: &Meanings,
     baseline: Option<&str>,

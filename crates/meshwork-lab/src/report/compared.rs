@@ -1,4 +1,4 @@
-//! A page of topologies that were compared on the jobs of a site.
+//! Page that compares topologies on the jobs of a site.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use meshwork::job::Cause;
@@ -13,10 +13,10 @@ use crate::operator::compare::{Comparison, Group, Measure};
 use crate::operator::unmodelled::caveats;
 use crate::visible::visible_text;
 
-/// The width of a plot, in pixels: of a phone, nearly.
+/// Width of a plot in pixels, close to that of a phone.
 const WIDTH: f64 = 420.0;
 
-/// The causes of waiting, in the order of the parts of a bar.
+/// Causes of waiting, in the order of the parts of a bar.
 const CAUSES: [(Cause, &str); 4] = [
     (Cause::Nodes, "too few nodes were free"),
     (Cause::Shape, "enough were free, but in no shape that it may have"),
@@ -24,9 +24,9 @@ const CAUSES: [(Cause, &str); 4] = [
     (Cause::Reserved, "nodes were reserved for others"),
 ];
 
-/// A page that stands alone: what was found in a sentence, the table, of what the waits are made, the differences in
-/// percent, who gains and who loses, and how much each node was used. `names` are those of the topologies as they are
-/// shown.
+/// Makes a standalone page of a comparison of topologies. It has a summary sentence, the parts of
+/// the waits, the differences in percent, a table, the groups of jobs that gain or lose, and the
+/// use of each node. `names` are the displayed names of the topologies.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let title = "Topologies compared";
@@ -86,12 +86,12 @@ fn about(comparison: &Comparison, names: &[String]) -> String {
     text
 }
 
-/// The place of a measure among all of them.
+/// Index of a measure in `Measure::ALL`.
 fn place(measure: Measure) -> usize {
     Measure::ALL.iter().position(|&other| other == measure).unwrap_or_default()
 }
 
-/// Seconds in the unit in which they are read.
+/// Formats seconds in a readable unit.
 fn lasting(seconds: f64) -> String {
     let (size, unit) = match seconds.abs() {
         0.0..120.0 => (seconds, "s"),
@@ -102,7 +102,7 @@ fn lasting(seconds: f64) -> String {
     format!("{} {unit}", significant(size, 3))
 }
 
-/// What the wait becomes under a topology, and whether that is significant.
+/// Sentence on the change of the mean wait under a topology, and whether it is significant.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];
@@ -184,7 +184,7 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// The differences of all measures on one scale, in percent of what they are with the first topology.
+/// Differences of all measures on one scale, in percent of the values with the first topology.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
     let measures: Vec<usize> = (0..Measure::ALL.len())
@@ -205,7 +205,7 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
             series.mean.push(mean);
             series.percent.push((
                 percent(mean),
-                // Nothing can be less by more than all of it.
+                // A decrease cannot exceed 100 %.
                 half.map(|half| percent(mean - half).max(-100.0)),
                 half.map(|half| percent(mean + half)),
             ));
@@ -253,7 +253,7 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// A measure in words, without its unit.
+/// Name of a measure, without its unit.
 fn name_of(measure: Measure) -> String {
     let title = measure.title().trim().split(',').next().unwrap_or_default();
     match measure {
@@ -300,12 +300,12 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// A difference in percent of what it is a difference from.
+/// A difference in percent of its base.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {
             let share = 100.0 * difference / base;
-            // What differs by rounding alone does not differ.
+            // Treat a difference due to rounding as 0.
             let share = if share.abs() < 1e-9 { 0.0 } else { share };
             format!("{}{}\u{a0}%", if share > 0.0 { "+" } else { "" }, significant(share, 2))
         }
@@ -319,7 +319,7 @@ fn shown(interval: &Interval) -> String {
     format!("{}{half}", rounded.mean)
 }
 
-/// Who gains and who loses.
+/// Mean waits by requested nodes and by user under each topology.
 fn groups(comparison: &Comparison, names: &[String]) -> Markup {
     let of = |by: &str| -> Vec<&Group> {
         comparison.groups.iter().filter(|group| group.by == by).collect()
@@ -382,7 +382,7 @@ fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// What the files say otherwise.
+/// Textual differences between the configuration files.
 fn changes(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {

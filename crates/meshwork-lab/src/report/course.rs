@@ -1,4 +1,4 @@
-//! How runs went: how long their jobs waited, and what was held and waited over time, one line for each run.
+//! Plots of the course of runs: waits, utilization and queue over time, with a line per run.
 
 use super::axes::Axis;
 use super::figures::{is_wide, word};
@@ -7,18 +7,18 @@ use super::views::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
-/// The most lines of a plot: as many as there are colours.
+/// Maximum number of lines of a plot, which is the number of colours.
 const MAX_LINES: usize = sample::MAX;
 
-/// The most spans of time of a line: more hide the others behind their noise.
+/// Maximum number of time intervals of a line: with more, noise hides the other lines.
 const MAX_SPANS: usize = 100;
 
-/// So many digits are enough to draw.
+/// Rounds to as many digits as a plot can show.
 fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Spans of a run, where they begin, with their means; the last one ends where the run does.
+/// Starts of the intervals of a run with their means; the last point is the end of the run.
 fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     let width = (run.until - run.from) / means.len().max(1) as f64;
     let together = means.len().div_ceil(MAX_SPANS).max(1);
@@ -31,7 +31,7 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     (begins.collect(), means.iter().chain(means.last()).copied().collect())
 }
 
-/// The plots of some runs; none where nothing was recorded.
+/// Plots of these runs; empty if nothing was recorded.
 pub(super) fn figures(
     runs: &[Timeline],
     axes: &[Axis],
@@ -90,7 +90,7 @@ pub(super) fn figures(
     };
     let shares: Vec<Series> = runs.iter().enumerate().map(|(i, run)| line(i, wait(run))).collect();
     if shares.iter().any(|series| !series.x.is_empty()) {
-        // Waits of 0 have no place on a logarithmic scale: the line begins with them.
+        // Waits of 0 cannot be shown on a logarithmic scale: the line begins at their share.
         let log = is_wide(shares.iter().flat_map(|series| &series.x).filter(|wait| **wait > 0.0));
         let x = Scale {
             label: "Wait".to_owned(),
@@ -161,7 +161,7 @@ pub(super) fn figures(
     figures
 }
 
-/// What the lines are, and how many there are not.
+/// Text on the lines of a plot, and on how many are missing.
 fn each(key: &str, shown: usize, all: usize) -> String {
     if key != "run" && shown < all {
         format!(", a line for {shown} of the {all} values of {key}")
@@ -170,8 +170,8 @@ fn each(key: &str, shown: usize, all: usize) -> String {
     }
 }
 
-/// What tells the runs apart: a swept key where they differ in one only, with what they share in words; and of each its
-/// name and colour.
+/// Distinguishing key of the runs, their common values in words, and their names and colours.
+/// The key is a swept one if the runs differ only in that; otherwise it is `run`.
 fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
     let place = |run: &Timeline| {
         let mut rest = run.scenario as usize - 1;

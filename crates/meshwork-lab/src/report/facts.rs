@@ -1,4 +1,4 @@
-//! What was asked, in words: the machine, the jobs, how often, and how to ask again.
+//! The request in words: machine, jobs, number of runs, and the command to repeat it.
 
 use serde::Serialize;
 use toml::{Table, Value};
@@ -13,23 +13,21 @@ use crate::study::asked::EXPERIMENT;
 use crate::study::papers::sources;
 use crate::study::{Replications, Study};
 
-/// One thing that was asked.
+/// A labelled fact about the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about.
     pub name: String,
-    /// What was asked.
     pub text: String,
 }
 
-/// The most failures that are told one by one.
+/// Maximum number of failures listed one by one.
 const MAX_FAILURES: usize = 100;
 
-/// That a study is not the whole one.
+/// Note that a study was run in its quick form.
 pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
                                 whole study.";
 
-/// What was asked, in reading order.
+/// Facts about the request, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
     let Content { study, points, .. } = content;
     let mut facts = Vec::new();
@@ -91,7 +89,7 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     facts
 }
 
-/// How many scenarios and runs, and how many of them there are.
+/// Numbers of scenarios and runs, requested and finished.
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
     let runs = || content.results.runs.iter();
@@ -127,7 +125,7 @@ fn runs(content: &Content) -> String {
     text
 }
 
-/// A component of the first scenario; where it is swept, that it is.
+/// A component of the first scenario, or its values if it is swept.
 fn component(study: &Study, key: &str, value: &Value) -> String {
     varied(study, key).unwrap_or_else(|| {
         let text = short(key, &[value]).concat();
@@ -147,7 +145,7 @@ fn varied(study: &Study, key: &str) -> Option<String> {
     Some(format!("swept: {}", short(key, &values).join(", ")))
 }
 
-/// How long is measured, after how much of warm-up.
+/// Duration of the measurement and of the warm-up.
 fn measured(study: &Study, table: &Table) -> String {
     let Some(measure) = table.get("measure").and_then(Value::as_table) else {
         return String::new();
@@ -174,7 +172,7 @@ fn measured(study: &Study, table: &Table) -> String {
     words.join("; ")
 }
 
-/// The command that repeats a study.
+/// Command that repeats the study.
 pub(super) fn command(content: &Content) -> String {
     let Content { study, asked, .. } = content;
     let mut settings = &asked.settings[..];
@@ -205,13 +203,13 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// The settings beside those of the study's quick form, if it was run in that form.
+/// Settings in addition to those of the study's quick form, if it was run in that form.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
 }
 
-/// A word for a shell.
+/// Quotes a word for the shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -221,13 +219,13 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What must be known before the numbers are read.
+/// Warnings to be read before the numbers.
 pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     sentences(&crate::findings::notes::warnings(study, points, results, summary))
 }
 
-/// With a large letter at the beginning and a full stop at the end.
+/// Capitalises notes and adds full stops.
 fn sentences(notes: &[String]) -> Vec<String> {
     let sentence = |note: &String| {
         let mut letters = note.chars();
@@ -237,7 +235,7 @@ fn sentences(notes: &[String]) -> Vec<String> {
     notes.iter().map(sentence).collect()
 }
 
-/// What is worth a word.
+/// Notes to be read after the numbers.
 pub(super) fn notes(content: &Content) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     let mut notes = sentences(&crate::findings::notes::notes(study, points, results));
@@ -270,7 +268,7 @@ pub(super) fn notes(content: &Content) -> Vec<String> {
     notes
 }
 
-/// Why runs failed.
+/// Failed runs with their messages.
 pub(super) fn failures(content: &Content) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut more = 0;

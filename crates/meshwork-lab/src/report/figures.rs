@@ -1,4 +1,4 @@
-//! What is drawn: means against what is swept, jobs by size, differences from a baseline.
+//! Selection of figures: means against swept keys, jobs by size, differences from baselines.
 
 use std::collections::BTreeSet;
 
@@ -16,21 +16,21 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{Check, Replications, Study};
 
-/// From this ratio of the largest to the smallest on, a scale is logarithmic.
+/// Ratio of the largest to the smallest number from which a scale is logarithmic.
 const SPREAD: f64 = 20.0;
 
-/// The most metrics of claims that have a figure each.
+/// Maximum number of metrics of claims with a figure of their own.
 const MAX_CLAIMED: usize = 3;
 
-/// The most points that the figures of a section have in all, so that a page stays a page.
+/// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// The most points, beyond these, that show them with another key along the plot.
+/// Maximum number of additional points for views with another key along the plot.
 const MAX_TURNED: usize = 8_000;
 
-/// What is asked of a figure.
+/// Specification of a figure.
 struct Plan<'a> {
-    /// What the section is called.
+    /// Name of the section.
     name: &'a str,
     clock: &'a Clock,
     meanings: &'a Meanings,
@@ -38,23 +38,23 @@ struct Plan<'a> {
     heading: String,
     axes: &'a [Axis],
     layout: Layout,
-    /// The axis whose values have a colour each wherever they are, if one has.
+    /// Axis whose values have colours in all figures, if there is one.
     coloured: Option<usize>,
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
-    /// The ratio to the baseline, where there is one.
+    /// Ratio to the baseline, if there is one.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
-    /// The values of the axes that are chosen at first.
+    /// Initially selected values of the axes.
     first: &'a [usize],
-    /// The interval of a metric with these values of the axes.
+    /// Interval of a metric at these values of the axes.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
-    /// Whether the scenario with these values of the axes is run once by design.
+    /// Whether the scenario at these values of the axes has a single run by design.
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Every figure of a study: of each metric that a claim is about, of all others behind a chooser, of
-/// the jobs by size, and of the differences from each baseline.
+/// Makes all figures of a study. There is one for each metric of a claim, one for all others behind
+/// a selector, one for jobs by size, and one for the differences from each baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -108,7 +108,7 @@ pub(super) fn all(
         }
         plans.push(plan("means", heading, others));
     }
-    // The sizes are one more axis, and what runs along the plot.
+    // The size of jobs is an additional axis, which runs along the plot.
     let sizes: BTreeSet<u64> =
         rows.iter().flat_map(|row| &row.by_size).map(|class| class.size).collect();
     let sizes: Vec<u64> = sizes.into_iter().collect();
@@ -188,7 +188,7 @@ pub(super) fn all(
     plans.iter().filter_map(|plan| figure(plan, &mut left, &mut turned)).collect()
 }
 
-/// The metrics of claims, those of most claims first.
+/// Metrics of claims, ordered by number of claims.
 pub(super) fn claimed(study: &Study) -> Vec<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for claim in &study.claims {
@@ -202,7 +202,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// The metrics of jobs of one size, those of claims first.
+/// Metrics by job size, those of claims first.
 fn claimed_first(study: &Study, rows: &[Row]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -214,25 +214,25 @@ fn claimed_first(study: &Study, rows: &[Row]) -> Vec<String> {
     names
 }
 
-/// Where a scenario stands in the order of the sweep.
+/// Index of a scenario in the order of the sweep.
 pub(super) fn index(axes: &[Axis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
-/// A name with its first letter large and spaces between its words.
+/// Capitalises a name and puts spaces between its words.
 pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A heading within a sentence.
+/// Puts a heading in lower case for use within a sentence.
 fn lowered(heading: &str) -> String {
     let mut letters = heading.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Draws up a figure; none where there is nothing to draw.
+/// Makes a figure; `None` if there is nothing to draw.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -250,8 +250,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     }
     let mut layouts = plan.layout.turned(plan.axes);
     layouts.insert(0, plan.layout.clone());
-    // The first metrics are drawn in all ways, as far as their points have room; half is left to
-    // the figures below.
+    // The first metrics get all views, as far as the limit of points allows; half of it is left to
+    // later figures.
     let points: usize = plan.axes.iter().map(Axis::count).product::<usize>() * (layouts.len() - 1);
     let all_ways = metrics.len().min((*turned / 2).checked_div(points).unwrap_or(0));
     *turned -= all_ways * points;
@@ -310,7 +310,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Takes out of the choices what no view has, as a baseline has no differences from itself.
+/// Removes options without a view; for example, a baseline has no differences from itself.
 fn offer_what_is_there(choices: &mut [Choice], views: &mut [View]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -323,7 +323,7 @@ fn offer_what_is_there(choices: &mut [Choice], views: &mut [View]) {
 }
 
 impl Plan<'_> {
-    /// An axis in words; by its key where another has the same words.
+    /// Label of an axis; its key if the short label is ambiguous.
     fn key(&self, axis: usize) -> Key {
         let key = &self.axes[axis].key;
         let label = word(key);
@@ -332,7 +332,7 @@ impl Plan<'_> {
     }
 }
 
-/// A swept key in words: what it sets, and not where it stands.
+/// Label of a swept key: the setting without the table that holds it.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),
@@ -345,7 +345,7 @@ pub(super) fn word(key: &str) -> String {
     }
 }
 
-/// All combinations of the values of some axes; 0 in all others.
+/// All combinations of the values of some axes, with 0 for all others.
 pub(super) fn every<'a>(
     axes: &'a [Axis],
     of: &'a [usize],
@@ -365,7 +365,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// One drawing: everything but what is fixed.
+/// Makes a view at fixed values of the selected axes.
 fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();
@@ -407,7 +407,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View
             if !line.once.contains(&true) {
                 line.once.clear();
             }
-            // In percent is all of a line or nothing.
+            // A view is either entirely in percent or not at all.
             if line.percent.len() < line.x.len() {
                 is_in_percent = false;
             }
@@ -466,7 +466,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View
     view
 }
 
-/// Whether numbers are spread so far that a linear scale would hide the small ones.
+/// Whether numbers are spread so widely that a linear scale would hide the small ones.
 pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
     let least = numbers.clone().copied().fold(f64::INFINITY, f64::min);
     let most = numbers.copied().fold(0.0, f64::max);

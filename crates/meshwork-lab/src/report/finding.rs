@@ -1,4 +1,4 @@
-//! What a study found, in a sentence or two: which is lowest, by how much, and whether that is significant.
+//! Summary sentences of a study: the best values, their lead, and its significance.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::run::Results;
 use crate::study::Study;
 use crate::study::expand::Point;
 
-/// What is the better the more there is of it.
+/// Metrics for which higher is better.
 const HIGHEST: [&str; 10] = [
     "utilization",
     "utilization_asked",
@@ -28,34 +28,33 @@ const HIGHEST: [&str; 10] = [
     "jain_wait",
 ];
 
-/// Means that differ by no more than this share differ by rounding.
+/// Relative difference of means up to which they count as equal.
 const ROUNDING: f64 = 1e-12;
 
-/// The most names in a list of those that are equal.
+/// Maximum number of names in a list of equals.
 const MAX_NAMED: usize = 6;
 
-/// The most metrics of which it is said where they are best.
+/// Maximum number of metrics listed as best at another value.
 const MAX_METRICS: usize = 4;
 
-/// The most settings that have a sentence of their own.
+/// Maximum number of settings with a sentence of their own.
 const MAX_SETTINGS: usize = 200;
 
 /// A sentence for the top of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The sentence.
     pub text: String,
-    /// Whether what it says is significant.
+    /// Whether its statement is significant.
     pub is_clear: bool,
-    /// The values of the choosers of the first figure for which it is said, by key.
+    /// Values of the selectors of the first figure to which it applies, by key.
     pub at: Vec<(String, String)>,
 }
 
-/// How the best of some scenarios stand to the one after them.
+/// The best of some scenarios, compared with the next best.
 struct Lead {
-    /// The best, and all that are equal to it.
+    /// The best scenario and all that equal it.
     best: Vec<usize>,
-    /// The next, and the mean of the best as a multiple of its mean; none where all are equal.
+    /// Next scenario, and ratio of the best mean to its mean; `None` if all are equal.
     next: Option<(usize, Ratio)>,
 }
 
@@ -65,7 +64,7 @@ impl Lead {
     }
 }
 
-/// The scenarios that differ in one key only.
+/// A comparison of scenarios by one metric.
 struct Contest<'a> {
     study: &'a Study,
     results: &'a Results,
@@ -74,8 +73,8 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// The sentence for each setting of what is chosen in the page, that of the setting at first before the others; nothing
-/// where nothing is swept or measured.
+/// Sentences for each setting of the selectors, the initial setting first. Empty if nothing is
+/// swept or measured.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -106,7 +105,7 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// What is asked of a study: how the values of one key fare.
+/// A comparison of the values of one key.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -123,7 +122,7 @@ impl Question<'_> {
         Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// The scenarios that differ in the key only, all others being at these values.
+    /// Scenarios that differ only in the key, with all others at these values.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -171,7 +170,7 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// Where other metrics are best, if some are best at one place where the first is not.
+    /// Sentence on metrics that are best at a common value at which the first metric is not best.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -207,15 +206,14 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// One as a multiple of the other on the same jobs; none where that says something else than their means do, as it
-    /// may while runs are missing.
+    /// Ratio of two scenarios on the same jobs. Returns `None` if it contradicts their means, which
+    /// may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
         (is_below == (found.mean < 1.0)).then_some(found)
     }
 
-    /// Whether two have the same mean.
     fn is_equal(&self, one: usize, other: usize) -> bool {
         let (Some(one), Some(other)) = (self.mean(one), self.mean(other)) else { return false };
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
@@ -230,7 +228,7 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// None where fewer than two were measured, or they cannot be set against each other.
+    /// The lead among scenarios; `None` if fewer than two were measured or they cannot be compared.
     fn lead(&self, among: &[usize]) -> Option<Lead> {
         let ranked = self.ranked(among);
         let (&first, _) = ranked.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -270,7 +268,7 @@ impl Contest<'_> {
         if ratio.is_significant() {
             return format!("{extreme} {metric}: {best}{equal} {by}.");
         }
-        // The first that the best differ from significantly.
+        // The first scenario from which the best differ significantly.
         let significant = |&other: &usize| {
             let ratio = self.ratio(lead.best[0], other)?;
             ratio.is_significant().then(|| {
@@ -289,7 +287,7 @@ impl Contest<'_> {
         )
     }
 
-    /// Where along numbers the metric is best and where it is worst.
+    /// Sentence on where along a numeric key the metric is best and where it is worst.
     fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
         let ranked = self.ranked(among);
         let [best, .., worst] = ranked[..] else { return None };
@@ -320,7 +318,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// In how many of all settings the same ones lead.
+    /// Sentence on the number of settings with the same leaders.
     fn elsewhere(
         &self,
         lead: &Lead,
@@ -359,7 +357,7 @@ impl Contest<'_> {
     }
 }
 
-/// Names in a row: `a, b and c`.
+/// Lists names: `a, b and c`.
 fn listed(scenarios: &[usize], name: &dyn Fn(usize) -> String) -> String {
     let mut names: Vec<String> = scenarios.iter().map(|&scenario| name(scenario)).collect();
     if names.len() > MAX_NAMED {
@@ -377,7 +375,7 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// `12 % below easy (95 % interval: 9 to 15 %)`.
+/// Formats a ratio: `12 % below easy (95 % interval: 9 to 15 %)`.
 fn apart(ratio: &Ratio, other: &str) -> String {
     let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
     let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
@@ -394,7 +392,7 @@ fn apart(ratio: &Ratio, other: &str) -> String {
     format!("{by} (95 % interval: {interval})")
 }
 
-/// How far a ratio is from 1, in percent, in two digits; in more where fewer would make all of nearly all.
+/// Difference of a ratio from 1 in percent, to two digits, or to more close below 100 %.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0).abs();
     let left = 100.0 - percent;

@@ -1,4 +1,4 @@
-//! Studies as they lie in folders: the text, how it was asked for, and the runs that are stored.
+//! Reading of studies in results folders: text, request and stored runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::study::expand::Point;
 use crate::study::papers::{PAPERS, sources};
 use crate::study::stored::Stored;
 
-/// Why runs failed, by the index of the scenario and the replication.
+/// Messages of failed runs, by index of the scenario and replication.
 type Failures = BTreeMap<(usize, u64), String>;
 
-/// Reads the study of one folder, with its runs; changes nothing.
+/// Reads the study of a folder with its runs, without changing anything.
 ///
 /// # Errors
 /// One sentence, if the study or the runs cannot be read.
@@ -46,7 +46,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
             failures.insert((*scenario, *replication), message.clone());
         }
     }
-    // Those of the build that ran the study last, whichever build reads them.
+    // Runs of the build that last ran the study, whichever build reads them.
     let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =
         known(catalogue, &points, &digests, &study.replications, build, &|index, number, key| {
@@ -65,7 +65,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     })
 }
 
-/// How the study of a folder of an older version was asked for, as far as its runs tell.
+/// Reconstructs the request of a study from its runs, for folders of older versions.
 fn guess(folder: &Path) -> Asked {
     let mut guess = Asked::guess();
     let learn = |_: &Head<'_>, line: &[u8]| {
@@ -73,13 +73,13 @@ fn guess(folder: &Path) -> Asked {
             guess.learn(&record);
         }
     };
-    // That they can be read has been seen already.
+    // Errors were already reported when the archive was opened above.
     drop(Archive::open(folder, learn));
     guess
 }
 
-/// The failures that the last run of the study left in `failures.csv`. What cannot be read there is
-/// passed over: the runs that it speaks of then count as not run.
+/// Failures that the last run of the study left in `failures.csv`. Unreadable entries are skipped:
+/// their runs count as not run.
 pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
@@ -102,8 +102,8 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     failures
 }
 
-/// The folders of studies: the folder itself, if it holds one, else those directly in it. Studies
-/// of papers come in the order of the papers and their figures, all others after them by name.
+/// Folders of studies: the folder itself if it holds a study, else those directly in it. Studies of
+/// papers are in the order of papers and figures; all others follow by name.
 ///
 /// # Errors
 /// One sentence, if there is none.
@@ -155,7 +155,7 @@ fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(folders)
 }
 
-/// Where each study that is built in stands: by paper, then by figure.
+/// Positions of the built-in studies: by paper, then by figure.
 fn order() -> BTreeMap<String, usize> {
     let names: Vec<&str> =
         sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();

@@ -1,4 +1,4 @@
-//! The page itself.
+//! HTML page of a report.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -7,28 +7,28 @@ use super::{ClaimLine, Overview, PaperLine, Report, Section, Table, machine};
 use crate::findings::number::plural;
 use crate::visible::visible_text;
 
-/// The styles: of the page, of the machine's map, and of what is added while runs go on.
+/// Style sheets: of the page, of the machine's map, and of the live part.
 pub(super) static STYLES: [&str; 3] = [
     include_str!("../../assets/report/report.css"),
     include_str!("../../assets/machine/machine.css"),
     include_str!("../../assets/live/live.css"),
 ];
 
-/// The script, which is made of the modules in `assets`.
+/// Script of the page, bundled from the modules in `assets`.
 static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 
-/// What the script of a live page fills.
+/// HTML that the script of a live page fills.
 static LIVE: &str = include_str!("../../assets/live/live.html");
 
-/// Nothing may be fetched, whatever stands in the page.
+/// Content security policy of a page: nothing may be fetched.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-/// The same, but the server that a live page came from may be asked for more.
+/// Content security policy of a live page, which may send requests to its own server.
 const LIVE_POLICY: &str = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; \
                            style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// The whole page; a live one asks for more as more is known.
+/// Makes the whole page; a live page requests updates.
 pub(super) fn page(report: &Report, is_live: bool) -> String {
     let markup = html! {
         (DOCTYPE)
@@ -64,14 +64,14 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
             }
         }
     };
-    // What a browser would obey in the names of a study is written out.
+    // Escape characters in names of the study that a browser would interpret.
     visible_text(&markup.into_string()).into_owned()
 }
 
-/// What stands between the head of the page and its end.
+/// Main part of the page, between its head and its footer.
 pub(super) fn results(report: &Report) -> Markup {
     let is_alone = report.sections.len() == 1;
-    // The title of the page says which paper it is.
+    // The title of the page already names the paper.
     let key = report.sections.first().and_then(|section| section.paper.as_ref());
     let is_one_paper =
         key.is_some() && report.sections.iter().all(|section| section.paper.as_ref() == key);
@@ -88,7 +88,7 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// The sections of a page with several, with how their claims fare.
+/// Table of contents of a page with several sections, with the verdicts on their claims.
 fn contents(report: &Report) -> Markup {
     let before =
         |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
@@ -112,14 +112,14 @@ fn contents(report: &Report) -> Markup {
     }
 }
 
-/// Who wrote the paper that a section is about.
+/// Authors of the paper of a section.
 fn authors<'a>(report: &'a Report, section: &'a Section) -> &'a str {
     let key = section.paper.as_deref().unwrap_or_default();
     let mut papers = report.overview.iter().flat_map(|overview| &overview.papers);
     papers.find(|paper| paper.key == key).map_or(key, |paper| &paper.authors)
 }
 
-/// The title of a section without its authors, who stand above it.
+/// Title of a section without the authors, who are given above it.
 fn short_title(report: &Report, section: &Section) -> String {
     let rest = section.title.strip_prefix(authors(report, section));
     match rest.and_then(|rest| rest.strip_prefix(", ")) {
@@ -128,7 +128,7 @@ fn short_title(report: &Report, section: &Section) -> String {
     }
 }
 
-/// How many claims of a section have each verdict: `2 borne out`.
+/// Number of claims of a section per verdict: `2 borne out`.
 fn verdicts(section: &Section) -> Markup {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for claim in &section.claims {
@@ -157,7 +157,7 @@ fn paper_heading(report: &Report, section: &Section) -> Markup {
     }
 }
 
-/// How the claims fare, paper by paper, and why where they are not borne out.
+/// Verdicts by paper, with reasons for claims that are not borne out.
 fn overview_table(overview: &Overview, report: &Report) -> Markup {
     html! {
         section.overview aria-labelledby="overview" {
@@ -198,7 +198,7 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// Every claim that is not borne out, with why, behind one word.
+/// Collapsed list of claims that are not borne out, with reasons.
 fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
     let borne_out = overview.verdicts.first();
     let others = |paper: &PaperLine| -> Vec<(usize, usize)> {
@@ -222,12 +222,12 @@ fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// The name of a claim in the page.
+/// HTML id of a claim.
 fn claim_id(section: &Section, claim: usize) -> String {
     format!("{}-claim-{}", section.id, claim + 1)
 }
 
-/// Where the first claim of a paper with this verdict is.
+/// Link to the first claim of a paper with this verdict.
 fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     let found = paper.claims.iter().find(|(.., own)| own == verdict);
     found.map_or_else(String::new, |(section, claim, _)| {
@@ -235,7 +235,7 @@ fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     })
 }
 
-/// A claim away from its section.
+/// A claim shown outside its section.
 fn claim_there(report: &Report, section: usize, claim: usize) -> Markup {
     let section = &report.sections[section];
     let source = html! { a href={ "#" (section.id) } { (section.title) } };
@@ -293,7 +293,7 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
     }
 }
 
-/// A heading below that of a section, which is hidden where the section is alone.
+/// Heading below that of a section, one level higher if the section is alone.
 pub(super) fn heading(is_alone: bool, text: &str) -> Markup {
     html! { @if is_alone { h3.small { (text) } } @else { h4 { (text) } } }
 }
@@ -306,7 +306,7 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-/// A claim, with its cells where it has a name in the page.
+/// A claim, with its cells if it has an id.
 fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
     let with_cells = id.is_some();
     html! {
@@ -333,7 +333,7 @@ fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup 
     }
 }
 
-/// A table behind its caption.
+/// A table, collapsed below its title.
 fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
     let caption = sentence(&table.caption);
     let is_number = |column: usize| table.rows.first().is_some_and(|row| row[column].number);
@@ -377,21 +377,21 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
     }
 }
 
-/// A mean and its interval stand in one line.
+/// Keeps a mean and its interval on one line.
 fn unbroken(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
 
-/// What a character of a table takes at most, in pixels.
+/// Maximum width of a character in a table, in pixels.
 const CHARACTER: usize = 8;
 
-/// The space between two columns, in pixels.
+/// Space between two columns, in pixels.
 const BETWEEN: usize = 23;
 
-/// How a table is laid out where its columns have no room beside each other: each row as a block of its own, every number
-/// with its name, so that nothing has to be moved sideways to be seen.
+/// Style of a table that is too wide for its container. Each row becomes a block with every number
+/// beside its column name, so that no horizontal scrolling is needed.
 fn narrow(table: &Table, id: &str) -> String {
-    // Whoever measures how wide its columns would be beside each other calls it so.
+    // The class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");
     let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
     let column = |number: usize, name: &str| {
@@ -418,7 +418,7 @@ fn narrow(table: &Table, id: &str) -> String {
     )
 }
 
-/// A long name may be broken where its words meet.
+/// Allows line breaks between the words of a long name.
 fn breakable(name: &str) -> Markup {
     html! {
         @for part in name.split_inclusive(['_', '.']) {

@@ -1,16 +1,16 @@
-//! The page of a study that is still running: the same page, which asks for more as more is known.
+//! Page of a running study, which requests updates.
 
 use super::{Report, html};
 
 impl Report {
-    /// What stands between the head of the page and its end: the results, as HTML.
+    /// Results as HTML: the part of the page between its head and its footer.
     #[must_use]
     pub fn results(&self) -> String {
         html::results(self).into_string()
     }
 
-    /// The page with a place for what goes on now; its script may ask the server that the page came from, and nobody
-    /// else.
+    /// The page with a place for live progress. Its script may only send requests to the server of
+    /// the page.
     #[must_use]
     pub fn live(&self) -> String {
         html::page(self, true)

@@ -1,4 +1,4 @@
-//! Runs that the page shows instant by instant: which they are, and where they stand in it.
+//! Selection and layout of the runs that a page replays.
 
 use std::path::Path;
 
@@ -15,22 +15,22 @@ use crate::run::store::{Archive, Record};
 use crate::study::Refused;
 use crate::watch::recording::{Recording, RecordingError, Subject, Timeline, Window, kept};
 
-/// How many runs are shown at a glance: as many as lines can be told apart.
+/// Maximum number of timelines: as many as lines can be told apart.
 const GLANCES: usize = 12;
 
-/// Of so many scenarios is one run shown event by event, unless somebody chooses.
+/// Default maximum number of scenarios whose runs are replayed.
 const MAPS: usize = 4;
 
-/// How many characters all recordings of a page may take, unless somebody chooses.
+/// Maximum size of all recordings in a page in characters, unless runs were selected.
 const ROOM: usize = 4 << 20;
 
-/// Which runs a page shows instant by instant, and which part of them.
+/// The runs that a page replays, and the part of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
-    /// Scenario and replication, both from 1. Where there is none, the first replications of scenarios that are
-    /// compared.
+    /// Scenario and replication, both from 1; if empty, the first replications of compared
+    /// scenarios.
     pub runs: Vec<(u64, u64)>,
-    /// The part of each.
+    /// Part of each run.
     pub window: Window,
 }
 
@@ -41,29 +41,29 @@ impl Default for Maps {
 }
 
 impl Maps {
-    /// No run is shown.
+    /// A selection without runs.
     #[must_use]
     pub fn none() -> Maps {
         Maps { runs: Vec::new(), window: Window { from: 0.0, jobs: 0 } }
     }
 }
 
-/// What is recorded of a study.
+/// Recorded runs of a study.
 #[derive(Default)]
 pub(super) struct Recorded {
-    /// Runs, event by event.
+    /// Runs event by event.
     pub(super) recordings: Vec<Recording>,
-    /// One sentence for each run that should be among them and is not.
+    /// One sentence for each selected run that cannot be shown.
     pub(super) without: Vec<String>,
-    /// Runs at a glance.
+    /// Timelines of runs.
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// The recordings of a study whose runs lie in this folder, and those that are shown at a glance: the same, and others that
-/// were kept. Runs that were not kept are simulated again, as many at a time as there are processors.
+/// Recordings of a study in this folder, and timelines of these and of other recorded runs. Runs
+/// without a recording are simulated again, in parallel.
 ///
 /// # Errors
-/// If a run is chosen that is not there.
+/// If a selected run does not exist.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
@@ -116,7 +116,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// The first replications of scenarios that are not shown event by event and were kept.
+/// Timelines of further recorded scenarios, from their first replications.
 fn further(
     content: &Content,
     folder: &Path,
@@ -148,7 +148,7 @@ fn further(
     kept.par_iter().filter_map(seen).collect()
 }
 
-/// The stored run of a replication of a scenario, if it ended well.
+/// The stored run of a replication of a scenario, if it was successful.
 fn run(content: &Content, archive: &Archive, scenario: usize, replication: u64) -> Option<Record> {
     archive.find(&content.results.runs.get(scenario)?.key(replication)?)
 }
@@ -160,7 +160,7 @@ fn name(scenario: usize, replication: u64, title: &str) -> String {
     format!("Scenario {}{title}{replication}", scenario + 1)
 }
 
-/// The index of a scenario, and its stored run.
+/// Selected runs, each with the index of its scenario.
 fn chosen(
     content: &Content,
     archive: &Archive,
@@ -195,7 +195,7 @@ fn one(
     })
 }
 
-/// A stored run of the study in this folder, by its scenario and replication, both from 1.
+/// A stored run of the study in this folder, by scenario and replication, both from 1.
 ///
 /// # Errors
 /// One sentence, if there is no such study or run.
@@ -215,7 +215,7 @@ pub(crate) fn stored_run(
     )))
 }
 
-/// The place of the map in a section; nothing where there is nothing to say.
+/// Place of the map in a section; empty if there is neither a recording nor a note.
 pub(super) fn html(section: &Section, is_alone: bool) -> Markup {
     let title = format!("{}-machine", section.id);
     html! {

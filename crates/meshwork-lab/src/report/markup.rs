@@ -1,16 +1,16 @@
-//! Pieces of HTML that several parts of a page are made of.
+//! Pieces of HTML shared by several parts of a page.
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value as Json;
 
 use crate::visible::visible_json;
 
-/// JSON that cannot end the element that it stands in, all of whose texts can be seen.
+/// JSON escaped for embedding in `<script>`, with control characters made visible.
 pub(super) fn embedded(value: Json) -> PreEscaped<String> {
     PreEscaped(visible_json(value).to_string().replace('<', "\\u003c"))
 }
 
-/// A text with its first letter large and a full stop at its end.
+/// Capitalises a text and adds a full stop.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.trim().chars();
     let mut text: String =
@@ -21,10 +21,10 @@ pub(super) fn sentence(text: &str) -> String {
     text
 }
 
-/// A text in which what stands in backticks is a name.
+/// Formats parts in backticks as code.
 fn coded(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
-    // One that is not closed is a backtick.
+    // An unpaired backtick is kept as it is.
     let is_paired = parts.len() % 2 == 1;
     html! {
         @if is_paired {
@@ -35,7 +35,7 @@ fn coded(text: &str) -> Markup {
     }
 }
 
-/// Sentences as a list; nothing where there are none.
+/// Sentences as a list; empty without sentences.
 pub(super) fn list(class: &str, lines: &[String]) -> Markup {
     html! {
         @if !lines.is_empty() { ul class=(class) { @for line in lines { li { (coded(line)) } } } }

@@ -1,12 +1,12 @@
-//! One page for what came of studies: plots, tables and claims, in a single file of HTML.
+//! Reports on studies: plots, tables and claims in a single HTML file.
 //!
-//! [`Report::read`] makes a report of a folder that `meshwork run --out` wrote, or of a folder of such
-//! folders, as `meshwork reproduce` writes; [`Report::of`] makes one of studies at hand, finished or
-//! not. [`Report::html`] is a pure function of it. Every number comes from the same [`Summary`] that
-//! writes `summary.csv`.
+//! [`Report::read`] makes a report of a folder that `meshwork run --out` wrote, or of a folder of
+//! such folders, as `meshwork reproduce` writes; [`Report::of`] makes one of studies in memory,
+//! finished or not. [`Report::html`] is a pure function of it. Every number comes from the same
+//! [`Summary`] that writes `summary.csv`.
 //!
-//! [`Section::figures`] is what the script of the page draws: `drawFigures(root, data)` in
-//! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
+//! [`Section::figures`] is the input of the page's script: `drawFigures(root, data)` in
+//! `assets/report/figures.js` takes [`Report::data`] and may be called again with new data.
 
 mod axes;
 mod bounds;
@@ -57,34 +57,30 @@ pub(crate) use sample::sample;
 pub use tables::{Cell, Table};
 pub use views::{Bound, Choice, Dates, Figure, Key, Scale, Series, Style, View};
 
-/// The most rows of a table in the page; the rest stands in the files beside it.
+/// Maximum number of rows of a table in the page; the files beside it have all.
 const MAX_ROWS: usize = 2000;
 
-/// The width of a figure in a file, in pixels.
+/// Width of a figure in a file, in pixels.
 const FIGURE_WIDTH: f64 = 720.0;
 
-/// All that a section is made of: a study, how it was asked for, and its runs so far.
+/// Input of a section: a study, its request, and its runs so far.
 pub struct Content {
-    /// The study.
     pub study: Study,
-    /// How it was asked for.
     pub asked: Asked,
-    /// Its scenarios.
     pub points: Vec<Point>,
-    /// Their runs.
     pub results: Results,
-    /// How many runs are wanted and not there.
+    /// Number of runs needed and not available.
     pub missing: u64,
-    /// The versions of Meshwork that ran them.
+    /// Versions of Meshwork that made the runs.
     pub versions: Vec<String>,
-    /// The name of the folder they lie in, if they lie in one.
+    /// Name of the results folder, if there is one.
     pub folder: Option<String>,
-    /// What is worth a word, one sentence each.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Content {
-    /// What the clock counts of one of its scenarios.
+    /// Clock of one of its scenarios.
     fn clock_of(&self, scenario: usize) -> Clock {
         let Some(point) = self.points.get(scenario) else { return Clock::default() };
         let path = point.scenario.input_path();
@@ -92,94 +88,91 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// What the clock counts of all its scenarios.
+    /// Common clock of all its scenarios.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
 }
 
-/// A page.
+/// A page of results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Its title.
     pub title: String,
-    /// What it is, in a sentence or two.
+    /// Description in a sentence or two.
     pub about: String,
-    /// How the claims of all its sections fare, where there are several sections with claims.
+    /// Verdicts by paper, if several sections have claims.
     pub overview: Option<Overview>,
-    /// One for each study.
+    /// One section per study.
     pub sections: Vec<Section>,
-    /// What could not be read, one sentence each.
+    /// Unreadable studies, one sentence each.
     pub warnings: Vec<String>,
-    /// What is true of several sections, one sentence each.
+    /// Notes on several sections, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// One study.
+/// A section of a report, on one study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
-    /// Its name, unique in the page and fit for a link.
+    /// HTML id, unique in the page.
     pub id: String,
-    /// What it is called.
     pub title: String,
-    /// What it asks.
+    /// Question that the study answers.
     pub description: Option<String>,
-    /// The key of the paper that it is about, if it is.
+    /// Key of the paper that it is about.
     pub paper: Option<String>,
-    /// What was asked.
+    /// Facts about the request.
     pub facts: Vec<Fact>,
-    /// The command that repeats it.
+    /// Command that repeats the study.
     pub command: String,
-    /// The text of the study.
+    /// Text of the study.
     pub source: String,
-    /// What was found, where something is swept: that of what is chosen at first, then those of all other choices.
+    /// Summary sentences, if something is swept: the initial selection first, then all others.
     pub findings: Vec<Finding>,
-    /// What makes the numbers mean something else, one sentence each.
+    /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,
-    /// What is worth a word, one sentence each.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
-    /// The scenarios whose queue grows over the whole run, counted from 0.
+    /// Indices of the scenarios whose queue grows over the whole run.
     pub growing: Vec<usize>,
-    /// Why runs failed, one sentence each.
+    /// Failed runs, one sentence each.
     pub failures: Vec<String>,
-    /// The claims, with verdicts.
+    /// Claims with verdicts.
     pub claims: Vec<ClaimLine>,
-    /// What is drawn.
     pub figures: Vec<Figure>,
-    /// What is told in rows.
     pub tables: Vec<Table>,
-    /// What the clock counts: `unit`, `factor` and, where all its scenarios read one log, `start`. See
+    /// Common clock of the scenarios: `unit`, `factor` and, if they all read one log, `start`. See
     /// [`Clock`] for how the page shows a time.
     pub clock: Clock,
-    /// Runs that are shown instant by instant.
+    /// Recordings of runs, for replay.
     pub recordings: Vec<Recording>,
-    /// Why runs are not shown instant by instant, one sentence each.
+    /// Reasons why runs cannot be replayed, one sentence each.
     pub without_map: Vec<String>,
-    /// Runs at a glance, to be drawn over one another.
+    /// Timelines of runs, for plots with a line per run.
     pub timelines: Vec<Timeline>,
 }
 
-/// A claim, for reading.
+/// A claim with its verdict, as text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimLine {
     /// The claim in words.
     pub text: String,
-    /// Where the paper says so.
+    /// Place in the paper.
     pub source: Option<String>,
-    /// `borne out`, and the like.
+    /// Verdict, such as `borne out`.
     pub verdict: String,
-    /// Why.
+    /// Reason for the verdict.
     pub reason: String,
-    /// What was found in each cell: whether it holds, and the numbers in words.
+    /// State of the claim in each cell (`None`: open), and the numbers in words.
     pub cells: Vec<(Option<bool>, String)>,
 }
 
 impl Report {
-    /// The report of a folder of results, or of a folder of such folders, whose studies name what is in a catalogue; with
-    /// runs that are shown instant by instant where there is a single study.
+    /// Reads the report of a results folder, or of a folder of such folders, with names of a
+    /// catalogue. A single study has event replays of the runs in `maps`.
     ///
     /// # Errors
-    /// One sentence, if there is no study in it, its only one cannot be read, or a run is chosen that is not there.
+    /// One sentence, if there is no study in it, its only study cannot be read, or a selected run
+    /// does not exist.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,
@@ -225,7 +218,7 @@ impl Report {
         Ok(Report { warnings, ..Report::of(&contents) })
     }
 
-    /// The report of studies at hand.
+    /// Makes a report of studies in memory.
     ///
     /// ```
     /// use meshwork_lab::report::{Content, Report};
@@ -293,7 +286,7 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// What the script of the page draws: the figures of each section.
+    /// Input of the page's script: figures and findings of each section.
     #[must_use]
     pub fn data(&self) -> Json {
         let section = |section: &Section| {
@@ -305,7 +298,7 @@ impl Report {
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
-    /// Every drawing of every figure as a file for a paper: a name that ends in `.svg`, and the text.
+    /// SVG files of all views of all figures, with names that end in `.svg`.
     #[must_use]
     pub fn figure_files(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
@@ -320,7 +313,7 @@ impl Report {
         files
     }
 
-    /// The whole page: nothing of it lies elsewhere.
+    /// The whole page, without references to other files.
     #[must_use]
     pub fn html(&self) -> String {
         html::page(self, false)
@@ -345,7 +338,7 @@ impl Section {
             several if are_numbers => format!("Figures {}", several.join(" and ")),
             others => others.join(", "),
         };
-        // A figure of a paper is one among many that have the same number.
+        // Figures of different papers may have the same number, so the title names the paper.
         let paper = PAPERS.iter().find(|paper| study.paper.as_deref() == Some(paper.key));
         let title = match (paper, &study.paper) {
             (Some(paper), _) => format!("{}, {}", paper.authors, lowered(&title)),
@@ -380,7 +373,7 @@ impl Section {
         }
     }
 
-    /// Another name, for the figures too.
+    /// Changes the id, also of the figures.
     fn rename(&mut self, id: &str) {
         for figure in &mut self.figures {
             figure.id = figure.id.replacen(&self.id, id, 1);
@@ -389,13 +382,13 @@ impl Section {
     }
 }
 
-/// The scenarios whose queue grows over the whole run.
+/// Indices of the scenarios whose queue grows over the whole run.
 fn growing(summary: &Summary) -> Vec<usize> {
     let rows = summary.rows.iter().enumerate();
     rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
 }
 
-/// The same numbers in the units in which times are shown.
+/// The summary with times converted to the displayed units.
 fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     let unit = |name: &str| summary.meanings.unit(name);
     let mut shown = summary.clone();
@@ -411,12 +404,12 @@ fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     shown
 }
 
-/// `figure 3` within a title; all else as it is.
+/// Title in lower case if it begins with `Figure`.
 fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// No two sections have one title: the later ones have their names too.
+/// Makes titles unique by adding the ids of later sections.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         if sections[..i].iter().any(|other| other.title == sections[i].title) {
@@ -430,7 +423,7 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// What several sections say is said once, at the top.
+/// Moves a note shared by sections to the top of the report.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

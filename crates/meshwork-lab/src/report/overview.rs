@@ -1,4 +1,4 @@
-//! How the claims of several studies fare, paper by paper.
+//! Verdicts on the claims of several studies, by paper.
 
 use serde::Serialize;
 
@@ -6,38 +6,36 @@ use super::Section;
 use crate::findings::claims::Verdict;
 use crate::study::papers::PAPERS;
 
-/// The verdicts, in the order of the columns.
+/// Verdicts in the order of the columns.
 const VERDICTS: [Verdict; 4] =
     [Verdict::BorneOut, Verdict::NotBorneOut, Verdict::Undecided, Verdict::NotCheckable];
 
-/// A table of verdicts.
+/// Table of verdicts by paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
-    /// The names of the columns.
+    /// Names of the columns.
     pub verdicts: Vec<String>,
-    /// One for each paper that a section is about.
+    /// One row for each paper with a section.
     pub papers: Vec<PaperLine>,
 }
 
-/// One paper.
+/// Verdicts on the claims of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperLine {
-    /// What the command line calls it; empty for studies of no paper.
+    /// Key on the command line; empty for studies of no paper.
     pub key: String,
-    /// Who wrote it.
     pub authors: String,
-    /// Its title.
     pub title: String,
-    /// The indices of its sections.
+    /// Indices of its sections.
     pub sections: Vec<usize>,
-    /// How many claims have each verdict.
+    /// Number of claims per verdict, in the order of the columns.
     pub counts: Vec<usize>,
-    /// Every claim, in the order of the columns: its section, the claim's index in it, and its verdict.
+    /// All claims in the order of the columns: index of the section, index in it, verdict.
     pub claims: Vec<(usize, usize, String)>,
 }
 
 impl Overview {
-    /// None where there is one section, or none of a paper.
+    /// Collects the verdicts; `None` for a single section, or without papers.
     pub(super) fn of(sections: &[Section]) -> Option<Overview> {
         if sections.len() < 2 {
             return None;

@@ -1,4 +1,4 @@
-//! One colour for one thing, in every plot of a page.
+//! Consistent colours of values in all plots of a page.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Section;
 use super::views::View;
 
-/// How many colours there are.
+/// Number of colours.
 const COLOURS: usize = 10;
 
-/// The colours of values: by key and name.
+/// Colours of values, by key and name.
 type Colours = BTreeMap<(String, String), usize>;
 
-/// Gives every value of a key that has colours the same one in all sections, as far as there are enough: within a section no
-/// two values of a key share one.
+/// Gives each value of a coloured key the same colour in all sections. As long as there are enough
+/// colours, values of a key within a section have different ones.
 pub(super) fn agree(sections: &mut [Section]) {
     let mut known = Colours::new();
     for section in sections {
@@ -53,7 +53,7 @@ pub(super) fn agree(sections: &mut [Section]) {
     }
 }
 
-/// Key, present colour and name of all that has a colour in a view.
+/// Key, current colour and name of all coloured values in a view.
 fn coloured(view: &View) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));

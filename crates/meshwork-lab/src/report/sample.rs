@@ -1,15 +1,15 @@
-//! Which scenarios stand for a study where not all can be looked at: those whose difference is the question.
+//! Sample of scenarios that represents a study if not all can be shown.
 
 use super::axes::{Axis, Kind, Layout};
 use super::figures::index;
 use crate::study::Study;
 
-/// As many as there are colours for.
+/// Maximum size of a sample, which is the number of colours.
 pub(super) const MAX: usize = 10;
 
-/// The scenarios whose runs are kept and drawn over one another: along the key whose values are compared, all else held
-/// where [`held`] holds it. Where nothing is compared, from one end of the longest axis to the other; where a study
-/// has one scenario, that.
+/// Selects the scenarios whose runs are recorded and drawn together. They vary along the key whose
+/// values are compared, with all others at the values of [`held`]. If no key is compared, they vary
+/// along the longest axis, from one end to the other; a study with one scenario has just that.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
@@ -29,13 +29,13 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     values.into_iter().map(scenario).collect()
 }
 
-/// How many values the axis has along which [`sample`] looks: more than [`MAX`] are not all looked at.
+/// Number of values of the sampled axis, of which [`sample`] takes at most [`MAX`].
 pub(super) fn all(axes: &[Axis]) -> usize {
     let longest = || axes.iter().map(Axis::count).max().unwrap_or(1);
     compared(axes).map_or_else(longest, |along| axes[along].count())
 }
 
-/// The axis whose values are compared: one that the study sets against each other, before any other of names.
+/// The axis whose values are compared: a contrasted one, else one of names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -44,8 +44,8 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Where all other axes are held: at the last value of what is in an order, which is mostly the hardest, and at the first
-/// of what is not.
+/// Fixed values of all other axes. For ordered values it is the last, which is usually the hardest;
+/// for names it is the first.
 pub(super) fn held(axes: &[Axis], but: usize) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(sampled(loads), [4, 5]);
         let turned = "[sweep]\nscheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.5, 0.8]\n";
         assert_eq!(sampled(turned), [2, 5]);
-        // The study says what it sets against each other.
+        // A key in `[compare]` is the one that is compared.
         let compare = "[sweep]\nallocator = ['first_fit', 'best_fit', 'random']\nscheduler = ['fcfs', 'sjf']\n\
              [compare]\nscheduler = 'fcfs'\n";
         assert_eq!(sampled(compare), [0, 1]);

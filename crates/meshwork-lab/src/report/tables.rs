@@ -1,4 +1,4 @@
-//! What is told in rows: means, differences, sizes.
+//! Tables of a page: means, differences and sizes.
 
 use serde::Serialize;
 
@@ -13,40 +13,36 @@ use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
-/// A table.
+/// A table of a section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
-    /// What it is called.
     pub title: String,
-    /// What it shows.
     pub caption: String,
-    /// The file beside it that has the same numbers in full.
+    /// File beside the page that has the same numbers in full.
     pub file: &'static str,
-    /// Names of columns, and what each means: that of a metric, with its unit.
+    /// Names of columns, with descriptions; that of a metric includes its unit.
     pub columns: Vec<(String, String)>,
-    /// How many of the columns say which row it is.
+    /// Number of leading columns that identify a row.
     pub keys: usize,
-    /// The rows.
     pub rows: Vec<Vec<Cell>>,
-    /// How many more rows there are in the file.
+    /// Number of further rows in the file.
     pub more: usize,
 }
 
-/// A cell.
+/// A table cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
-    /// What stands in it.
     pub text: String,
-    /// Whether it is a number, and stands to the right.
+    /// Whether it is a number, to be right-aligned.
     pub number: bool,
-    /// Whether it is marked: its interval excludes 0.
+    /// Whether it is highlighted, because its interval excludes 0.
     pub marked: bool,
-    /// What stands below it in small letters; mostly nothing.
+    /// Small print below the text; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// Every table of a study.
+/// Makes all tables of a study.
 pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Clock) -> Vec<Table> {
     let rows = &summary.rows;
     let shown = Shown::of(summary, points.first().map(|point| &point.scenario));
@@ -69,7 +65,7 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Cl
     tables
 }
 
-/// One scenario: a line for each metric, with its meaning.
+/// Table of a single scenario: a row per metric, with its description.
 fn of_one(row: &Row, names: &[String], (meanings, clock): (&Meanings, &Clock)) -> Table {
     let line = |name: &String| {
         vec![
@@ -194,7 +190,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<Table> {
     })
 }
 
-/// That a scenario has fewer replications than were asked for, if it has.
+/// Note on missing replications of a scenario, if there are any.
 fn partial(row: &Row, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
     if row.constant {
@@ -205,7 +201,7 @@ fn partial(row: &Row, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-/// The cells of the swept keys of the scenario with this index.
+/// Cells of the swept keys of a scenario.
 fn keys(axes: &[Axis], index: usize) -> Vec<Cell> {
     let mut rest = index;
     let mut cells: Vec<Cell> = axes

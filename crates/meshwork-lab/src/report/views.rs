@@ -1,83 +1,82 @@
-//! What a figure of a page is: data that `assets/plot/` and `draw/` draw alike.
+//! Data of a figure, which `assets/plot/` and `draw/` draw in the same way.
 
 use serde::Serialize;
 
-/// One place in the page where something is drawn, with its choosers.
+/// A figure in the page, with its selectors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// Its name, unique in the page.
+    /// HTML id, unique in the page.
     pub id: String,
-    /// What stands above it.
+    /// Heading above it.
     pub heading: String,
-    /// What can be chosen.
+    /// Selectors of the figure.
     pub choices: Vec<Choice>,
-    /// What is drawn for each choice.
+    /// Drawings for the combinations of selected values.
     pub views: Vec<View>,
 }
 
-/// A swept key, for reading.
+/// A swept key with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Key {
-    /// What it is called: `load`.
+    /// Label: `load`.
     pub label: String,
-    /// The key itself: `workload.load`.
+    /// Dotted path: `workload.load`.
     pub key: String,
 }
 
-/// Something that can be chosen.
+/// A selector of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// What it is.
     #[serde(flatten)]
     pub key: Key,
-    /// What can be chosen.
+    /// Options.
     pub values: Vec<String>,
-    /// The index of what is chosen at first.
+    /// Index of the option selected at first.
     #[serde(skip_serializing_if = "is_zero")]
     pub first: usize,
 }
 
-/// One drawing.
+/// A drawing of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct View {
-    /// For each chooser of the figure, the index of its value; none where it means nothing here.
+    /// Index of the value of each selector; `None` if the selector does not apply.
     pub at: Vec<Option<usize>>,
-    /// What it is called where it stands alone, as in a file.
+    /// Title for use without the page, as in a file.
     pub title: String,
-    /// What the drawing shows.
+    /// Caption.
     pub sentence: String,
-    /// How it is drawn.
     pub style: Style,
-    /// Whether values are differences: with a line at 0, and full dots where an interval excludes it.
+    /// Whether values are differences: drawn with a line at 0, and full dots if an interval
+    /// excludes it.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub differences: bool,
-    /// Whether rows stand in the order of what is measured.
+    /// Whether rows are sorted by the measured value.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub sorted: bool,
-    /// Whether the scale is as it is, linear or not.
+    /// Whether the user cannot switch the scale between linear and logarithmic.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub fixed: bool,
-    /// Of how many replications each point should be; points of fewer are drawn faintly.
+    /// Expected number of replications per point; points with fewer are drawn faintly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<u64>,
-    /// What runs along it.
+    /// Scale along the plot.
     pub x: Scale,
-    /// What is measured.
+    /// Scale of the measured values.
     pub y: Scale,
-    /// The swept key that has a colour for each value.
+    /// Swept key with a colour for each value.
     pub colour: Option<Key>,
-    /// The swept key that has a panel for each value.
+    /// Swept key with a panel for each value.
     pub panel: Option<Key>,
-    /// The panels, in order; empty where there is one without a name.
+    /// Names of the panels in order; empty for a single panel without a name.
     pub panels: Vec<String>,
-    /// The lines, or groups of bars.
+    /// Lines, or groups of bars.
     pub series: Vec<Series>,
-    /// The bounds that claims set.
+    /// Bounds set by claims.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub bounds: Vec<Bound>,
@@ -87,97 +86,96 @@ pub struct View {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Bound {
-    /// Where along the plot: a number, or the index of a name.
+    /// Position along the plot: a number, or the index of a name.
     pub x: f64,
-    /// What is not to be passed.
+    /// Value of the bound.
     pub y: f64,
-    /// In which panel.
+    /// Index of the panel.
     pub panel: usize,
-    /// The index of the line, or of the bars, that the point is of.
+    /// Index of the series of the point.
     pub series: usize,
-    /// Whether the point is to be below it.
+    /// Whether the point must be below it, else above.
     pub is_upper: bool,
 }
 
-/// How a view is drawn.
+/// Style of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// Points joined by lines, with whiskers.
     Lines,
-    /// Bars from 0, with whiskers, a row for each name; points where bars cannot begin at 0: of differences, and on a
-    /// logarithmic scale.
+    /// Rows of bars from 0 with whiskers, one per name. Points replace bars where these cannot
+    /// begin at 0: for differences and on a logarithmic scale.
     Rows,
-    /// A value that holds until the next one. What is measured runs along it where it is a distribution.
+    /// A value that holds until the next one; for distributions, measured values run along the
+    /// plot.
     Steps,
 }
 
-/// One of the two directions of a plot.
+/// A scale of a plot, along it or of measured values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {
-    /// What it is, in words.
     pub label: String,
-    /// The key or the metric that it is.
+    /// Key or metric.
     pub key: String,
-    /// Its unit; empty where it has none.
+    /// Unit; empty if it has none.
     pub unit: String,
     /// Whether it is logarithmic.
     pub log: bool,
-    /// Its values by name, where they are no numbers: points then have their indices.
+    /// Names of values that are no numbers; points then have their indices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// The colours of the names, where each has its own.
+    /// Colours of the names, if each has its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<usize>,
-    /// All numbers that were swept, measured or not.
+    /// All swept numbers, measured or not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
-    /// Which dates its numbers are, where that is known.
+    /// Dates of its numbers, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<Dates>,
 }
 
-/// Which date a number of an axis is.
+/// Conversion from numbers of an axis to dates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Dates {
-    /// How many seconds 1 is.
+    /// Seconds per unit of the axis.
     pub seconds: f64,
-    /// Which second 0 is, counted from the beginning of 1970 in the time of the place.
+    /// Local time of number 0, in seconds since 1970.
     pub start: i64,
 }
 
-/// One line, or the bars of one colour, in one panel.
+/// A line, or the bars of one colour, in one panel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
-    /// Its value of the key that has colours; empty where none has.
+    /// Its value of the coloured key; empty without one.
     pub name: String,
-    /// Which colour, counted from 0.
+    /// Index of the colour.
     pub colour: usize,
-    /// Which panel, counted from 0.
+    /// Index of the panel.
     pub panel: usize,
-    /// Where along the plot: a number, or the index of a name.
+    /// Positions along the plot: numbers, or indices of names.
     pub x: Vec<f64>,
-    /// The means.
     pub mean: Vec<f64>,
-    /// Half the widths of the intervals, where there are intervals.
+    /// Half widths of the intervals; empty without intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Differences in percent of what they are from, with the ends of their intervals, those of the ratio: an upper end
-    /// that is missing is infinite, and both are where there is no interval. Empty where one is not known.
+    /// Relative differences in percent, with the ends of the intervals of the ratio. A missing
+    /// upper end is infinite; without an interval both are missing. Empty if any is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
-    /// How many replications each mean is of; empty where that means nothing.
+    /// Number of replications of each mean; empty if not applicable.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// Whether each mean is of a run that is made once by design, because nothing in its replications differs; empty
-    /// where none is.
+    /// Whether each mean has a single run by design, because replications do not differ. Empty if
+    /// none has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,
@@ -194,9 +192,9 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Figure {
-    /// The name of a drawing of it as a file.
+    /// File name of a view.
     pub(super) fn file_name(&self, view: &View) -> String {
-        // What runs along it is named where it is not what does so at first.
+        // The key along the plot is part of the name unless it is the default.
         let chosen = self.choices.iter().zip(&view.at).filter_map(|(choice, at)| {
             let is_said = |at: &usize| choice.key.key != "along" || *at > 0;
             at.filter(is_said).map(|at| &choice.values[at])

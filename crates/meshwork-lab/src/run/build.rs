@@ -1,16 +1,16 @@
-//! Which build of the program a run came from.
+//! The build of the program that made a run.
 //!
-//! A stored run may be taken for one that is wanted only if the same code would make it. The version of the model says so
-//! for those who use releases; whoever edits a strategy builds the same version again and again. So a digest of
-//! the model's source is part of a run's key. A program that adds strategies of its own has code elsewhere as well:
-//! there the digest is that of the whole executable.
+//! A stored run may be reused only if the same code would produce it. The model version covers
+//! users of releases, but a developer who edits a strategy builds the same version repeatedly. So a
+//! digest of the model's source is part of a run's key. A program with strategies of its own has
+//! code elsewhere as well: there the digest covers the whole executable.
 
 use std::fs::File;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::SOURCE;
 
-/// The build of a program with this catalogue.
+/// Returns the build of a program with this catalogue.
 ///
 /// ```
 /// use meshwork_lab::run::build;
@@ -21,8 +21,8 @@ pub fn of(catalogue: &Catalogue) -> String {
     if catalogue.is_standard() { standard() } else { own() }
 }
 
-/// The build of a program whose strategies are all in the model: the same after it was built again from the same
-/// source.
+/// Returns the build of a program whose strategies are all in the model. Rebuilding the same source
+/// gives the same build.
 ///
 /// ```
 /// assert_eq!(meshwork_lab::run::build::standard().len(), 32);
@@ -32,8 +32,8 @@ pub fn standard() -> String {
     SOURCE.to_owned()
 }
 
-/// The build of a program with strategies of its own: another one for every other executable. Where the executable
-/// cannot be read it is that of the model.
+/// Returns the build of a program with strategies of its own, different for every executable. If
+/// the executable cannot be read, returns the build of the model.
 #[must_use]
 pub fn own() -> String {
     let digest = || {

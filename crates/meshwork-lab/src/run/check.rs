@@ -15,76 +15,68 @@ use crate::run::inputs::Files;
 use crate::run::store::{Archive, Finding, Findings, Record, StoreError};
 use crate::run::threads::{NoThreads, pool};
 
-/// What came of one stored run.
+/// Outcome of replaying one stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same results.
     Same,
-    /// Other results: the first that differs, in one sentence.
+    /// The first difference, in one sentence.
     Different(String),
-    /// It could not be replayed, and why.
+    /// The run could not be replayed; holds the reason.
     Failed(String),
 }
 
-/// One stored run that was replayed.
+/// A replayed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Its key.
     pub key: String,
-    /// Which replication it is.
     pub replication: u64,
-    /// What came of it.
     pub verdict: Verdict,
 }
 
-/// A check of a folder.
+/// Result of checking a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// How many runs are stored.
+    /// Number of stored runs.
     pub stored: usize,
-    /// Those that were replayed, in the order of their keys.
+    /// Replayed runs, ordered by key.
     pub checked: Vec<Checked>,
-    /// What is wrong with the store and stopped nothing.
+    /// Problems of the store that did not stop the check.
     pub warnings: Vec<String>,
 }
 
-/// Why a folder cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// It has no store that can be read.
+    /// The folder has no readable store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The threads cannot be started.
     #[error(transparent)]
     Threads(#[from] NoThreads),
 }
 
-/// Why a stored run cannot be run again.
+/// Reason why a stored run cannot be repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// Another version of the model ran it.
+    /// Another version of the model made it; holds that version.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
-    /// Its scenario is no table.
+    /// The stored scenario is no table.
     #[error("its scenario cannot be read ({0})")]
     Unreadable(String),
-    /// Its scenario is no longer one.
+    /// The stored scenario is no longer valid.
     #[error("{0}")]
     Refused(String),
-    /// Its input cannot be read.
     #[error(transparent)]
     Input(#[from] FileError),
-    /// Its input is another one now.
+    /// The input has changed.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
-    /// It is stored under a key that is not its own.
+    /// The stored key does not match the run.
     #[error("its key is {stored}, but should be {own}")]
     OtherKey {
-        /// The key under which it is stored.
         stored: String,
-        /// The key that it should have.
+        /// Key computed for the run.
         own: String,
     },
 }
@@ -95,12 +87,12 @@ impl From<Problem> for RepeatError {
     }
 }
 
-/// Replays a sample of at most this many stored runs of a folder, on this many threads (0 is as
-/// many as there are processors); what the runs name is looked up in the catalogue. The sample is spread evenly over the keys, which are as good as
-/// random, and is the same every time.
+/// Replays up to `sample` stored runs of a folder on `threads` threads (0: one per processor).
+/// Names in the runs are looked up in `catalogue`. The sample is spread evenly over the sorted
+/// keys, which are as good as random, and is the same every time.
 ///
 /// # Errors
-/// If the folder has no store that can be read, or the threads cannot be started.
+/// If the folder has no readable store, or the threads cannot be started.
 pub fn check(
     catalogue: &Catalogue,
     folder: &Path,
@@ -123,7 +115,7 @@ pub fn check(
     Ok(Check { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
-/// Which of so many records are replayed.
+/// Indices of `sample` records, spread evenly over `stored`.
 fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     let sample = sample.min(stored);
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)
@@ -144,10 +136,10 @@ fn replay(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Verdi
     })
 }
 
-/// The scenario of a stored run, ready to be run again, and the key that the run would now have.
+/// The scenario of a stored run, and the key that the run would now have.
 ///
 /// # Errors
-/// If it cannot be run again: another version of the model ran it, or its input is gone or has changed.
+/// If it cannot be repeated: another model version made it, or its input is missing or has changed.
 pub(crate) fn scenario_of(
     catalogue: &Catalogue,
     record: &Record,
@@ -182,7 +174,7 @@ pub(crate) fn scenario_of(
     Ok((scenario, key))
 }
 
-/// The first thing in which two results differ, by the bits of every number.
+/// The first difference between two results, comparing numbers bit for bit.
 fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     let counts = [
         ("finished", stored.finished, now.finished),

@@ -1,14 +1,14 @@
-//! Numbers of many runs, in columns: eight bytes for each in place of a name, a value and a list.
+//! Columnar storage of the numbers of many runs: eight bytes per value instead of name and list.
 
 use std::collections::BTreeMap;
 
-/// In place of a value: there was nothing to measure.
+/// Stored for a metric without a value in this run.
 const NOTHING: f64 = f64::NAN;
 
-/// In place of a value: this row has no such metric. What was measured is finite.
+/// Stored for a metric that this row does not have. Measured values are finite.
 const ABSENT: f64 = f64::INFINITY;
 
-/// Values of metrics: a column for each metric, a row for each that was measured.
+/// Metric values, with one column per metric and one row per run or class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metrics {
     names: Vec<String>,
@@ -17,10 +17,10 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// One more row.
+    /// Appends a row.
     pub(super) fn push<'a>(&mut self, row: impl Iterator<Item = (&'a str, Option<f64>)>) {
         for (at, (name, value)) in row.enumerate() {
-            // Nearly always where it stood in the row before.
+            // Metrics nearly always come in the same order as in the previous row.
             let is_here = self.names.get(at).is_some_and(|own| own == name);
             let place = if is_here { at } else { self.place_or_new(name) };
             let column = &mut self.columns[place];
@@ -46,7 +46,7 @@ impl Metrics {
         self.names.iter().position(|own| own == name)
     }
 
-    /// The metrics that a row has, in order, each with its value.
+    /// Metrics of a row with their values, in column order.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (&str, Option<f64>)> {
         self.names.iter().zip(&self.columns).filter_map(move |(name, column)| {
             let value = column.get(row).copied().filter(|value| !value.is_infinite())?;
@@ -54,13 +54,13 @@ impl Metrics {
         })
     }
 
-    /// The values of a metric, row by row: what was not measured is no finite number.
+    /// Values of a metric by row; missing values are not finite.
     pub(super) fn column(&self, name: &str) -> &[f64] {
         self.place(name).map_or(&[], |place| &self.columns[place])
     }
 }
 
-/// The same bits: what was not measured is equal to itself.
+/// Compares bits, so that missing values (NaN) are equal.
 impl PartialEq for Metrics {
     fn eq(&self, other: &Metrics) -> bool {
         let bits =
@@ -71,13 +71,13 @@ impl PartialEq for Metrics {
     }
 }
 
-/// What runs found of classes of jobs: of a size, of a user, of a group.
+/// Results per class of jobs, by size, user or group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Every class that a run had, and its number.
+    /// Index of every class seen.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
-    /// Of each row, its class, its run and how many jobs it is of.
+    /// Per row: the class, the run and the number of jobs.
     of: Vec<u32>,
     runs: Vec<usize>,
     jobs: Vec<u64>,
@@ -98,7 +98,7 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// A class of the run with this index, which is not before that of the row before.
+    /// Appends a class of run `run`; run indices must not decrease.
     pub(super) fn push<'a>(
         &mut self,
         run: usize,
@@ -122,7 +122,7 @@ impl<K: Ord + Clone> Classes<K> {
         self.metrics.push(metrics);
     }
 
-    /// The classes of one run: each with its number of jobs and its metrics.
+    /// The classes of one run, each with its number of jobs and its metrics.
     pub(super) fn of_run(
         &self,
         run: usize,
@@ -133,7 +133,7 @@ impl<K: Ord + Clone> Classes<K> {
             .map(|row| (&self.kinds[self.of[row] as usize], self.jobs[row], self.metrics.row(row)))
     }
 
-    /// Every class, in the order in which they were first met, over all runs that had it.
+    /// Every class in order of first appearance, over all runs that had it.
     pub(super) fn gathered(&self) -> Vec<Class<'_, K>> {
         let of_kind = |kind| Class {
             kind,
@@ -153,12 +153,12 @@ impl<K: Ord + Clone> Classes<K> {
     }
 }
 
-/// One class of jobs, over all runs that had it.
+/// A class of jobs over all runs that had it.
 #[derive(Clone, Debug)]
 pub struct Class<'a, K> {
-    /// What they have in common.
+    /// The shared property: a size, a user or a group.
     pub kind: &'a K,
-    /// How many there are.
+    /// Number of jobs in all runs.
     pub jobs: u64,
     rows: Vec<usize>,
     metrics: &'a Metrics,
@@ -166,20 +166,20 @@ pub struct Class<'a, K> {
 }
 
 impl<'a, K> Class<'a, K> {
-    /// The metrics of the first run that had it.
+    /// Names of the metrics of the first run that had this class.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         let first = self.rows.first().map_or(usize::MAX, |row| *row);
         self.metrics.row(first).map(|(name, _)| name)
     }
 
-    /// What was measured of a metric, run by run: the index of the run among those that ended, and the value.
+    /// Measured values of a metric by run: index of the run among the finished ones, and value.
     pub(super) fn measured(&self, name: &str) -> impl Iterator<Item = (usize, f64)> {
         let column = self.metrics.column(name);
         let cell = |&row: &usize| Some((self.runs[row], *column.get(row)?));
         self.rows.iter().filter_map(cell).filter(|(_, value)| value.is_finite())
     }
 
-    /// What was measured of a metric, run by run.
+    /// Measured values of a metric, in order of runs; missing values are skipped.
     #[must_use]
     pub fn values(&self, name: &str) -> Vec<f64> {
         self.measured(name).map(|(_, value)| value).collect()

@@ -1,4 +1,4 @@
-//! Cuts of a log that leave nothing of it, found before anything runs.
+//! Rejects log cuts that leave no jobs, before anything runs.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use toml::Value;
 use crate::study::expand::{self, Point};
 use crate::study::{Refused, Study};
 
-/// The keys that cut a log.
 const KEYS: [&str; 2] = ["until", "from"];
 
-/// Looks whether every `from` and `until` leaves a job. What else is wrong with a log is said by the run that reads it.
+/// Checks that every `from` and `until` leaves a job. Other problems of a log are reported by the
+/// run that reads it.
 ///
 /// # Errors
-/// The sentence of the first cut that leaves none, blamed on where it was written.
+/// The sentence of the first cut that leaves no job, pointing to where it was written.
 ///
 /// # Complexity
 /// Each log is read up to the first job of each cut.
@@ -27,7 +27,7 @@ pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Resu
         let workload = &point.scenario.table()["workload"];
         let key = KEYS.into_iter().find(|key| workload.get(key).is_some());
         let Some(key) = key.filter(|_| point.scenario.input_path().is_some()) else { continue };
-        // Where windows are the replications, each has a cut of its own.
+        // With windows as replications, each has its own cut.
         if point.windows.is_some() || !seen.insert(workload.to_string()) {
             continue;
         }
@@ -42,13 +42,13 @@ pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Resu
     Ok(())
 }
 
-/// Whether there is a job, or why there is none.
+/// Checks that the scenario has a job; the error says why it has none.
 fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     let mut jobs = scenario.jobs(0, files).map_err(|error| error.to_string())?;
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)
 }
 
-/// The same scenario with all of its log.
+/// The scenario without its cuts.
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {

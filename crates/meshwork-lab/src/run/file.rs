@@ -1,4 +1,4 @@
-//! Files that are read, and written whole or not at all; why they cannot be, in a sentence.
+//! Reading and atomic writing of files, with errors as sentences.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,91 +8,84 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
-/// Why a file or a folder cannot be read or written. The operating system's own words differ from system to system;
-/// the common cases are put in ours.
+/// Reason why a file or a folder cannot be read or written. Messages of the operating system differ
+/// between systems, so common cases have our own.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// A folder stands where a file must be.
+    /// A folder instead of a file.
     #[error("{0}: this is a directory, but must be a file")]
     IsFolder(String),
-    /// Nothing is there to be read.
+    /// No such file.
     #[error("{0}: there is no such file")]
     Missing(String),
-    /// The file may not be read.
+    /// No permission to read.
     #[error("{0}: this file may not be read")]
     NotReadable(String),
-    /// It is a pipe or a device.
+    /// A pipe or a device instead of a regular file.
     #[error("{0}: this is not a regular file, and every run reads it anew")]
     NotRegular(String),
-    /// It is a device, which may never end.
+    /// A device, which may never end.
     #[error("{0}: this is a device, but must be a file")]
     Device(String),
-    /// It holds something else.
+    /// Not UTF-8 text.
     #[error("{0}: this file is no text in UTF-8")]
     NotText(String),
-    /// It has more bytes than are read at once.
+    /// Longer than the limit of what is read.
     #[error("{path}: this file is too long: at most {mebibytes} MiB are read of it")]
     TooLong {
-        /// The file.
         path: String,
-        /// How much is read.
+        /// Limit in MiB.
         mebibytes: u64,
     },
-    /// It cannot be read for another reason.
+    /// Unreadable for another reason.
     #[error("{path}: cannot be read ({why})")]
     Unread {
-        /// The file.
         path: String,
-        /// The operating system's own words.
+        /// Message of the operating system.
         why: String,
     },
-    /// The file or folder may not be written.
+    /// No permission to write.
     #[error("{path}: {what} may not be written")]
     NotWritable {
-        /// Where it is.
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// The disk is full.
+    /// Disk full.
     #[error("{path}: {what} cannot be written, the disk is full")]
     Full {
-        /// Where it is.
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// A file stands where a folder must be.
+    /// A file instead of a folder.
     #[error("{path}: {what} cannot be made, because a file stands where a folder must be")]
     InTheWay {
-        /// Where it is.
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// The folder that it should lie in is not there.
+    /// Parent folder missing.
     #[error("{path}: {what} cannot be written, because its folder does not exist")]
     NoFolder {
-        /// Where it is.
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// It cannot be written for another reason.
+    /// Not writable for another reason.
     #[error("{path}: {what} cannot be written ({why})")]
     Unwritten {
-        /// Where it is.
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
-        /// The operating system's own words.
+        /// Message of the operating system.
         why: String,
     },
 }
 
 impl FileError {
-    /// Why the file at `path`, which the user knows as `shown`, cannot be read.
+    /// Error for reading the file at `path`, which the user knows as `shown`.
     pub(crate) fn reading(shown: &str, path: &Path, error: &io::Error) -> FileError {
         let shown = shown.to_owned();
         match error.kind() {
@@ -107,12 +100,12 @@ impl FileError {
         FileError::TooLong { path: shown.to_owned(), mebibytes: most >> 20 }
     }
 
-    /// Why a file cannot be written.
+    /// Error for writing a file.
     pub(crate) fn writing(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this file", error)
     }
 
-    /// Why a folder cannot be made.
+    /// Error for creating a folder.
     pub(crate) fn making(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this folder", error)
     }
@@ -135,15 +128,15 @@ impl FileError {
     }
 }
 
-/// What a file is called until it is whole: a name that no other process has, on whatever computer.
+/// Temporary name of a file until it is complete, unique across processes and computers.
 pub(crate) fn temporary(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.tmp", process()));
     PathBuf::from(name)
 }
 
-/// A number that no other process has that writes to the same file system: processes of two computers, or of two
-/// containers, may well have the same one of the system's.
+/// A number unique among processes that write to the same file system. Process ids do not suffice:
+/// two computers or containers may use the same one.
 pub(crate) fn process() -> u64 {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     *NUMBER.get_or_init(|| {
@@ -151,12 +144,12 @@ pub(crate) fn process() -> u64 {
         let text = format!("{} {} {now}", host(), std::process::id());
         let digest = blake3::hash(text.as_bytes());
         let (part, _) = digest.as_bytes().split_at(8);
-        // 15 digits at most: it stands in names of files.
+        // At most 15 digits, for use in file names.
         u64::from_le_bytes(part.try_into().expect("8 of 32 bytes")) % 1_000_000_000_000_000
     })
 }
 
-/// The name of this computer, fit for the name of a file.
+/// The host name, in a form usable in file names.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
@@ -166,25 +159,24 @@ pub(crate) fn host() -> String {
     plain(name.trim())
 }
 
-/// A word with nothing in it that a name of a file should not have, and no dot; never empty.
+/// A word reduced to characters that are safe in file names, without dots; never empty.
 pub(crate) fn plain(word: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let word: String = word.chars().take(40).map(fits).collect();
     if word.is_empty() { "host".to_owned() } else { word }
 }
 
-/// The most bytes of a file that describes something: a study, a machine, a list.
+/// Size limit in bytes of a descriptive file: a study, a machine, a list.
 pub const MAX_TEXT: u64 = 64 << 20;
 
-/// The most bytes of a file that grows with what happens and is read as a whole: a history, a
-/// state.
+/// Size limit in bytes of a file of events that is read as a whole: a history, a state.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
-/// Reads a file of at most so many bytes, as a whole; `shown` is what the user calls it. A pipe is
-/// read to its end.
+/// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read to
+/// its end.
 ///
 /// # Errors
-/// If it cannot be read, is a device, or is longer.
+/// If it cannot be read, is a device, or is too long.
 pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     if is_device(path) {
         return Err(FileError::Device(shown.to_owned()));
@@ -196,7 +188,7 @@ pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileEr
     bounded(shown, path, file, most)
 }
 
-/// All that a reader of a file gives, if that is at most so many bytes.
+/// Reads all bytes of `reader`; an error if there are more than `most`.
 pub(crate) fn bounded(
     shown: &str,
     path: &Path,
@@ -224,10 +216,10 @@ fn is_device(_: &Path) -> bool {
     false
 }
 
-/// Where links lead, the last of which may lead to what is not there yet.
+/// Resolves symbolic links; the last may lead to a path that does not exist yet.
 pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
-    // As many as Linux follows.
+    // Linux follows 40 links at most.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
@@ -237,14 +229,13 @@ pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead in a circle"))
 }
 
-/// A file that is being written, under another name until it is whole. Dropped before, it leaves
-/// what was there.
+/// A file being written under a temporary name until complete.
 ///
-/// Of a link the target is replaced. A pipe or a device cannot be replaced by a file, and is
-/// written at once.
+/// Dropping it before leaves the previous file in place. For a symbolic link the target is
+/// replaced. A pipe or a device cannot be replaced by a file, and is written directly.
 pub(crate) struct Whole {
     file: File,
-    /// The name that it has, and the one that it is to get; none for a pipe or a device.
+    /// Temporary and final name; `None` for a pipe or a device.
     names: Option<(PathBuf, PathBuf)>,
 }
 
@@ -259,7 +250,7 @@ impl Whole {
         Ok(Whole { file: File::create(&temporary)?, names: Some((temporary, path)) })
     }
 
-    /// Gives the file its name.
+    /// Syncs the file and renames it to its final name.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let Some((temporary, path)) = &self.names else { return self.file.flush() };
         self.file.sync_all()?;
@@ -287,12 +278,12 @@ impl Drop for Whole {
     }
 }
 
-/// Writes a file whole or not at all: to another name first, which then replaces it.
+/// Writes a file atomically: under a temporary name, which then replaces the file.
 ///
-/// Of a link the target is replaced, and what is no regular file is written through to.
+/// For a symbolic link the target is replaced; a file that is not regular is written directly.
 ///
 /// # Errors
-/// If it cannot be written; what was there before is then still there.
+/// If it cannot be written; the previous file is then still there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = Whole::create(path).and_then(|mut whole| {
         whole.write_all(bytes)?;

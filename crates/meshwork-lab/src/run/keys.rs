@@ -1,22 +1,22 @@
-//! The keys of the runs of a study, many at a time.
+//! Keys of the runs of a study.
 
 use meshwork::catalogue::Catalogue;
 
 use crate::run::store::Keys;
 use crate::study::expand::Point;
 
-/// The keys of the replications of one scenario.
+/// Keys of the replications of one scenario.
 pub(crate) struct PointKeys<'a> {
     catalogue: &'a Catalogue,
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// What all have in common; nothing where each is a window of its own.
+    /// Key parts common to all replications; `None` if each is a window of its own.
     shared: Option<Keys>,
 }
 
 impl<'a> PointKeys<'a> {
-    /// Of this scenario, which reads files with this digest, run by this build.
+    /// Keys of a scenario that reads files with this digest, run by this build.
     pub(crate) fn of(
         catalogue: &'a Catalogue,
         point: &'a Point,
@@ -28,7 +28,7 @@ impl<'a> PointKeys<'a> {
         PointKeys { catalogue, point, digest, build, shared }
     }
 
-    /// The key of a replication; `None` where there can be no such run.
+    /// The key of a replication; `None` if no such run is possible.
     pub(crate) fn of_replication(&self, replication: u64) -> Option<u128> {
         if let Some(shared) = &self.shared {
             return Some(shared.key(replication));

@@ -1,4 +1,4 @@
-//! The right to write a file, which one process has as long as it lives.
+//! Exclusive locks on files that are written, held until the process ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -8,30 +8,29 @@ use thiserror::Error;
 
 use crate::run::file::{FileError, host, target};
 
-/// Why a file may not be written now.
+/// Reason why a file cannot be locked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another process has the right.
+    /// Locked by another process.
     #[error("{path}: {by} is writing to this file: wait for it to end")]
     Held {
-        /// The file.
         path: String,
-        /// The number of the process, and its computer.
+        /// Process id and host of the holder.
         by: String,
     },
-    /// It is no regular file, and so cannot be replaced.
+    /// Not a regular file, so it cannot be replaced.
     #[error("{0}: this is not a regular file, so nothing can be kept in it")]
     NotRegular(String),
-    /// The right cannot be noted beside the file.
+    /// The lock file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
-/// The right to write a file, given back when it is dropped or its process ends.
+/// An exclusive lock on writing a file, released when dropped or when its process ends.
 ///
-/// It is a lock on a file beside it, `FILE.lock`, since the file itself is replaced by every write.
-/// Some file systems know no locks; there, two processes with one file are the user's own risk.
+/// The lock is on a file beside it, `FILE.lock`, since every write replaces the file itself. Some
+/// file systems support no locks; there, sharing a file between processes is at the user's risk.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -39,10 +38,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the right to write a file, and removes what killed processes left unfinished of it.
+    /// Locks a file and removes temporary files of it that killed processes left.
     ///
     /// # Errors
-    /// If another process has it, or it cannot be noted.
+    /// If another process holds the lock, or the lock file cannot be written.
     pub fn of(path: &Path) -> Result<Lock, LockError> {
         let shown = path.display().to_string();
         if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
@@ -64,7 +63,7 @@ impl Lock {
             }
             let lock = Lock { file, path: name.clone() };
             if !lock.has_its_name() {
-                // Who had it has removed it meanwhile: the right is that to the file of this name.
+                // The previous holder removed this lock file meanwhile: lock the current one.
                 continue;
             }
             lock.sign().map_err(failed)?;
@@ -88,7 +87,7 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Elsewhere a file that is open keeps its name.
+    /// On other systems an open file keeps its name.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true
@@ -103,7 +102,7 @@ impl Drop for Lock {
     }
 }
 
-/// Removes the files under which this one was written by the dead: `FILE.17.tmp`.
+/// Removes temporary files that crashed processes left for this file: `FILE.17.tmp`.
 fn remove_unfinished(path: &Path) {
     let Some(own) = path.file_name().and_then(|name| name.to_str()) else { return };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,7 +1,8 @@
-//! How much memory a study would take, before any of it is taken.
+//! Memory estimates, made before anything is allocated.
 //!
-//! What a user writes in one line may ask for more than the machine has, and a process that runs out of
-//! memory is ended without a word. So it is estimated first, and refused with the estimate above a limit.
+//! One line of a study can request more memory than the machine has, and a process that runs out of
+//! memory is killed silently. So the need is estimated first, and refused with the estimate if it
+//! exceeds a limit.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +17,13 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
 
-/// What a scenario takes, with every default filled in: measured on 20,000 of them.
+/// Bytes of a scenario with all defaults filled in, measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
-/// Whether the scenarios of a study can be held at once.
+/// Checks that all scenarios of a study fit in memory at once.
 ///
 /// # Errors
-/// One sentence with the estimate, if it is above the limit.
+/// One sentence with the estimate, if it exceeds the limit.
 pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
     let scenarios = count(study)?;
     let what = format!("the {scenarios} scenarios of `[sweep]` take");
@@ -30,20 +31,20 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// What a run takes whose result is one of many, but for its metrics: measured on a million.
+/// Bytes of a run's result besides its metrics, measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
-/// What each metric of a run takes, with the room that a column has to grow.
+/// Bytes per metric of a run, including the spare capacity of a growing column.
 const BYTES_PER_METRIC: u64 = 16;
 
-/// As many metrics as a study has that names none.
+/// Number of metrics assumed for a study that names none.
 const USUAL_METRICS: u64 = 20;
 
-/// Whether the results of all runs can be held at once, as far as their number is known: with `precision`, as many as
-/// it allows.
+/// Checks that the results of all runs fit in memory at once. With `precision`, its maximum number
+/// of replications is assumed.
 ///
 /// # Errors
-/// One sentence with the estimate, if they are above the limit.
+/// One sentence with the estimate, if it exceeds the limit.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);
@@ -61,10 +62,10 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Whether the jobs fit into memory that workloads hold at once: tables of jobs, and what is shuffled.
+/// Checks that the jobs that workloads hold in memory fit: tables of jobs, and shuffled jobs.
 ///
 /// # Errors
-/// If they do not, or a file cannot be read.
+/// If they do not fit, or a file cannot be read.
 ///
 /// # Complexity
 /// Each such file is read once, and nothing of it is kept.
@@ -100,10 +101,10 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Whether the largest runs of a study fit into memory, as many at once as there are threads.
+/// Checks that the largest runs of a study fit in memory, with one per thread.
 ///
 /// # Errors
-/// One sentence with the estimate, if it is above the limit.
+/// One sentence with the estimate, if it exceeds the limit.
 pub fn check_runs(
     study: &Study,
     points: &[Point],
@@ -123,24 +124,24 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// What a request takes is above the limit.
+/// A memory need that exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",
     size(*bytes), size(*limit), if *at_once { ": `--threads` says how many go on at once" } else { "" }
 )]
 pub struct TooMuch {
-    /// What takes it, with its verb: `a run takes`.
+    /// Subject and verb of the message: `a run takes`.
     pub what: String,
-    /// How many bytes it takes.
+    /// Estimated bytes.
     pub bytes: u64,
-    /// How many it may take.
+    /// Allowed bytes.
     pub limit: u64,
-    /// Whether it is above the limit only because several go on at once.
+    /// Whether only the number of concurrent runs exceeds the limit.
     pub at_once: bool,
 }
 
-/// How many of so many runs go on at once on so many threads; 0 is as many as there are processors.
+/// Number of concurrent runs out of `runs` on `threads` threads; 0 uses one per processor.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -148,10 +149,12 @@ pub fn at_once(threads: usize, runs: u64) -> u64 {
     runs.min(threads as u64).max(1)
 }
 
-/// Whether one run of so many bytes is within the limit, and as many as go on at once; `what` begins the sentence.
+/// Checks one run of `bytes` bytes, and `at_once` such runs, against the limit.
+///
+/// `what` begins the message.
 ///
 /// # Errors
-/// If it is not.
+/// If either exceeds the limit.
 pub fn refuse_at_once(
     limit: Option<u64>,
     bytes: u64,
@@ -164,10 +167,10 @@ pub fn refuse_at_once(
         .map_err(|error| TooMuch { at_once: true, ..error })
 }
 
-/// Whether so many bytes are within the limit; `what` begins the sentence.
+/// Checks a number of bytes against the limit; `what` begins the message.
 ///
 /// # Errors
-/// If they are not.
+/// If it exceeds the limit.
 pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), TooMuch> {
     match limit {
         Some(limit) if bytes > limit => {
@@ -177,7 +180,7 @@ pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), To
     }
 }
 
-/// A number of bytes in words.
+/// Formats a number of bytes with a unit.
 ///
 /// ```
 /// use meshwork_lab::run::memory::size;

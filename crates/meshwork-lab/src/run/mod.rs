@@ -1,4 +1,4 @@
-//! Running a study: every scenario, replication by replication, on any number of threads.
+//! Runs a study: all scenarios and replications, on any number of threads.
 
 pub mod build;
 pub mod check;
@@ -38,43 +38,42 @@ pub(crate) use runs::Batches;
 pub use runs::Runs;
 pub use threads::NoThreads;
 
-/// How far a study is.
+/// Progress of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Runs that have ended, those taken from the store included.
+    /// Finished runs, including those taken from the store.
     pub done: u64,
-    /// Runs that are wanted; with `precision` this grows.
+    /// Runs required; grows with `precision`.
     pub total: u64,
     /// Runs taken from the store.
     pub reused: u64,
-    /// Runs that failed.
     pub failed: u64,
-    /// How much of the runs that go on has been done, in runs; those whose end is not known count for nothing.
+    /// Work done in unfinished runs, in units of runs; runs with an unknown end count as zero.
     pub begun: f64,
-    /// Jobs that have finished in all runs so far, those from the store left out.
+    /// Jobs finished in all runs so far, without runs from the store.
     pub jobs: u64,
 }
 
-/// One run of a scenario.
+/// A finished or failed run of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its key in the store.
+    /// Key in the store.
     pub key: String,
-    /// Which replication it is, from 0.
+    /// Replication number, from 0.
     pub replication: u64,
-    /// What it gave, or one sentence that says why it failed.
+    /// Its results, or one sentence saying why it failed.
     pub result: Result<Findings, String>,
 }
 
-/// Who looks on while a study runs, from any thread.
+/// Observer of a running study, called from any thread.
 pub trait Watcher: Sync {
-    /// A run of the scenario with this index has ended, or was taken from the store.
+    /// Called when a run of the scenario with index `point` has ended or was taken from the store.
     fn ended(&self, point: usize, run: &Run);
 
-    /// Who is told what happens in a run that is about to begin, if anyone is.
+    /// Returns an observer for a run that is about to begin, if there is one.
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>>;
 }
 
-/// A way to run one replication of a scenario and tell an observer.
+/// Function that runs one replication of a scenario and reports events to an observer.
 pub type Simulate<'a> =
     dyn Fn(&Scenario, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;

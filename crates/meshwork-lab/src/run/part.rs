@@ -1,4 +1,4 @@
-//! A part of a study, run by one process beside others.
+//! Runs a part of a study in one process among several.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -14,36 +14,34 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Progress, Run};
 
-/// A part of a study that one process does alone: a run or, where the number of replications depends on what they
-/// give, a scenario with all of its runs.
+/// A part of a study that one process does alone. It is a run or, if the number of replications
+/// depends on results, a scenario with all of its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
-    /// The scenario, from 0.
+    /// Index of the scenario, from 0.
     pub scenario: usize,
-    /// Its replication; `None` is all of them, as many as are needed.
+    /// Replication number; `None` stands for all replications that the scenario needs.
     pub replication: Option<u64>,
 }
 
-/// What came of a part of a study.
+/// Outcome of a part of a study.
 #[derive(Clone, Debug)]
 pub struct Worked {
-    /// How far it came.
     pub progress: Progress,
-    /// Whether it was stopped before its end.
     pub stopped: bool,
-    /// Why the store takes no more, if it does not.
+    /// Error of the store, if it accepts no more runs.
     pub trouble: Option<String>,
-    /// The runs that failed: scenario, replication, and why.
+    /// Failed runs: scenario, replication and reason.
     pub failures: Vec<(usize, u64, String)>,
 }
 
-/// How often a process that shares a study with others says that it is alive.
+/// Interval between the signs of life of a process that shares a study with others.
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
-    /// Runs these parts of the study and no others; what they gave is in the store. Those that the store does not have come
-    /// first, in this order, and the others are read after them: of a million that may take a while. Meanwhile it says there
-    /// now and then that it is alive.
+    /// Runs the given units only and puts their results into the store. Units missing from the
+    /// store come first, in the given order; the stored ones are read after them, which may take a
+    /// while for a million. Meanwhile the process regularly writes a sign of life into the store.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -54,7 +52,7 @@ impl Runner<'_> {
         let (ended, is_over) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Moved here, so that it is gone when this thread is.
+                // Moved here so that the receiver is dropped with this thread.
                 let is_over = is_over;
                 while is_over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
                     if let Some(store) = &self.store {
@@ -76,7 +74,7 @@ impl Runner<'_> {
         Ok(Worked { progress, stopped, trouble, failures })
     }
 
-    /// How many runs a part has at least.
+    /// Minimum number of runs of a unit.
     fn begins_with(&self, unit: Unit) -> u64 {
         match unit.replication {
             Some(_) => 1,
@@ -86,11 +84,11 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// What the store does not have, and what it has.
+    /// Splits units into those missing from the store and those in it.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
-        // What scenarios have in common is digested once for all of their runs that follow one another.
+        // The common key parts of a scenario are digested once for consecutive units.
         let of_one: Vec<&[Unit]> = units.chunk_by(|a, b| a.scenario == b.scenario).collect();
         let parts: Vec<(Vec<Unit>, Vec<Unit>)> =
             of_one.into_par_iter().map(|units| self.apart_of_one(store, units)).collect();
@@ -98,7 +96,7 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// The same for units of one scenario.
+    /// Splits units of one scenario, as [`apart`](Self::apart) does.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);
@@ -111,7 +109,7 @@ impl Shared<'_, '_> {
         })
     }
 
-    /// One part of a study.
+    /// Runs one unit.
     fn unit(&self, unit: Unit) {
         let is_full = || self.runner.store.as_ref().is_some_and(|store| locked(store).is_broken());
         if let Some(replication) = unit.replication {
@@ -137,7 +135,7 @@ impl Shared<'_, '_> {
         }
     }
 
-    /// One run of a part; if it fails, the store says so.
+    /// Runs one replication; notes a failure in the store.
     fn noted(&self, scenario: usize, replication: u64) -> Run {
         let run = self.replication(scenario, replication);
         if let Err(message) = &run.result {

@@ -1,4 +1,4 @@
-//! How many replications a scenario needs.
+//! Number of replications that a scenario needs.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
@@ -13,8 +13,8 @@ use crate::run::store::Findings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// The runs of a study that are known, and how many of those that are wanted are not: what
-/// [`Runner::run`](crate::run::Runner::run) would give if it ran nothing.
+/// The known runs of a study, and the number of missing ones. Equals the result of
+/// [`Runner::run`](crate::run::Runner::run) if it ran nothing.
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,
@@ -49,8 +49,8 @@ pub fn known(
     (Results::of(runs, replications), missing.iter().sum())
 }
 
-/// How many replications of a scenario are run before anything is known of them. Where a log gives every replication the
-/// same jobs, two tell whether anything else is drawn.
+/// Number of replications of a scenario to run before any result is known. If a log gives every
+/// replication the same jobs, two suffice to tell whether anything else is random.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
@@ -60,17 +60,17 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether every replication of a scenario has the same jobs: those of a log, in its own order.
+/// Whether every replication of a scenario has the same jobs: those of a log in its own order.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let is_shuffled = scenario.table()["workload"].get("shuffle").and_then(toml::Value::as_bool);
     scenario.input_path().is_some() && is_shuffled != Some(true)
 }
 
-/// How many replications a scenario needs, having these: a function of results and of nothing else.
+/// Number of replications that a scenario needs, given `runs`; depends on results only.
 ///
-/// With `precision`, the number needed is guessed from the interval so far, whose width falls with
-/// the square root of the number; it at most doubles in a round, because an early guess is poor.
+/// With `precision`, the number is estimated from the current interval, whose width falls with the
+/// square root of the number. It at most doubles per round, because an early estimate is poor.
 #[must_use]
 pub fn more(replications: &Replications, runs: &Runs) -> u64 {
     let have = runs.len() as u64;

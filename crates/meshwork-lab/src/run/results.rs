@@ -1,29 +1,29 @@
-//! What came of the runs of a study.
+//! Results of the runs of a study.
 
 use crate::run::runs::Runs;
 use crate::study::Replications;
 
-/// What came of the runs of a study.
+/// Results of the runs of a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The runs of each scenario, by replication. Where all replications gave the same to the last digit, the
-    /// first stands for them.
+    /// Runs per scenario, by replication; a single one if all replications gave identical results.
     pub runs: Vec<Runs>,
-    /// Of each scenario, whether its one run stands for all replications.
+    /// Whether the single run of a scenario stands for all replications, per scenario.
     pub constant: Vec<bool>,
-    /// Why the store takes no more, if it does not; the results are whole all the same.
+    /// Error of the store, if it accepts no more runs; the results are complete nevertheless.
     pub trouble: Option<String>,
-    /// Whether it was stopped before all had run: then nothing is whole but what is stored.
+    /// Whether it was stopped early; then only the store is complete.
     pub stopped: bool,
-    /// Runs that the store had of another build of the program, and that were therefore run again.
+    /// Runs repeated because the store had them from another build of the program.
     pub outdated: u64,
 }
 
 impl Results {
-    /// Results of these runs, of each scenario by replication.
+    /// Collects the runs of each scenario, by replication.
     ///
-    /// Replications of a log differ only in what strategies draw. Where nothing is drawn they are the same run
-    /// again and again, and would pretend that there is no doubt: there the first alone is kept.
+    /// Replications of a log differ only in the random choices of strategies. Without such choices
+    /// they repeat the same run, which would suggest a certainty that is none: only the first is
+    /// kept.
     #[must_use]
     pub fn of(mut runs: Vec<Runs>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });
@@ -34,7 +34,7 @@ impl Results {
         Results { runs, constant, ..Results::default() }
     }
 
-    /// Whether the one run of this scenario stands for all replications.
+    /// Whether the single run of this scenario stands for all replications.
     #[must_use]
     pub fn is_constant(&self, index: usize) -> bool {
         self.constant.get(index).copied().unwrap_or(false)

@@ -1,13 +1,13 @@
-//! A round of runs: what is wanted and not yet there, numbered through and never listed.
+//! A round of runs: missing replications, numbered consecutively without a list.
 
 use std::ops::Range;
 
 use crate::run::runs::Runs;
 
-/// What is wanted of each scenario and not yet there, numbered through.
+/// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
-    /// Of each scenario, the number of its first run in this round, and that run's replication; in the end the
-    /// number of all.
+    /// Per scenario, the number of its first run in this round and that run's replication. The last
+    /// entry holds the total.
     begins: Vec<(usize, u64)>,
 }
 
@@ -24,18 +24,17 @@ impl Round {
         Round { begins }
     }
 
-    /// How many runs there are in it.
     pub(super) fn len(&self) -> usize {
         self.begins.last().map_or(0, |&(total, _)| total)
     }
 
-    /// The replications of a scenario that are in it.
+    /// Replications of a scenario in this round.
     pub(super) fn replications(&self, point: usize) -> Range<u64> {
         let (begin, have) = self.begins[point];
         have..have + (self.begins[point + 1].0 - begin) as u64
     }
 
-    /// The scenario and the replication of the run of this number. **O(log n)** for *n* scenarios.
+    /// Scenario and replication of a run by its number. **O(log n)** for *n* scenarios.
     pub(super) fn run(&self, number: usize) -> (usize, u64) {
         let point = self.begins.partition_point(|&(begin, _)| begin <= number) - 1;
         let (begin, have) = self.begins[point];

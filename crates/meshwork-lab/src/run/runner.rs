@@ -1,4 +1,4 @@
-//! Runs everything once, on any number of threads.
+//! Runs all replications once, on any number of threads.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,41 +25,39 @@ use crate::study::expand::Point;
 use crate::study::{JobFormat, Replications};
 use crate::watch::recording::kept::{Kept, Recorder};
 
-/// All that the runs of a study share.
+/// Settings and resources shared by the runs of a study.
 pub struct Runner<'a> {
-    /// What the scenarios name is looked up here.
+    /// Catalogue in which names in the scenarios are looked up.
     pub catalogue: &'a Catalogue,
-    /// The scenarios.
     pub points: &'a [Point],
-    /// The file that each scenario reads, in the same order.
+    /// Input file of each scenario, in the same order.
     pub inputs: &'a [Option<Input>],
-    /// How often each is run.
     pub replications: &'a Replications,
-    /// Runs a replication.
+    /// Function that runs a replication.
     pub simulate: &'a Simulate<'a>,
-    /// The build of the program, which is part of their keys.
+    /// Build of the program, which is part of the keys.
     pub build: &'a str,
-    /// Where runs are kept, if they are.
+    /// Store for finished runs; `None` stores nothing.
     pub store: Option<Mutex<Store>>,
-    /// Per-job output: its folder and forms, if it is asked for.
+    /// Folder and formats of per-job output; `None` writes none.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Which runs are kept whole, to be looked at, if any are.
+    /// Selection of runs to record event by event; `None` records none.
     pub kept: Option<Kept>,
-    /// Is told after every run, from any thread, one call at a time.
+    /// Called after every run, from any thread, one call at a time.
     pub progress: &'a (dyn Fn(Progress) + Sync),
-    /// Looks on, if anyone does; results do not depend on it.
+    /// Observes the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Is asked before every run whether to stop, from any thread.
+    /// Called before every run, from any thread; `true` stops.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Runner<'_> {
-    /// Runs everything on this many threads; 0 is as many as there are processors.
+    /// Runs all replications on `threads` threads; 0 uses one per processor.
     ///
-    /// The results are the same for any number of threads: they are collected by scenario and
-    /// replication, and whether a scenario needs more replications depends on its own results alone.
-    /// A run that fails, even by a panic, does not stop the others; its scenario is not replicated
-    /// further.
+    /// The results do not depend on the number of threads: they are collected by scenario and
+    /// replication, and whether a scenario needs more replications depends on its own results
+    /// alone. A run that fails, even by a panic, does not stop the others; its scenario is not
+    /// replicated further.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -79,13 +77,13 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<Progress>,
     pub(super) trouble: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// How many jobs the runs of a log have had, by its path.
+    /// Number of jobs in the runs of a log, by the path of the log.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
-    /// Whether a run was not begun because it is time to stop.
+    /// Whether a run was not begun because of a stop request.
     pub(super) stopped: AtomicBool,
-    /// What was run before what is stored was read: nothing where the store has it now.
+    /// Runs made before stored runs are read; `None` for a run that is now in the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// The runs of a part of a study that failed.
+    /// Failed runs of a part of a study.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
@@ -103,7 +101,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    /// Whether it is time to stop.
+    /// Whether to stop; remembers a stop request in `stopped`.
     pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
@@ -112,8 +110,8 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Runs what the store has not, before anything is read of what it has: of a million runs that may take a while.
-    /// Whoever looks on sees what is stored first.
+    /// Makes runs missing from the store before any stored run is read. Reading a million runs may
+    /// take a while. With a watcher this is skipped, so that it sees stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
         else {
@@ -142,7 +140,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         });
     }
 
-    /// The replications of a scenario that are wanted in a round and cannot be had from the store.
+    /// Replications of a scenario that a round needs and the store cannot provide.
     fn missing(
         &self,
         store: &Mutex<Store>,
@@ -155,7 +153,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
     }
 
-    /// Whether a run can be had from the store, as far as its key tells.
+    /// Whether the store can provide a run, judging by its key.
     pub(super) fn is_there(
         &self,
         store: &Mutex<Store>,
@@ -171,9 +169,9 @@ impl<'a, 'b> Shared<'a, 'b> {
         })
     }
 
-    /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. The runs of a round
-    /// are numbered through, because nested parallel loops may pile one scenario on another's stack, and
-    /// not listed, because there may be millions.
+    /// Makes rounds of all runs known to be needed; one suffices for a fixed number of
+    /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
+    /// pile one scenario on another's stack, and not listed, because there may be millions.
     fn rounds(&self, threads: &Threads) -> Vec<Runs> {
         let mut runs = vec![Runs::default(); self.runner.points.len()];
         let at_first = |point| first(self.runner.replications, point);
@@ -247,20 +245,21 @@ impl<'a, 'b> Shared<'a, 'b> {
         run
     }
 
-    /// A stored run without the per-job output that is now asked for is run again.
+    /// Whether a stored run has the requested per-job output; otherwise it is repeated.
     fn has_job_output(&self, key: &str) -> bool {
         self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
             formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
         })
     }
 
-    /// The same for a stored run without the recording that the study asks for.
+    /// Whether a stored run has the requested recording; otherwise it is repeated.
     fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// What keeps a run, if it is kept. Nobody has lost anything if it cannot be and was not asked for.
+    /// Recorder for a run, if it is to be recorded. A failure is reported only if the study
+    /// requested recordings.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<Recorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -282,7 +281,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         let at = &self.runner.points[point];
         let began = Instant::now();
         let mut ticker = Ticker::new(self, scenario);
-        // Every event of a run passes all who look on: nobody stands there for nothing.
+        // Every event passes all observers, so only those needed are attached.
         let mut watched = |log: Option<&mut dyn Observer>| {
             let simulate =
                 |all: &mut dyn Observer| (self.runner.simulate)(scenario, replication, all);
@@ -353,24 +352,23 @@ impl<'a, 'b> Shared<'a, 'b> {
 }
 
 impl Runner<'_> {
-    /// The keys of the replications of a scenario.
     pub(super) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.inputs[point].as_ref().map(Input::digest);
         PointKeys::of(self.catalogue, &self.points[point], digest, self.build)
     }
 }
 
-/// The most runs whose results wait for one another: thousands for each thread, so that the last ones of a
-/// part, which leave threads without work, cost nothing.
+/// Maximum number of runs whose results are collected together. With thousands per thread, the idle
+/// time at the end of each part is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// What a run unwinds with, by [`resume_unwind`](std::panic::resume_unwind), where a strategy from outside the program
-/// cannot go on, or whoever looks on wants no more of it: the run fails with this sentence, and it is no fault of the
-/// program.
+/// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind). Used if an
+/// external strategy cannot go on or an observer ends the run. The run fails with this sentence,
+/// which does not count as a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
-/// A panic inside a run is a fault of the program, but no reason to lose the other runs.
+/// Turns a panic inside a run into an error, so that the other runs go on.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if let Some(Stopped(sentence)) = panic.downcast_ref() {
@@ -385,7 +383,7 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, St
     })
 }
 
-/// A poisoned lock guards plain data that is whole after every statement.
+/// Locks a mutex and ignores poisoning: the guarded plain data is consistent after every statement.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -579,7 +577,8 @@ mod tests {
             values.iter().enumerate().map(run).collect()
         };
         let rule = precision();
-        // 9, 10, 11: half width 4.30 / √3 = 2.48, against 0.2 allowed: 3 × 154 are needed, so double.
+        // 9, 10, 11: half width 4.30 / √3 = 2.48, against 0.2 allowed: 3 × 154 are needed, so
+        // double.
         assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0), Some(11.0)])), 6);
         assert_eq!(more(&rule, &runs(&[Some(10.0); 3])), 3, "no spread, no more");
         assert_eq!(more(&rule, &runs(&[None; 3])), 3, "nothing to measure, nothing to gain");

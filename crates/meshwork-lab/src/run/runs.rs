@@ -1,7 +1,7 @@
-//! The runs of one scenario, in columns: there may be a million of them.
+//! Columnar storage of the runs of one scenario, of which there may be a million.
 //!
-//! A run as it comes is some fifty texts and lists; a table of means needs one number for each metric. So a run is
-//! taken apart as it ends, and put together again for whoever asks for it whole.
+//! A result consists of some fifty texts and lists; a table of means needs one number per metric.
+//! So a run is split into columns when it ends, and rebuilt on request.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,26 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{Finding, Findings, OwnerFindings, SizeFindings};
 
-/// So many runs keep their batches, the first that ended well. Batches speak only for the one run of a scenario, or
-/// for the one pair that two scenarios have in common: of more, the runs themselves tell more.
+/// Number of runs that keep their batches: the first successful ones. Batches are evaluated only
+/// for the single run of a scenario, or for the single pair that two scenarios share; with more
+/// runs, the runs themselves are more informative.
 const WITH_BATCHES: usize = 16;
 
 /// The runs of one scenario, by replication.
 ///
 /// # Complexity
-/// 64 bytes for each run and 8 for each of its metrics; with classes of jobs, 20 bytes for each class of each run and
-/// 8 for each metric.
+/// 64 bytes per run and 8 per metric of a run; with job classes, 20 bytes per class and run and 8
+/// per metric of these.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runs {
     ended: Ended,
-    /// Those that failed: replication, key, and why.
+    /// Failed runs: replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// What the first that ended gave, as long as all others gave the same.
+    /// Findings of the first successful run, as long as all others are identical.
     same: Option<Box<Findings>>,
 }
 
-/// The runs that ended well, a row for each.
+/// The successful runs, one row each.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ended {
     replications: Vec<u64>,
@@ -39,23 +40,22 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// The index of a run and its trend, where it has one.
+    /// Index of a run and its trend, if it has one.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<By, Classes<Option<String>>>,
-    /// The index of a run and the speeds that it drew.
+    /// Index of a run and the random speeds of its sites.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
     /// Whether a run had batches that are not kept.
     stripped: Vec<bool>,
 }
 
-/// The batches of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Batches {
-    /// Jobs in a batch; 0 where there are none.
+    /// Jobs per batch; 0 without batches.
     pub(crate) jobs: u64,
-    /// Which batch of the run is the first that metrics have.
+    /// Number of the first batch that is in the metrics.
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
     names: Vec<String>,
@@ -72,14 +72,14 @@ impl Batches {
         }
     }
 
-    /// Those of a metric.
+    /// Batch values of a metric.
     pub(crate) fn metric(&self, name: &str) -> &[f64] {
         self.names.iter().position(|own| own == name).map_or(&[], |place| &self.of[place])
     }
 }
 
 impl Runs {
-    /// One more run, of a later replication than those before.
+    /// Appends a run; its replication must be higher than all before.
     pub fn push(&mut self, run: Run) {
         match run.result {
             Err(message) => self.failed.push((run.replication, run.key, message)),
@@ -94,78 +94,77 @@ impl Runs {
         }
     }
 
-    /// How many there are, those that failed among them.
+    /// Number of runs, including failed ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ended() + self.failed.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many ended well.
+    /// Number of successful runs.
     #[must_use]
     pub fn ended(&self) -> usize {
         self.ended.replications.len()
     }
 
-    /// Those that failed: replication and why.
+    /// Failed runs: replication and reason.
     pub fn failures(&self) -> impl ExactSizeIterator<Item = (u64, &str)> {
         self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
     }
 
-    /// Whether several runs all gave the same, to the last digit.
+    /// Whether there are several runs, all with identical results.
     #[must_use]
     pub fn all_same(&self) -> bool {
         self.failed.is_empty() && self.ended() > 1 && self.same.is_some()
     }
 
-    /// Keeps the first run alone.
     pub(super) fn keep_first(&mut self) {
         let first = self.get(0);
         *self = first.into_iter().collect();
     }
 
-    /// The replication and the key of each that ended well.
+    /// Replication and key of each successful run.
     pub fn keys(&self) -> impl Iterator<Item = (u64, String)> {
         let keys = self.ended.keys.iter().map(|key| format!("{key:032x}"));
         self.ended.replications.iter().copied().zip(keys)
     }
 
-    /// The key of a replication that ended well.
+    /// The key of a successful replication.
     #[must_use]
     pub fn key(&self, replication: u64) -> Option<String> {
         let row = self.ended.replications.binary_search(&replication).ok()?;
         Some(format!("{:032x}", self.ended.keys[row]))
     }
 
-    /// Of each that ended well, the jobs that would not fit even the empty machine.
+    /// Per successful run, the number of jobs that would not fit even the empty machine.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
     }
 
-    /// Of each that ended well, the lines of the log that were no jobs.
+    /// Per successful run, the number of log lines that are no jobs.
     #[must_use]
     pub fn unusable(&self) -> &[u64] {
         &self.ended.unusable
     }
 
-    /// The metrics of the first that ended well, in the order of the list.
+    /// Metrics of the first successful run, in order.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.ended.metrics.row(0).map(|(name, _)| name)
     }
 
-    /// What was measured of a metric: replication and value.
+    /// Measured values of a metric, with their replications.
     pub fn measured(&self, metric: &str) -> impl Iterator<Item = (u64, f64)> {
         let column = self.ended.metrics.column(metric).iter().copied();
         self.ended.replications.iter().copied().zip(column).filter(|(_, value)| value.is_finite())
     }
 
-    /// What was measured of a metric of the jobs of one size: replication and value.
+    /// Measured values of a metric for the jobs of one size, with their replications.
     pub fn measured_of_size(&self, size: u64, metric: &str) -> Vec<(u64, f64)> {
         let classes = self.sizes();
         let Some(class) = classes.iter().find(|class| *class.kind == size) else {
@@ -174,51 +173,52 @@ impl Runs {
         class.measured(metric).map(|(run, value)| (self.ended.replications[run], value)).collect()
     }
 
-    /// A metric of every run that ended well; what was not measured is no finite number.
+    /// A metric of every successful run; missing values are not finite.
     pub(crate) fn column(&self, metric: &str) -> &[f64] {
         self.ended.metrics.column(metric)
     }
 
-    /// The replication of every run that ended well, rising.
+    /// Replication of every successful run, ascending.
     pub(crate) fn replications(&self) -> &[u64] {
         &self.ended.replications
     }
 
-    /// The batches of a run, by its index among those that ended well, as far as they are kept.
+    /// Batches of a run, if kept, by its index among the successful runs.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }
 
-    /// Kendall's τ of the queue in each run that has one: see [`trend`](crate::findings::trend).
+    /// Kendall's τ of the queue length in each run that has one: see
+    /// [`trend`](crate::findings::trend).
     #[must_use]
     pub fn trends(&self) -> Vec<f64> {
         self.ended.trends.iter().map(|(_, trend)| *trend).collect()
     }
 
-    /// The speeds of sites in each replication that drew them.
+    /// Speeds of sites in each replication that drew them at random.
     pub fn speeds(&self) -> impl Iterator<Item = (u64, &[f64])> {
         let replications = &self.ended.replications;
         self.ended.speeds.iter().map(|(row, speeds)| (replications[*row as usize], &speeds[..]))
     }
 
-    /// The jobs of each size.
+    /// Results by job size.
     #[must_use]
     pub fn sizes(&self) -> Vec<Class<'_, u64>> {
         self.ended.sizes.gathered()
     }
 
-    /// The jobs of each owner, by all of it that was asked for; `None` is what is not known.
+    /// Results by owner, for every requested kind of owner; a class of `None` has unknown owners.
     pub fn owners(&self) -> impl Iterator<Item = (By, Vec<Class<'_, Option<String>>>)> {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Those that ended well and are all here, with their batches, if they had any: what can be stored.
+    /// Successful runs that can be stored: all except those whose batches were dropped.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
     }
 
-    /// A run as it was, by its place in the order of replications; batches only of the first few.
+    /// The run at `index` in order of replications; only the first few have batches.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Run> {
         if self.failed.is_empty() {
@@ -227,7 +227,7 @@ impl Runs {
         self.iter().nth(index)
     }
 
-    /// All runs as they were, by replication; batches only of the first few.
+    /// All runs by replication; only the first few have batches.
     pub fn iter(&self) -> impl Iterator<Item = Run> {
         let (mut row, mut failed) = (0, 0);
         std::iter::from_fn(move || {
@@ -265,7 +265,7 @@ impl Extend<Run> for Runs {
 }
 
 impl Ended {
-    /// Takes a run apart, and gives its row.
+    /// Splits a run into columns and returns its row.
     fn push(&mut self, replication: u64, key: &str, findings: &Findings) -> usize {
         let row = self.replications.len();
         let short = u32::try_from(row).expect("there are at most a million replications");
@@ -301,7 +301,7 @@ impl Ended {
         row
     }
 
-    /// Puts a run together again.
+    /// Rebuilds a run from its row.
     fn run(&self, row: usize) -> Run {
         let short = u32::try_from(row).unwrap_or(u32::MAX);
         let none = Batches::default();

@@ -1,17 +1,16 @@
-//! A digest at the end of a JSON object, by which damage is told.
+//! A digest at the end of a JSON object, for detecting damage.
 
 use std::borrow::Cow;
 
-/// The key of the digest, as it stands in the object.
+/// Key of the digest as written in the object.
 const KEY: &str = ",\"blake3\":\"";
 
-/// The end of a sealed object.
 const END: &str = "\"}\n";
 
-/// The digits of a digest.
+/// Number of hexadecimal digits of a digest.
 const DIGITS: usize = 2 * blake3::OUT_LEN;
 
-/// A JSON object with the digest of its bytes as its last key.
+/// Appends the digest of a JSON object's bytes as its last key.
 ///
 /// ```
 /// use meshwork_lab::run::seal::{seal, unseal};
@@ -25,8 +24,8 @@ pub fn seal(object: &str) -> String {
     format!("{body}{KEY}{}{END}", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// The object as it was sealed; `None` if its digest is another. What has no digest at its end is
-/// given as it is: that it has no key `blake3` elsewhere is for its reader to see to.
+/// Returns the object before sealing; `None` if the digest does not match. A text without a digest
+/// at its end is returned unchanged: the reader must check that it has no key `blake3` elsewhere.
 #[must_use]
 pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let sealed = text.strip_suffix(END.as_bytes()).and_then(|head| {

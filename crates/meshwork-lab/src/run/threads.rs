@@ -1,36 +1,35 @@
-//! The threads on which runs go on.
+//! Threads for running simulations.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The threads cannot be started.
+/// Error: the threads cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads cannot be started ({why})")]
 pub struct NoThreads {
-    /// How many were asked for.
+    /// Number of threads requested.
     pub threads: usize,
-    /// The operating system's own words.
+    /// Message of the operating system.
     pub why: String,
 }
 
-/// Where runs go on.
+/// The executor of runs.
 pub(crate) enum Threads {
-    /// On the thread that asks for them, where they want no more than one: to start another and to wake it takes longer than many
-    /// a run.
+    /// The calling thread, if one thread suffices: starting and waking another takes longer than
+    /// many runs.
     Own,
-    /// On others.
     Pool(ThreadPool),
 }
 
 impl Threads {
-    /// So many threads; 0 is as many as there are processors.
+    /// Starts `threads` threads; 0 uses one per processor.
     pub(crate) fn of(threads: usize) -> Result<Threads, NoThreads> {
         Ok(if threads == 1 { Threads::Own } else { Threads::Pool(pool(threads)?) })
     }
 
-    /// What the work gives for each of these numbers, in their order, where it gives something.
+    /// Applies `work` to each number, and returns the results that are `Some`, in order.
     pub(crate) fn map<T: Send>(
         &self,
         numbers: Range<usize>,
@@ -45,7 +44,7 @@ impl Threads {
     }
 }
 
-/// So many threads; 0 is as many as there are processors.
+/// Starts a pool of `threads` threads; 0 uses one per processor.
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
     ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -1,4 +1,4 @@
-//! How far a run is, told while it goes on.
+//! Reports the progress of a run while it goes on.
 
 use std::time::{Duration, Instant};
 
@@ -8,28 +8,28 @@ use meshwork::scenario::Scenario;
 
 use crate::run::runner::{Shared, locked};
 
-/// Tells how far a run is while it goes on.
+/// Observer that reports the progress of a run.
 pub(super) struct Ticker<'a, 'b, 'c> {
     shared: &'a Shared<'b, 'c>,
     expected: Expected,
     first_arrival: Option<Time>,
     finished: u64,
-    /// What has been told of this run: its share, and its jobs.
+    /// Share and number of jobs reported so far for this run.
     told: (f64, u64),
     last: Instant,
 }
 
-/// By what a run is known to end.
+/// Condition that ends the run.
 enum Expected {
     Jobs(u64),
     Time(f64),
     Unknown,
 }
 
-/// So many jobs finish between two looks at the clock.
+/// Finished jobs between two checks of the clock.
 const JOBS_A_LOOK: u64 = 256;
 
-/// How often a run says how far it is.
+/// Minimum interval between two reports.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
@@ -68,7 +68,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// The run has ended: it counts as a whole now, and as no part.
+    /// Removes the share of an ended run, which now counts as a whole one.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

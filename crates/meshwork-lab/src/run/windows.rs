@@ -1,4 +1,4 @@
-//! Windows of a log as replications: how many fit, and where they lie.
+//! Windows of a log as replications: their number and bounds.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
@@ -11,10 +11,10 @@ use crate::study::asked::Span;
 use crate::study::expand::{self, Point, Windows, window};
 use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
-/// Looks at the log of every scenario, where windows of it are the replications, and says which time each log spans.
+/// Sets the windows of every scenario from its log, and returns the time span of each log.
 ///
 /// # Errors
-/// If a scenario has no log, or fewer than two windows fit into it.
+/// If a scenario has no log, or it yields too few or too many windows.
 ///
 /// # Complexity
 /// Each log is read once.
@@ -58,7 +58,7 @@ pub(crate) fn open(
     Ok(spans)
 }
 
-/// The same, of logs that need not be there any more.
+/// Sets the windows from stored spans, for logs that may no longer exist.
 pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     let Replications::Windows { length, stride } = study.replications else { return };
     for point in points {
@@ -73,14 +73,14 @@ fn known<'a>(spans: &'a [Span], scenario: &Scenario, path: &str) -> Option<&'a S
     spans.iter().find(|span| span.path == path && span.from == from && span.until == until)
 }
 
-/// The workload's own `from` and `until`.
+/// `from` and `until` of the workload.
 fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     let bound = |key| scenario.table()["workload"].get(key).and_then(Value::as_float);
     (bound("from"), bound("until"))
 }
 
-/// When jobs arrive, in order, by the log's own clock: nothing is scaled, split or left out but what is outside the
-/// workload's own `from` and `until`.
+/// Arrival times in ascending order, by the clock of the log. Jobs are neither scaled nor split;
+/// only those outside the workload's `from` and `until` are left out.
 fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,
@@ -106,10 +106,10 @@ fn arrivals(
     Ok(arrivals)
 }
 
-/// Which time these arrivals span, and which windows of it have none.
+/// The time span of these arrivals, and its empty windows.
 ///
 /// # Errors
-/// If there are fewer than two windows in which jobs arrive, or more than can be run.
+/// If there are fewer than two windows in which jobs arrive, or too many windows.
 fn span(
     scenario: &Scenario,
     path: &str,

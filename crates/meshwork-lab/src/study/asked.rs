@@ -1,8 +1,8 @@
-//! How a study was asked for: what `experiment.toml` alone does not say.
+//! Record of how a study was requested, in addition to `experiment.toml`.
 //!
-//! Beside the text of the study, a folder of results keeps `asked.toml`: what the file was called, the
-//! settings of the command line, in order, and the digests of the logs that were read. The three
-//! together say which runs are meant, long after the command was typed.
+//! Beside the text of the study, a results folder keeps `asked.toml`: the name of the study file,
+//! the command line settings in order, and the digests of the logs that were read. Together these
+//! identify the requested runs, long after the command was typed.
 //!
 //! ```toml
 //! file = "study.toml"
@@ -15,10 +15,10 @@
 //! beside = "../log.swf.gz"
 //! ```
 //!
-//! `place` is where the log lay, and `beside` the same as seen from the folder of results: so that the
-//! `experiment.toml` in it finds the log wherever it is run from, and also after both were moved
-//! together. Files whose text becomes part of scenarios, as a topology does, are kept as they were,
-//! in [`FILES`]: without them nobody could tell any more which runs are meant.
+//! `place` is the path of the log, and `beside` the same relative to the results folder, so that
+//! the `experiment.toml` there finds the log from any working directory, and also after both were
+//! moved together. Files whose text becomes part of scenarios, such as a topology, are copied to
+//! [`FILES`]: without them the requested runs could not be identified.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -33,40 +33,40 @@ use crate::run::locked;
 use crate::run::store::{Input, Record};
 use crate::study::{Refused, Study};
 
-/// The file in a folder of results.
+/// Name of the file in a results folder.
 pub const ASKED: &str = "asked.toml";
 
-/// The folder, in one of results, of the texts that became part of scenarios.
+/// Name of the folder, in a results folder, of texts that became part of scenarios.
 pub const FILES: &str = "files";
 
-/// The text of the study in a folder of results.
+/// Name of the file with the study's text in a results folder.
 pub const EXPERIMENT: &str = "experiment.toml";
 
-/// How a study was asked for.
+/// The request of a study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// The file of the study, as given.
+    /// Path of the study file, as given.
     pub file: String,
-    /// The name of the study; studies kept by older versions do not say it.
+    /// Name of the study; `None` in folders of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The settings of the command line, as given.
+    /// `--set` settings from the command line, as given.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// The build of the program that ran it last.
+    /// Build of the program that last ran it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
-    /// Why nothing was run, if it could not be.
+    /// Reason why nothing could be run, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// The files that its scenarios read, by the paths that stand in them.
+    /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<AskedInput>,
-    /// Which time the logs span, where the study is about windows of them.
+    /// Time spans of logs, for a study of windows.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
-    /// The texts that are kept beside it, by their names in the folder.
+    /// Texts kept beside it, by their names in the folder.
     #[serde(skip)]
     pub(crate) texts: BTreeMap<String, String>,
 }
@@ -75,47 +75,47 @@ pub struct Asked {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedInput {
-    /// Its path, as it stands in the scenarios.
+    /// Path as written in the scenarios.
     pub path: String,
-    /// The BLAKE3 digest of its bytes, in hexadecimal.
+    /// BLAKE3 digest of its bytes, in hexadecimal.
     pub blake3: String,
-    /// Where it was.
+    /// Original path of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// The same, as seen from the folder of results.
+    /// `place` relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Where it is kept in the folder of results, if it is.
+    /// Path of the copy in the results folder, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// When its clock begins, if it says so.
+    /// Start of its clock, if it gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
 }
 
-/// The time from the first arrival to the last of the jobs that a scenario takes from a log.
+/// Time between first and last arrival of the jobs that a scenario takes from a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
-    /// The path of the log, as it stands in the scenario.
+    /// Path of the log as written in the scenario.
     pub path: String,
-    /// The workload's `from`, if it has one.
+    /// The workload's `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
-    /// The workload's `until`, if it has one.
+    /// The workload's `until`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// The first arrival, by the log's own clock.
+    /// First arrival, by the clock of the log.
     pub first: f64,
-    /// The last arrival.
+    /// Last arrival, by the clock of the log.
     pub last: f64,
-    /// The windows in which no job arrives, counted from 0.
+    /// Numbers, from 0, of the windows in which no job arrives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub empty: Vec<u64>,
 }
 
 impl Asked {
-    /// What is to be kept of a study and the files that it reads.
+    /// Builds the record of a study and the files that it reads.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> Asked {
         let input = |(path, input): (&String, &Input)| AskedInput {
@@ -129,7 +129,7 @@ impl Asked {
         let mut texts = BTreeMap::new();
         for (path, Companion { place, text }) in locked(&study.companions).iter() {
             let blake3 = blake3::hash(text.as_bytes()).to_hex().to_string();
-            // Two files of one name are told by what they say.
+            // Files with the same name are told apart by digests of their content.
             let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
             let kept = format!("{FILES}/{}-{name}", &blake3[..16]);
             texts.insert(kept.clone(), text.clone());
@@ -156,7 +156,7 @@ impl Asked {
         }
     }
 
-    /// Where the files were, as seen from this folder, in the order in which they are looked for.
+    /// Candidate paths of each file, seen from this folder, in the order in which to try them.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &AskedInput| {
@@ -166,7 +166,7 @@ impl Asked {
         self.inputs.iter().map(places).collect()
     }
 
-    /// Writes it into a folder.
+    /// Writes the record into a folder.
     ///
     /// # Errors
     /// One sentence that names the file.
@@ -188,10 +188,10 @@ impl Asked {
         write_whole(&folder.join(ASKED), text.as_bytes()).map_err(Refused::from)
     }
 
-    /// Reads that of a folder; `None` where there is none, as in folders of older versions.
+    /// Reads the record of a folder; `None` if there is none, as in folders of older versions.
     ///
     /// # Errors
-    /// One sentence that names the file, if it is there and cannot be read.
+    /// One sentence that names the file, if it exists and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Asked>, Refused> {
         let path = folder.join(ASKED);
         let name = path.display().to_string();
@@ -206,10 +206,10 @@ impl Asked {
         })
     }
 
-    /// What the study in a folder of results is called, if there is one and it is known.
+    /// Name of the study in a results folder, if there is one and its name is known.
     ///
     /// # Errors
-    /// As [`read`](Asked::read).
+    /// As for [`read`](Asked::read).
     pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
         let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
         let Some(asked) = Asked::read(folder)? else { return Ok(None) };
@@ -219,14 +219,14 @@ impl Asked {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// What can be said of a folder that does not say it: no settings, and the inputs that its runs name, which are
-    /// to be [learnt](Asked::learn).
+    /// A record for a folder without one. It has no settings; inputs are to be
+    /// [learnt](Asked::learn) from the runs.
     #[must_use]
     pub fn guess() -> Asked {
         Asked { file: EXPERIMENT.to_owned(), ..Asked::default() }
     }
 
-    /// Takes the input of a run for that of the study: the latest where one path had two contents.
+    /// Takes over the input files of a run; the latest digest wins if a path had several contents.
     pub fn learn(&mut self, record: &Record) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
@@ -252,14 +252,15 @@ impl Asked {
         }
     }
 
-    /// The digest of the file at this path of a scenario.
+    /// Digest of the file with this path in a scenario.
     #[must_use]
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.path == path).map(|input| input.blake3.as_str())
     }
 }
 
-/// A path as seen from a folder, both absolute; none where they have nothing in common, as on two drives.
+/// Converts `path` to a path relative to `folder`; both must be absolute. Returns `None` if they
+/// have no common root, as on two drives.
 fn from_here(folder: &Path, path: &Path) -> Option<String> {
     let plain = |path: &Path| -> Option<Vec<std::ffi::OsString>> {
         let mut parts = Vec::new();

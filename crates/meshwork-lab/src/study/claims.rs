@@ -1,4 +1,4 @@
-//! What a paper says, as data: how `[[claim]]` is read.
+//! Parsing of `[[claim]]`: statements of a paper as data.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics;
@@ -7,98 +7,88 @@ use toml::{Table, Value};
 
 use super::{Axis, same};
 
-/// A sentence of a paper, with what would have to be measured for it to hold.
+/// A claim of a paper, and the test that decides it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The claim in words.
     pub text: String,
-    /// Where the paper says so.
+    /// Place in the paper.
     pub source: Option<String>,
-    /// How it is checked.
     pub check: Check,
 }
 
-/// How a claim is checked.
+/// Check of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Check {
-    /// Not at all: why.
+    /// Not checked; holds the reason.
     No(String),
-    /// In every cell: all combinations of the swept values that are left.
+    /// Tested in every cell, which is a combination of the remaining swept values.
     Cells(Test),
 }
 
-/// What is tested in every cell, and in how many cells it must hold.
+/// The test of a claim, and the number of cells in which it must hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
-    /// The metric.
     pub metric: String,
-    /// Only these values of these swept keys; all of every other.
+    /// Restriction of some swept keys to these values; other keys keep all.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Only jobs of a size: of what is judged and of what it is compared with, one cell for each pair.
+    /// Pairs of job sizes, the judged and the reference one, with a cell for each pair.
     pub sizes: Vec<(u64, u64)>,
-    /// What is tested.
     pub relation: Relation,
-    /// In how many cells it must hold.
     pub needed: Needed,
-    /// Whether means decide alone, whatever their intervals.
+    /// Whether means alone decide, whatever their intervals.
     pub by_means: bool,
 }
 
-/// Some swept keys and a value of each.
+/// A choice of values for some swept keys.
 pub type Choice = Vec<(String, Value)>;
 
-/// What must hold in a cell.
+/// The relation that must hold in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric of one choice, or its ratio to another's or the difference, lies between bounds.
+    /// The metric of a choice, or its ratio to or difference from another's, lies within bounds.
     Bounds {
-        /// What is judged.
         of: Choice,
-        /// What it is divided by, if it is.
+        /// Reference of the ratio or difference, if any.
         to: Option<Choice>,
-        /// The lower bound.
         above: Option<f64>,
-        /// The upper bound.
         below: Option<f64>,
-        /// Whether the bounds are those of the difference, and not of the ratio.
+        /// Whether the bounds apply to the difference instead of the ratio.
         by_difference: bool,
     },
-    /// The choice has the lowest or highest metric of all that differ from it in these keys alone.
+    /// The choice has the lowest or highest metric of all choices that differ only in these keys.
     Extreme {
-        /// What is judged.
         of: Choice,
-        /// Whether the lowest is meant.
+        /// Whether the lowest is meant, else the highest.
         lowest: bool,
-        /// How far from the best of the others it may be, as a share.
+        /// Allowed relative distance from the best of the others.
         within: f64,
     },
-    /// The metric of one choice, or its ratio to another's, rises or falls along an axis, from its
-    /// first point to its last.
+    /// The metric of a choice, or its ratio to another's, rises or falls along an axis. Compares
+    /// the first point of the axis with the last.
     Trend {
-        /// What is judged.
         of: Choice,
-        /// What it is divided by, if it is.
+        /// Divisor of the ratio, if any.
         to: Option<Choice>,
-        /// The swept key.
+        /// Swept key of the axis.
         along: String,
-        /// Whether it rises.
+        /// Whether it rises, else falls.
         rises: bool,
     },
 }
 
-/// In how many cells a claim must hold.
+/// Number of cells in which a claim must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
-    /// In every one.
     All,
-    /// In more than half.
+    /// More than half.
     Most,
-    /// In so many at least.
+    /// At least this number.
     AtLeast(u64),
 }
 
 impl Needed {
-    /// The number of cells, of so many.
+    /// Number of cells required out of `cells`.
     #[must_use]
     pub fn of(self, cells: u64) -> u64 {
         match self {
@@ -111,7 +101,7 @@ impl Needed {
 
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
-/// The keys of a claim, besides those that hold swept keys.
+/// Keys of a claim, except those in `OTHERS`.
 pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
@@ -193,18 +183,18 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Each size by itself, or all against one.
+/// Pairs of each size with itself, or of each with `than_size`.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// The keys that hold swept keys, or have no one kind.
+/// Keys that hold swept keys or have no single type.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads `[[claim]]`. Where the command line has changed the sweep, a claim may be about values
-/// that are not in it.
+/// Reads `[[claim]]`. If `changed`, the command line has changed the sweep, and a claim may name
+/// values that are not swept.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,
@@ -335,11 +325,11 @@ impl Reader<'_> {
         }
     }
 
-    /// `where`: swept keys, each with a value or a list of values.
+    /// Reads `where`: swept keys, each with a value or a list of values.
     fn only(&self) -> Result<Vec<(String, Vec<Value>)>, Problem> {
         let mut only = Vec::new();
         for (axis, value) in self.swept("where")? {
-            // The value itself may be a list, such as the sides of a machine.
+            // A swept value may itself be a list, such as the sides of a machine.
             let is_one = axis.values.iter().any(|swept| same(swept, value));
             let values = match value {
                 Value::Array(list) if !is_one => list.clone(),
@@ -378,7 +368,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// The swept keys that stand under this key of the claim, with what they are set to there.
+    /// Swept keys under this key of the claim, with their values there.
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
         let mut found = Vec::new();
         match self.table.get(key) {
@@ -397,7 +387,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// `"workload.load" = 1` and `workload.load = 1` mean the same.
+    /// Collects swept keys from nested tables: `"workload.load" = 1` and `workload.load = 1` are
+    /// equivalent.
     fn walk<'b>(
         &'b self,
         key: &str,

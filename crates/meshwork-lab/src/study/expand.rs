@@ -1,4 +1,4 @@
-//! From a study to its scenarios: the cross product of what is swept.
+//! Expansion of a study to its scenarios: the cross product of swept values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,44 +16,44 @@ use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
 use crate::trace::{Form, on_the_clock_of};
 
-/// The most scenarios that a study may have.
+/// Maximum number of scenarios of a study.
 pub const MAX_SCENARIOS: u64 = 1_000_000;
 
-/// One scenario of a study.
+/// A scenario of a study.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The swept keys and their values, as written, in the order of `[sweep]`.
+    /// Swept keys and their values, as written, in the order of `[sweep]`.
     pub swept: Vec<(String, Value)>,
-    /// The scenario.
     pub scenario: Scenario,
-    /// The windows of its log that are its replications, if they are, and if the log has been looked at.
+    /// Windows of its log that serve as replications; `None` without windows or before the log is
+    /// read.
     pub windows: Option<Windows>,
 }
 
-/// Windows of a log in which jobs arrive, in its own time.
+/// The windows of a log in which jobs arrive, in the log's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
-    /// Where the first begins.
+    /// Start of the first window.
     pub first: f64,
-    /// How long each is.
+    /// Length of each window.
     pub length: f64,
-    /// How much later the next begins.
+    /// Time between the starts of consecutive windows.
     pub stride: f64,
-    /// Which of the windows these are, counted from 0.
+    /// Numbers of these windows among all, from 0.
     with_jobs: Arc<[u64]>,
-    /// In how many others no job arrives.
+    /// Number of other windows, in which no job arrives.
     pub empty: u64,
 }
 
 impl Windows {
-    /// How many windows lie between these two instants as a whole, whether jobs arrive in them or not.
+    /// Number of whole windows between two instants, including empty ones.
     #[must_use]
     pub fn between(first: f64, last: f64, length: f64, stride: f64) -> u64 {
         let room = (last - first - length) / stride;
         if room < 0.0 { 0 } else { (room.floor() as u64).saturating_add(1) }
     }
 
-    /// The windows of the jobs of a log, without those in which none arrives.
+    /// Windows of a log, without empty ones.
     ///
     /// # Complexity
     /// O(w), with w windows.
@@ -64,34 +64,34 @@ impl Windows {
         Windows { first: span.first, length, stride, with_jobs, empty: span.empty.len() as u64 }
     }
 
-    /// How many there are.
+    /// Number of windows.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.with_jobs.len() as u64
     }
 
-    /// Where the window that is this replication begins and ends.
+    /// Start and end of the window with this replication number.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `replication` is not less than [`count`](Windows::count).
     #[must_use]
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
     }
 }
 
-/// Where a window begins and ends.
+/// Start and end of the window with this number.
 pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, f64) {
     let from = first + index as f64 * stride;
     (from, from + length)
 }
 
 impl Point {
-    /// The scenario of one of its replications, read in the catalogue of its study: its own but, where windows of a
-    /// log are the replications, with that window for `workload.from` and `workload.until`.
+    /// The scenario of a replication, read in the catalogue of its study. If windows of a log are
+    /// the replications, `workload.from` and `workload.until` are set to the window.
     ///
     /// # Errors
-    /// Only for windows of a length that is nothing beside the instant at which they begin.
+    /// Only for windows whose length vanishes beside the time of their start.
     pub fn scenario_of(
         &self,
         catalogue: &Catalogue,
@@ -107,7 +107,7 @@ impl Point {
     }
 }
 
-/// How many scenarios a study has.
+/// Number of scenarios of a study.
 ///
 /// # Errors
 /// If there are more than [`MAX_SCENARIOS`].
@@ -131,15 +131,15 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
     }
 }
 
-/// Every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A study
-/// without `[sweep]` has one.
+/// Makes every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A
+/// study without `[sweep]` has one.
 ///
-/// Settings of the command line are laid over every scenario after the sweep, so that
-/// `--set allocator.rotation=best` holds for every swept allocator; where a key and one inside it
-/// are both given, the outer one is laid down first.
+/// Settings of the command line are applied to every scenario after the sweep, so that
+/// `--set allocator.rotation=best` applies to every swept allocator; if a key and one inside it are
+/// both given, the outer one is applied first.
 ///
 /// # Errors
-/// The first thing that is wrong with one of them, with its line, or if there are too many.
+/// The first problem in one of them, with its line, or too many scenarios.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
@@ -149,18 +149,18 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     Ok(points)
 }
 
-/// The same scenarios, one at a time: for those who only look at them.
+/// Lazy version of [`expand`], for callers that only inspect the scenarios.
 ///
 /// # Errors
-/// If there are too many; each of them may be wrong for itself.
+/// If there are too many; each item may be an error of its own.
 pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
-/// One scenario, counted from 0 in the order of [`points`].
+/// A single scenario, counted from 0 in the order of [`points`].
 ///
 /// # Errors
-/// If there is no such scenario, or it is wrong.
+/// If there is no such scenario, or it is invalid.
 pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     let count = count(study)?;
     if index >= count {
@@ -171,13 +171,13 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Where a value of a scenario was written.
+/// Place where a value of a scenario was written.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
 }
 
-/// A value laid over the study's own table: its path, and where it was written.
+/// A value applied to the study's own table: its path, value and origin.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {
@@ -197,7 +197,7 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
     Ok(Point { swept, scenario, windows: None })
 }
 
-/// Turns dates in `workload.from` and `workload.until` into instants of the log's clock.
+/// Converts dates in `workload.from` and `workload.until` to times on the log's clock.
 fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = table.get_mut("workload") else { return Ok(()) };
     let Some(path) = workload.get("path").and_then(Value::as_str).map(str::to_owned) else {
@@ -212,7 +212,7 @@ fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Probl
         .map_err(|sentence| Problem::new("workload", sentence))
 }
 
-/// A problem with the scenario of this index, as a sentence that begins with where it was written.
+/// Converts a problem of a scenario into a sentence that begins with where it was written.
 pub(crate) fn refused(study: &Study, index: usize, problem: &Problem) -> Refused {
     refused_at(study, &layers(study, index as u64).1, problem)
 }
@@ -223,8 +223,9 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// The last setting in the same table, or else the last of all, where the study has no such problem
-/// without its settings: another topology may want keys that the file has not.
+/// The setting that causes a problem, if the study does not have it without settings. It is a
+/// setting in the same table that decides it, else the last one there, else the last of all:
+/// another topology may require keys that the file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],
@@ -232,7 +233,7 @@ fn setting_to_blame<'l, 's>(
 ) -> Option<&'l Laid<'s>> {
     let is_setting = |laid: &&Laid<'_>| matches!(laid.2, Origin::Setting(_));
     laid.iter().find(is_setting)?;
-    // What the study has in its own text: that of `study` has the settings laid over it already.
+    // The study's own text: `study` itself has the settings already applied.
     let Study { catalogue, file, source, folder, .. } = study;
     let own = Study::parse_in(catalogue, file, source, folder, &[]).ok()?.scenario;
     let has_it = |kept: &dyn Fn(&Laid<'_>) -> bool| {
@@ -247,7 +248,7 @@ fn setting_to_blame<'l, 's>(
     let first = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let beside = |laid: &&Laid<'_>| first(&laid.0) == first(&problem.path);
     let settings = || laid.iter().rev().filter(is_setting);
-    // The one without which there is no such problem, where there is one.
+    // Prefer the setting without which the problem disappears.
     let decides = |laid: &&Laid<'_>| !has_it(&|other| !std::ptr::eq(other, *laid));
     settings()
         .find(|laid| beside(laid) && decides(laid))
@@ -255,7 +256,7 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// The swept values of a scenario, and all that is laid over the study's table, in that order.
+/// Swept values of a scenario, and all values applied to the study's table, in order.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

@@ -1,4 +1,4 @@
-//! The keys of a study that say what to do with scenarios, and how each is read.
+//! Keys of a study that control how scenarios are run, and their parsing.
 
 use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range, name_of};
 use meshwork::scenario::SITE_FAMILY;
@@ -6,10 +6,10 @@ use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
 
-/// Replications are at most this many, so that counts of runs stay countable.
+/// Maximum number of replications, which keeps counts of runs in bounds.
 pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
-/// What a study may say besides its scenario and its tables.
+/// Keys of a study besides its scenario and its tables.
 pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
@@ -92,7 +92,7 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// The machine, for the keys in it that may be meant: it is read as a part of the scenario.
+/// The machine parameter, for suggesting its keys; it is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",
@@ -100,7 +100,7 @@ pub(super) static MACHINE: Param = Param {
     default: DefaultValue::Required,
 };
 
-/// The keys of `windows`, in the log's own time, as `workload.from` and `workload.until` are.
+/// Keys of `windows`, in the log's own time like `workload.from` and `workload.until`.
 pub static WINDOWS: &[Param] = &[
     Param {
         name: "length",

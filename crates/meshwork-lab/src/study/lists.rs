@@ -1,4 +1,4 @@
-//! Lists of partitions that stand in files beside a study, put into it as text: the model reads no file.
+//! Inlines partition lists from files beside a study as text, since the model reads no files.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,16 @@ use toml::{Table, Value};
 
 use crate::run::file::FileError;
 
-/// How many nodes a node card of a Blue Gene machine has; its operators' files do not say.
+/// Number of nodes on a node card of a Blue Gene machine; Cobalt files do not give it.
 const NODES_OF_A_CARD: u32 = 32;
 
-/// The text of a file by its name.
+/// Function that returns the text of a file by its name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Puts the text of a file in the place of its name, wherever an allocator `partitions` of a scenario has a `list` that
-/// is neither a text nor one that is built in.
+/// Replaces the file name in `list` by the file's text, for every allocator `partitions` of a
+/// scenario. A `list` that is a text or a built-in name stays.
 ///
-/// A file of Cobalt's, with `<PartitionList>` or `<BlockList>`, becomes such a text.
+/// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the same kind of text.
 ///
 /// # Errors
 /// If the file cannot be read, or is no such list.
@@ -42,7 +42,7 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
         return Ok(());
     }
     let Some(Value::String(list)) = allocator.get_mut("list") else { return Ok(()) };
-    // A list has lines, and names that are built in have no ending.
+    // A list has lines, and names of built-in lists have no extension.
     if list.contains('\n') || !list.contains('.') {
         return Ok(());
     }
@@ -51,14 +51,14 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     *list = if text.trim_start().starts_with('<') {
         from_xml(&text).map_err(|what| failed(format!("{list}: {what}")))?
     } else {
-        // So that it is told from a name again.
+        // The line break marks the text as a list, as opposed to a name.
         format!("{}\n", text.trim_end())
     };
     Ok(())
 }
 
-/// The text of a list from a file of Cobalt's: `<Partition name="…">` or `<Block name="…">`, and in it `<NodeCard id="…"/>`
-/// and `<Switch id="…"/>`.
+/// Converts a Cobalt file to the text of a list. It reads `<Partition name="…">` or
+/// `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();
@@ -100,7 +100,7 @@ fn from_xml(text: &str) -> Result<String, String> {
     Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
 }
 
-/// An attribute of an element, if it is one word that a list can have.
+/// An attribute of an element; `None` if it is missing or no single word that a list can hold.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let value = element.try_get_attribute(name).ok()??;
     let text = value.unescape_value().ok()?.trim().to_owned();

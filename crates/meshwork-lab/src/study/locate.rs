@@ -1,20 +1,20 @@
-//! From a dotted path back to the line of the study file that wrote it.
+//! Index from dotted paths to lines of the study file.
 //!
-//! A study is edited as plain tables, by `[sweep]` and `--set`, and plain tables do not know where
-//! they were written. So problems carry a path, and this index finds the line.
+//! `[sweep]` and `--set` edit a study as plain tables, which do not record where values were
+//! written. So problems carry a path, and this index finds the line.
 
 use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
-/// The line of every key and every list element of a TOML text.
+/// Line numbers of every key and every list element of a TOML text.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     by_path: BTreeMap<String, usize>,
 }
 
 impl Lines {
-    /// The lines of a text that is TOML; of another text, none.
+    /// Builds the index of a text; empty if the text is no TOML.
     ///
     /// # Complexity
     /// Time **O(*n* log *n*)** in the length of the text.
@@ -28,8 +28,8 @@ impl Lines {
         lines
     }
 
-    /// The line of this key, from 1; of a key that is not there, the line of the innermost table
-    /// around it that is; `None` where only the file as a whole is around it.
+    /// Line of a key, from 1. For a missing key, returns the line of the innermost table around it
+    /// that exists; `None` if that is the whole file.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;
@@ -73,7 +73,7 @@ impl Lines {
     }
 }
 
-/// The line, from 1, of a byte of a text whose line breaks are at `breaks`.
+/// Line, from 1, of a byte offset in a text whose line breaks are at `breaks`.
 pub(crate) fn line_at(offset: usize, breaks: &[usize]) -> usize {
     breaks.partition_point(|&at| at < offset) + 1
 }

@@ -1,4 +1,4 @@
-//! The study file: what a user writes, read strictly.
+//! The study file, parsed strictly.
 
 pub mod asked;
 mod claims;
@@ -32,7 +32,7 @@ use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 pub use refused::Refused;
 
-/// The keys of a study that make up its scenario; all others say what to do with scenarios.
+/// Keys of a study that make up its scenario; all others control how scenarios are run.
 pub const SCENARIO_KEYS: &[&str] = &[
     "seed",
     "allocator",
@@ -48,50 +48,48 @@ pub const SCENARIO_KEYS: &[&str] = &[
     "measure",
 ];
 
-/// How often each scenario is run.
+/// Number of replications of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replications {
-    /// So many times.
+    /// A fixed number.
     Fixed(u64),
     /// Until the interval is narrow enough.
     Precision {
-        /// The half width of the interval, as a share of the mean.
+        /// Half width of the interval relative to the mean.
         target: f64,
-        /// Replications before the first look, at least 2.
+        /// Replications before the first check, at least 2.
         least: u64,
-        /// Replications after which it is given up.
+        /// Maximum number of replications.
         most: u64,
-        /// The metric that is watched.
+        /// Metric that is checked.
         of: String,
     },
-    /// Once in each window of its log.
+    /// One run in each window of the log.
     Windows {
-        /// How much time of the log is one window.
+        /// Length of a window in the log's time.
         length: f64,
-        /// How much later the next one begins.
+        /// Time between the starts of consecutive windows.
         stride: f64,
     },
 }
 
-/// One swept key and its values, in the order written.
+/// A swept key and its values, in the order written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The key, as in `workload.load`.
+    /// Dotted path of the key, as in `workload.load`.
     pub key: String,
-    /// Its values, at least one.
+    /// Values, at least one.
     pub values: Vec<Value>,
 }
 
-/// The value of a swept key that the others are compared with.
+/// The value of a swept key with which its other values are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
-    /// The swept key.
     pub key: String,
-    /// One of its values.
     pub value: Value,
 }
 
-/// A form of per-job output.
+/// Format of per-job output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
     /// `jobs/<key>.csv`.
@@ -103,7 +101,7 @@ pub enum JobFormat {
 }
 
 impl JobFormat {
-    /// Its name in studies.
+    /// Name in studies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -113,7 +111,7 @@ impl JobFormat {
         }
     }
 
-    /// The ending of its files.
+    /// File extension.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -123,73 +121,68 @@ impl JobFormat {
     }
 }
 
-/// One `--set KEY=VALUE`, or the like.
+/// A setting `KEY=VALUE`, from `--set` or the like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// As given, for messages.
+    /// Text as given, for messages.
     pub text: String,
-    /// The path it sets.
     pub key: String,
-    /// The value it has there.
     pub value: Value,
 }
 
-/// A study that has been read. Its scenario keys are checked when it is expanded.
+/// A parsed study. Its scenario keys are checked when it is expanded.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// How messages call the file.
+    /// Name of the file in messages.
     pub file: String,
-    /// The text of the file, as given.
+    /// Text of the file.
     pub source: String,
-    /// The directory the file stands in: relative paths in it are looked up there first.
+    /// Folder of the file, where relative paths in it are looked up first.
     pub folder: PathBuf,
-    /// What the study is called.
     pub name: String,
-    /// What it asks.
+    /// Question that the study answers.
     pub description: Option<String>,
-    /// How often each scenario is run.
     pub replications: Replications,
-    /// The scenario keys, before any of `[sweep]`.
+    /// Scenario keys, before `[sweep]` is applied.
     pub scenario: Table,
-    /// What is swept, in the order written.
+    /// Swept keys, in the order written.
     pub sweep: Vec<Axis>,
-    /// What is compared with what.
+    /// Baselines of comparisons.
     pub compare: Vec<Baseline>,
-    /// Which per-job output is asked for.
+    /// Requested formats of per-job output.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of up
-    /// to ten that are compared.
+    /// Whether the first replication of every scenario is recorded for replay. `None` records up to
+    /// ten scenarios that are compared.
     pub record: Option<bool>,
-    /// The paper that it reproduces a part of, by its key.
+    /// Key of the paper that it partly reproduces.
     pub paper: Option<String>,
-    /// The figure or table of the paper.
+    /// Figures or tables of the paper.
     pub figure: Option<String>,
-    /// Where the log that it reads is to be had.
+    /// Source of the log that it reads, for messages.
     pub obtain: Option<String>,
-    /// The unit of time, where it is given: see [`clock`](crate::findings::clock).
+    /// Unit of time, if given: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
-    /// What `[quick]` lays over it for a quick look, as settings.
+    /// Settings of `[quick]`, for a short run.
     pub quick: Vec<String>,
-    /// What the paper says.
+    /// Claims of the paper.
     pub claims: Vec<Claim>,
-    /// Where files were when the study was last run, by the path that it has for each: known of the
-    /// `experiment.toml` in a folder of results.
+    /// Candidate locations of input files, by their paths in the study. Known for the
+    /// `experiment.toml` in a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
-    /// Every setting of the command line, in order.
+    /// All settings of the command line, in order.
     pub settings: Vec<Setting>,
-    /// What its scenarios may name.
+    /// Catalogue of names that its scenarios may use.
     pub catalogue: Catalogue,
-    /// The texts that its scenarios were made with.
+    /// Texts of companion files that became part of its scenarios.
     pub(crate) companions: Companions,
     lines: Lines,
 }
 
 impl Study {
-    /// Reads a study file whose names are those of a catalogue, with `KEY=VALUE` settings of the command line laid
-    /// over it.
+    /// Reads a study file with the names of a catalogue, and applies `KEY=VALUE` settings.
     ///
     /// # Errors
-    /// As [`read`](Study::read).
+    /// As for [`read`](Study::read).
     pub fn read_in(
         catalogue: &Catalogue,
         path: &Path,
@@ -217,10 +210,10 @@ impl Study {
         Ok(study)
     }
 
-    /// Reads the text of a study whose names are those of a catalogue; `file` is what messages call it.
+    /// Parses the text of a study with the names of a catalogue; `file` is its name in messages.
     ///
     /// # Errors
-    /// As [`parse`](Study::parse).
+    /// As for [`parse`](Study::parse).
     pub fn parse_in(
         catalogue: &Catalogue,
         file: &str,
@@ -257,7 +250,7 @@ impl Study {
         };
         for text in settings {
             let (key, value) = assignment(text)?;
-            // The command line overrules the file, also where the two exclude each other.
+            // The command line overrides the file, even if the two exclude each other.
             match key.as_str() {
                 "replications" => {
                     for other in [
@@ -274,7 +267,7 @@ impl Study {
                     document.remove("replications");
                     document.remove("windows");
                 }
-                // For most workloads the two are one.
+                // For most workloads the two keys mean the same.
                 "workload.load" => {
                     let scale = document.get_mut("workload").and_then(|own| own.get_mut("scale"));
                     scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
@@ -309,8 +302,8 @@ impl Study {
         Ok(study)
     }
 
-    /// How often each scenario is run at most; of windows nothing is known before their log is read, so as
-    /// many as there may be.
+    /// Maximum number of replications of a scenario. The number of windows is unknown before their
+    /// log is read, so they have the general limit.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -320,7 +313,7 @@ impl Study {
         }
     }
 
-    /// The figures or tables of the paper that are made of its runs.
+    /// Figures or tables of the paper that its runs reproduce.
     ///
     /// ```
     /// use meshwork_lab::Study;
@@ -332,8 +325,8 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// A problem as one sentence that begins with where it is: the setting of the command line that
-    /// wrote the key last, else the line of the file.
+    /// Converts a problem into a sentence that begins with its location. This is the command line
+    /// setting that last wrote the key, else the line of the file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         Refused(match self.setting(&problem.path) {
@@ -342,7 +335,7 @@ impl Study {
         })
     }
 
-    /// A problem as one sentence, blamed on a line of the file.
+    /// Converts a problem into a sentence that begins with a line of the file.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -350,13 +343,13 @@ impl Study {
         }
     }
 
-    /// The last setting that wrote the key at this path, or something around it.
+    /// The last setting that wrote the key at this path or a table around it.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// The study in a folder of results finds the files that it read, and goes on under its name: one that
-    /// gives itself none is called after its file.
+    /// Restores file locations and name of a study in a results folder. A study without a name is
+    /// called after its original file.
     fn came_from(&mut self, asked: &Asked) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -409,7 +402,7 @@ impl Study {
         Ok(())
     }
 
-    /// `"workload.load" = […]` and `workload.load = […]` mean the same.
+    /// Reads `[sweep]`: `"workload.load" = […]` and `workload.load = […]` are equivalent.
     fn read_sweep(&mut self, path: &str, table: &Table) -> Result<(), Problem> {
         for (key, value) in table {
             let key = join(path, key);
@@ -465,12 +458,12 @@ impl fmt::Display for Study {
     }
 }
 
-/// Whether the key at `path` is the one at `around` or inside it.
+/// Whether `path` is `around` or inside it.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether two values of a study are the same; `1` and `1.0` are.
+/// Whether two values of a study are equal; `1` equals `1.0`.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| match value {
         Value::Integer(n) => Some(*n as f64),
@@ -483,7 +476,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The command for a file that is no study, but a log by its name.
+/// The command for a file whose name shows that it is a log, not a study; else `None`.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;

@@ -1,4 +1,4 @@
-//! The papers whose figures can be reproduced, and the studies that do so, which are built in.
+//! Papers with reproducible figures, and the built-in studies that reproduce them.
 
 use std::path::Path;
 
@@ -9,18 +9,16 @@ use crate::study::{Refused, Study};
 
 static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
 
-/// A paper.
+/// A paper that is partly reproduced.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// What the command line calls it.
+    /// Key on the command line.
     pub key: &'static str,
-    /// Who wrote it.
     pub authors: &'static str,
-    /// Its title.
     pub title: &'static str,
 }
 
-/// Every paper, in the order in which they are reproduced.
+/// All papers, in the order in which they are reproduced.
 pub static PAPERS: &[Paper] = &[
     Paper {
         key: "rsr",
@@ -59,7 +57,7 @@ pub static PAPERS: &[Paper] = &[
 /// The paper with this key.
 ///
 /// # Errors
-/// One sentence with the known ones.
+/// One sentence with the known keys.
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
@@ -67,7 +65,7 @@ pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     })
 }
 
-/// The name of the file and the text of every study that is built in, by name.
+/// File name and text of each built-in study, sorted by name.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut files: Vec<(&str, &str)> = STUDIES
         .files()
@@ -78,7 +76,7 @@ pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     files.into_iter()
 }
 
-/// A file's name so that 2 comes before 10.
+/// Sort key of a file name that puts 2 before 10.
 fn by_figure(name: &str) -> Vec<(u64, String)> {
     name.trim_end_matches(".toml")
         .split(['_', '-'])
@@ -89,11 +87,11 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The studies of a paper, or of one of its figures, in order, read in a catalogue. A setting of `workload.path` is for
-/// those that read a log.
+/// The studies of a paper or of one of its figures, in order, read in a catalogue. A setting of
+/// `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
-/// If the paper has no such figure, or a setting is wrong.
+/// If the paper has no such figure, or a setting is invalid.
 pub fn studies(
     catalogue: &Catalogue,
     paper: &Paper,

@@ -1,4 +1,4 @@
-//! A request that cannot be met.
+//! Error type of this crate.
 
 use crate::run::NoThreads;
 use crate::run::check::CheckError;
@@ -6,13 +6,13 @@ use crate::run::file::FileError;
 use crate::run::memory::TooMuch;
 use crate::run::store::StoreError;
 
-/// A request that cannot be met: one sentence that says what was given, what would have been right,
-/// and where.
+/// A rejected request, as one sentence. It says what was given, what would have been right, and
+/// where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);
 
-/// Every error of this crate is such a sentence already.
+/// Converts errors that are such sentences already.
 macro_rules! is_refused {
     ($($error:ty),*) => {
         $(impl From<$error> for Refused {

@@ -1,4 +1,4 @@
-//! The JSON Schema of study files, made of the parameters that the reader itself goes by.
+//! JSON Schema of study files, generated from the parameters that the reader uses.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::{About, DefaultValue, Family, Kind, Lists as _, Param, Range};
@@ -9,11 +9,11 @@ use serde_json::{Map, Value as Json, json};
 use super::{JobFormat, PARAMS, claims};
 use crate::slurm::scenario::KEYS as SLURM_KEYS;
 
-/// The JSON Schema (draft 7) of the studies that may name what is in a catalogue.
+/// Returns the JSON Schema (draft 7) of studies that use names of this catalogue.
 ///
-/// It accepts every study that the reader accepts. It refuses unknown keys and names and values out
-/// of bounds, but neither keys that are missing, which `[sweep]` may give, nor parts that do not
-/// work together, which only the reader knows.
+/// It accepts every study that the reader accepts. It rejects unknown keys and names and values out
+/// of bounds, but neither missing keys, which `[sweep]` may supply, nor parts that do not work
+/// together, which only the reader checks.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -26,7 +26,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     let mut writer = Writer { catalogue, definitions: Map::new() };
     let scenario: Vec<&Param> = scenario::PARAMS.iter().collect();
     let mut properties = writer.properties(&scenario);
-    // A machine with Slurm's files brings an allocator of its own.
+    // A machine with Slurm files brings its own allocator.
     let allocator = properties["allocator"].take();
     let with_slurm = json!({ "anyOf": [
         allocator,
@@ -87,7 +87,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     })
 }
 
-/// A list of values, or a table of parameters of which each has such a list.
+/// A list of values, or a table of parameters that each have such a list.
 fn swept(value: &Json) -> Json {
     json!({ "anyOf": [
         { "type": "array", "minItems": 1, "items": value },
@@ -110,14 +110,14 @@ impl Writer<'_> {
             .iter()
             .map(|param| {
                 let mut value = self.kind(&param.kind);
-                // A list of tables that may be left out may be empty.
+                // An optional list of tables may be empty.
                 if matches!(
                     (&param.kind, &param.default),
                     (Kind::Tables(_), DefaultValue::Absent(_))
                 ) {
                     value.as_object_mut().and_then(|value| value.remove("minItems"));
                 }
-                // Beside a `$ref` draft 7 reads nothing else.
+                // Draft 7 ignores everything beside a `$ref`.
                 if value.get("$ref").is_some() {
                     value = json!({ "allOf": [value] });
                 }
@@ -169,14 +169,14 @@ impl Writer<'_> {
         }
     }
 
-    /// A reference to the definition of a family, which is written where it is first needed.
+    /// Reference to the definition of a family, which is added on first use.
     fn component(&mut self, family: &'static Family) -> Json {
         let name = family.kind.replace(' ', "_");
         let reference = json!({ "$ref": format!("#/definitions/{name}") });
         if self.definitions.contains_key(&name) {
             return reference;
         }
-        // Families may hold one another: whoever comes back finds this one begun.
+        // Families may be mutually recursive: a recursive call must find this entry present.
         self.definitions.insert(name.clone(), Json::Null);
         let entries = self.catalogue.entries(family);
         let alone: Vec<&About> = entries
@@ -192,7 +192,7 @@ impl Writer<'_> {
                 let params: Vec<&Param> = about.params.iter().chain(family.common).collect();
                 let mut table = self.table(&params);
                 table["properties"][family.key] = json!({ "enum": spellings(about) });
-                // The load of a workload that has none of its own is that of its `scale`.
+                // A workload without a load of its own takes that of its `scale`.
                 if std::ptr::eq(family, &workload::FAMILY) && table["properties"]["load"].is_null()
                 {
                     table["properties"]["load"] = number(Range::Positive);
@@ -221,11 +221,11 @@ impl Writer<'_> {
         self.catalogue.entries(family).into_iter().flat_map(spellings).collect()
     }
 
-    /// A machine: in words, of one site, of several, or with the files of a Slurm.
+    /// Schema of a machine: a text, one site, several sites, or Slurm files.
     fn machine(&mut self) -> Json {
         let access: Vec<&Param> = access::PARAMS.iter().collect();
         let access = self.properties(&access);
-        // Partitions and reservations stand in the same table as the topology.
+        // Partitions and reservations are in the same table as the topology.
         let site = self.component(&scenario::SITE_FAMILY);
         let definition = &mut self.definitions["topology"]["anyOf"][0]["allOf"];
         for topology in definition.as_array_mut().into_iter().flatten() {
@@ -255,7 +255,7 @@ impl Writer<'_> {
                     "required": ["slurm"],
                     "additionalProperties": false,
                 },
-                // A topology that `[sweep]` gives.
+                // For a topology supplied by `[sweep]`.
                 { "type": "object", "not": { "anyOf": [
                     { "required": ["topology"] },
                     { "required": ["sites"] },
@@ -275,7 +275,7 @@ impl Writer<'_> {
     }
 }
 
-/// The name and the aliases of an entry.
+/// Name and aliases of an entry.
 fn spellings(about: &'static About) -> Vec<&'static str> {
     std::iter::once(about.name).chain(about.aliases.iter().copied()).collect()
 }
@@ -301,7 +301,7 @@ fn number(range: Range) -> Json {
     json!({ "type": "number", key: least, "maximum": most })
 }
 
-/// A default, which is written as TOML, as JSON.
+/// Converts a default from TOML to JSON.
 fn literal(text: &str) -> Json {
     let table: Option<toml::Table> = format!("value = {text}").parse().ok();
     let value = table.and_then(|mut table| table.remove("value"));

@@ -1,16 +1,17 @@
-//! The one operation on studies: put a value at a dotted path. `[sweep]` does it for every
-//! combination, and `--set` does it once.
+//! Setting a value at a dotted path, the only operation on studies.
+//!
+//! `[sweep]` does it for every combination, and `--set` does it once.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
 
 use crate::study::Refused;
 
-/// Puts a value at a path such as `workload.load` or `machine.sites[1].speed`.
+/// Sets a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
-/// Tables on the way that are missing are made. A component that is only a name becomes a table
-/// when a parameter of it is set: `allocator = "first_fit"` and `allocator.rotation` together are
-/// `{ name = "first_fit", rotation = … }`. A key with a dot in it is quoted, as in
+/// Missing tables on the way are created. A component given by name only becomes a table when one
+/// of its parameters is set: `allocator = "first_fit"` and `allocator.rotation` together are
+/// `{ name = "first_fit", rotation = … }`. A key that contains a dot is quoted, as in
 /// `sweep."workload.load"`.
 ///
 /// ```
@@ -24,8 +25,8 @@ use crate::study::Refused;
 /// ```
 ///
 /// # Errors
-/// If the path is no path, or leads through something that has no keys; the table is then
-/// unchanged but for tables made on the way.
+/// If the path is invalid, or leads through a value that has no keys; the table is then unchanged
+/// except for tables created on the way.
 pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     let steps = steps(path)?;
     let (last, way) = steps.split_last().expect("a path has at least one step");
@@ -44,7 +45,7 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Reads a `KEY=VALUE` of the command line. The value is TOML; a bare word that is not TOML is a
+/// Parses a `KEY=VALUE` of the command line. The value is TOML; a bare word that is not TOML is a
 /// text, so that names and paths need no quotes.
 ///
 /// ```
@@ -55,14 +56,15 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
 /// ```
 ///
 /// # Errors
-/// If there is no `=`, no key, or something that begins as a TOML text, list or table and is none.
+/// If there is no `=`, no key, no value, or a value that begins like a TOML text, list or table and
+/// is none.
 pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     let Some((key, value)) = text.split_once('=') else {
         return Err(Refused(format!("`--set {text}` has no `=`: write `--set KEY=VALUE`")));
     };
     let (key, value) = (key.trim(), value.trim());
     steps(key).map_err(|problem| Refused(format!("--set {text}: {problem}")))?;
-    // A line break would smuggle in a second key.
+    // A line break could add a second key.
     let parsed = if value.contains(['\n', '\r']) {
         None
     } else {
@@ -80,13 +82,13 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// How many steps a path has: where two settings meet, the shorter is laid down first, so that the
-/// longer is not lost.
+/// Number of steps of a path. If two settings overlap, the shorter path is applied first, so that
+/// the longer one is not lost.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }
 
-/// A path as problems spell it: without the quotes around a key with a dot.
+/// A path as written in problems: without quotes around a key that contains a dot.
 pub(crate) fn plain(path: &str) -> String {
     steps(path).map_or_else(
         |_| path.to_owned(),

@@ -1,4 +1,4 @@
-//! A study as it lies in a folder of results, and which runs it means.
+//! A study stored in a results folder, and the keys of its runs.
 
 use std::path::Path;
 
@@ -11,21 +11,18 @@ use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{Point, Windows, expand};
 use crate::study::{Refused, Replications, Study};
 
-/// A study in a folder of results.
+/// A study in a results folder.
 pub struct Stored {
-    /// The study.
     pub study: Study,
-    /// How it was asked for.
     pub asked: Asked,
-    /// Its scenarios.
     pub points: Vec<Point>,
-    /// The digest of the file that each scenario reads.
+    /// Digest of the input of each scenario.
     pub digests: Vec<Option<String>>,
 }
 
 impl Stored {
-    /// Reads that of a folder; how it was asked for is `guess` where the folder does not say it. Its inputs need not
-    /// be there any more.
+    /// Reads the study of a folder; `guess` supplies a missing `asked.toml`. Its input files need
+    /// not exist any more.
     ///
     /// # Errors
     /// One sentence, if it cannot be read.
@@ -36,7 +33,7 @@ impl Stored {
     ) -> Result<Stored, Refused> {
         let asked = Asked::read(folder)?.unwrap_or_else(guess);
         let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
-        // Under the name that it had: a study that gives itself none is called after its file.
+        // Under its original file name, after which a study without a name is called.
         let mut study =
             Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
         study.found = asked.found(folder);
@@ -53,15 +50,15 @@ impl Stored {
         Ok(Stored { study, asked, points, digests })
     }
 
-    /// The keys of the replications of a scenario, in the build that ran the study.
+    /// Keys of the replications of a scenario, in the build that ran the study.
     pub(crate) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.digests[point].clone();
         PointKeys::of(&self.study.catalogue, &self.points[point], digest, &self.asked.build)
     }
 }
 
-/// Of every run that the study may have, scenario by scenario and replication by replication: its key. This is the order
-/// in which runs are stored.
+/// Keys of all possible runs of a study, by scenario and replication. Runs are stored in this
+/// order.
 pub(crate) fn order<'a>(
     study: &'a Study,
     points: &'a [Point],

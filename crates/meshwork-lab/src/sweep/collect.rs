@@ -1,4 +1,4 @@
-//! The segments of a sweep, put together: the store is then what one process would have written.
+//! Merges the segments of a sweep; the store is then identical to that of a single process.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,29 +15,28 @@ use crate::study::stored::order;
 use crate::sweep::progress::{Missing, failures, missing};
 use crate::sweep::shard::{failure, stored};
 
-/// What was collected.
+/// Result of merging.
 pub struct Collected {
-    /// How many runs the store now has of this study and of others.
+    /// Number of runs now in the store, of this study and others.
     pub stored: usize,
-    /// What has not ended.
+    /// Runs that have not ended.
     pub missing: Missing,
-    /// The scenarios.
     pub points: Vec<Point>,
-    /// The runs that failed, one sentence each.
+    /// Failed runs, one sentence each.
     pub failures: Vec<String>,
-    /// What is worth a word, one sentence each.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Puts all that has ended into `runs.jsonl`. Once nothing is missing, the tables are written, and the segments, of
-/// which nothing is needed any more, are removed. To collect twice, or while shards run, is no harm.
+/// Merges all finished runs into `runs.jsonl`. Once nothing is missing, the tables are written, and
+/// the segments, no longer needed, are removed. Merging twice, or while shards run, is safe.
 ///
 /// # Errors
-/// If there is no sweep in the folder, somebody else collects, a run has two different results, or the folder cannot be
-/// written; `runs.jsonl` is then as it was.
+/// If there is no sweep in the folder, another process is merging, a run has two different results,
+/// or the folder cannot be written; `runs.jsonl` is then unchanged.
 ///
 /// # Complexity
-/// **O(n log n)** for *n* runs; 100 bytes of memory for each, and 64 MiB.
+/// **O(n log n)** for *n* runs; 100 bytes of memory per run, and 64 MiB.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;

@@ -1,9 +1,9 @@
-//! What the runs of a scenario cost, as far as that can be told beforehand.
+//! Estimated costs of the runs of a scenario.
 
 use meshwork::scenario::Scenario;
 
-/// The cost of a run by its size: its jobs, times the processors of the machine, times the load. Which unit that is
-/// nobody knows; it says which of two runs takes longer.
+/// Estimates the cost of a run as jobs times processors of the machine times load. The unit is
+/// arbitrary; only comparisons between runs are meaningful.
 #[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
     let number = |table: &str, key: &str| {
@@ -19,11 +19,12 @@ pub fn nominal(scenario: &Scenario) -> f64 {
     (jobs * machine * load).clamp(1.0, 1e15)
 }
 
-/// What a log counts of which nothing is known: it is the same for all scenarios that read one.
+/// Number of jobs assumed for a log of unknown length, the same for all scenarios.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
-/// What a run of each scenario takes, in seconds: the mean of those that were measured; where none was, its nominal cost
-/// at the speed of those that were. Where nothing was measured at all, the nominal cost itself.
+/// Estimates the duration of a run of each scenario in seconds from measured runs. A scenario with
+/// measured runs has their mean; others have their nominal cost times the seconds per unit of the
+/// measured ones. If nothing was measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);

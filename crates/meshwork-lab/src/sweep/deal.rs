@@ -1,13 +1,14 @@
-//! Which runs a shard has.
+//! Assignment of runs to shards.
 //!
-//! Runs are dealt by what they are expected to cost, the longest first, each to the shard that has least so far. What
-//! a deal depends on is the study and, where it is given, the file of the deal; never on what has ended, or on when a
-//! shard begins: two attempts at a shard have the same runs, and all shards together have every run once.
+//! Runs are assigned by expected cost, longest first, each to the shard with the least cost so far.
+//! The assignment depends only on the study and, if given, the file of the deal; never on which
+//! runs have ended or when a shard begins. So two attempts at a shard have the same runs, and all
+//! shards together have every run once.
 //!
-//! A file of a deal is a table, `scenario,seconds,replications`: the scenario from 1, what a run of it is expected to
-//! take, and which of its replications, from 0, are dealt: `0-4 7`, or `all` where their number depends on what they
-//! give. `meshwork submit` writes it once, before any shard begins: that is how what has ended, and how long it took,
-//! comes into a deal.
+//! The file of a deal is a table, `scenario,seconds,replications`: the scenario from 1, the
+//! expected duration of one of its runs, and its replications from 0: `0-4 7`, or `all` if their
+//! number depends on results. `meshwork submit` writes it once, before any shard begins; through
+//! it, finished runs and measured durations enter a deal.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,25 +24,25 @@ use crate::study::{Refused, Replications};
 use crate::sweep::cost::nominal;
 use crate::sweep::name::Shard;
 
-/// What is dealt, and what each part costs.
+/// The parts of a study and their costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
-    /// By scenario and replication.
+    /// Units with their costs, by scenario and replication.
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is dealt as a whole, because what it gives says how often it is run.
+/// Whether a scenario is assigned as a whole, because its results determine its replications.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
         Replications::Precision { .. } => true,
-        // Where two runs of a log are the same, no more are made.
+        // If two runs of a log are identical, no more are made.
         Replications::Fixed(count) => *count > 2 && has_same_jobs(&point.scenario),
         Replications::Windows { .. } => false,
     }
 }
 
-/// The parts of a scenario.
+/// Units of a scenario.
 pub(crate) fn units_of(
     replications: &Replications,
     point: &Point,
@@ -53,7 +54,7 @@ pub(crate) fn units_of(
 }
 
 impl Deal {
-    /// All of a study, at its nominal costs.
+    /// A deal of a whole study, at nominal costs.
     #[must_use]
     pub fn of(replications: &Replications, points: &[Point]) -> Deal {
         let mut units = Vec::new();
@@ -65,10 +66,10 @@ impl Deal {
         Deal { units }
     }
 
-    /// The runs of one shard, in the order in which they are to be run.
+    /// Units of one shard, in the order in which they are to be run.
     ///
     /// # Complexity
-    /// **O(n log n)** for *n* runs, and 32 bytes for each.
+    /// **O(n log n)** for *n* runs, and 32 bytes per run.
     #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =
@@ -89,13 +90,13 @@ impl Deal {
         own
     }
 
-    /// What all of it costs.
+    /// Total cost.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()
     }
 
-    /// The text of its file.
+    /// Text of the deal's file.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "scenario,seconds,replications\n".to_owned();
@@ -122,7 +123,7 @@ impl Deal {
     /// Reads the file of a deal of a study.
     ///
     /// # Errors
-    /// One sentence with the line, if it cannot be read or is none of this study.
+    /// One sentence with the line, if it cannot be read or belongs to another study.
     pub fn read(
         path: &Path,
         replications: &Replications,
@@ -151,7 +152,6 @@ impl Deal {
     }
 }
 
-/// A line of a deal.
 fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<(Unit, f64)>> {
     let cells: Vec<&str> = line.split(',').collect();
     let [scenario, seconds, numbers] = cells[..] else { return None };
@@ -175,13 +175,13 @@ fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<
     Some(units)
 }
 
-/// How many runs a part is, as far as that is known.
+/// Number of runs of a unit, as far as it is known.
 pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// A cost as a whole number, so that sums do not depend on their order: seconds in microseconds, and what is
-/// nominal in millionths.
+/// A cost as an integer, so that sums do not depend on their order. Seconds become microseconds,
+/// and nominal costs millionths.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }
@@ -215,7 +215,7 @@ mod tests {
             prop_assert_eq!(all, expected);
             let cost = |unit: &Unit| costs[unit.scenario].1;
             let loads: Vec<f64> = hands.iter().map(|hand| hand.iter().map(cost).sum()).collect();
-            // The longest first: whoever ends last began its last run before anybody else was done.
+            // Longest first: the last shard to end began its last unit before any other was done.
             let longest = units.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
             let mean = deal.cost() / of as f64;
             prop_assert!(loads.iter().all(|load| *load <= mean + longest + 1e-3));

@@ -1,4 +1,4 @@
-//! The runs of a study as a table: a row for each, in Parquet.
+//! Export of the runs of a study as a Parquet table with one row per run.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,20 @@ use meshwork::catalogue::Catalogue;
 
 use crate::study::Refused;
 
-/// The table of runs in a folder of results.
+/// Name of the table in a results folder.
 const TABLE: &str = "runs.parquet";
 
-/// Writes `runs.parquet`: the number of the scenario, from 1, the swept keys and their values, the replication, from 0,
-/// the key, every metric, and how many jobs finished, were refused and were unusable, for every run of the study
-/// that has ended, by scenario and replication. An empty cell is what was not measured. Gives its path.
+/// Writes `runs.parquet` and returns its path. A row holds the number of the scenario, from 1, the
+/// swept keys with their values, the replication, from 0, the key, every metric, and the numbers of
+/// finished jobs, refused jobs and unusable lines. It covers every finished run of the study, by
+/// scenario and replication. An empty cell means not measured.
 ///
 /// # Errors
-/// If there is no sweep in the folder, it cannot be read or written, or the program was built without the feature
-/// `parquet`.
+/// If there is no sweep in the folder, it cannot be read or written, or the program was built
+/// without the feature `parquet`.
 ///
 /// # Complexity
-/// Every run is read once; 50 bytes of memory for each.
+/// Every run is read once; 50 bytes of memory per run.
 #[cfg(feature = "parquet")]
 pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     let path = folder.join(TABLE);
@@ -26,7 +27,7 @@ pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> 
     Ok(path)
 }
 
-/// The same, without the feature that it needs.
+/// Fails: the program was built without the feature `parquet`.
 ///
 /// # Errors
 /// Always.
@@ -58,15 +59,15 @@ mod rows {
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
 
-    /// Rows that are written together.
+    /// Number of rows written together.
     const GROUP: usize = 1 << 14;
 
-    /// The columns of a group of rows.
     struct Group {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Swept keys whose values are numbers, and those whose values are not, by their place in the sweep.
+        /// Numeric swept keys by position in the sweep; `None` for a key whose values go to
+        /// `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,
@@ -165,7 +166,7 @@ mod rows {
             keys.filter(|(_, key)| archive.has(*key))
                 .map(move |(number, key)| (index, point, number, format!("{key:032x}")))
         });
-        // The metrics of all scenarios, in the order in which they are first measured.
+        // Metrics of all scenarios, in the order of their first appearance.
         let mut metrics: Vec<String> = Vec::new();
         for (index, _) in stored.points.iter().enumerate() {
             let first = stored.keys(index).of_replication(0);

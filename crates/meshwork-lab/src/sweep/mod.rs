@@ -1,11 +1,12 @@
-//! A study that several processes share: nobody leads, and nobody waits for anybody.
+//! Distribution of a study over several processes, without a coordinator.
 //!
-//! The one primitive is the **shard**: the *I*-th of *N* parts of a study. [`deal`] says which runs are in it, as a
-//! function of the study and of nothing else, so that any engine that starts a process with a number can run a study:
-//! an array of jobs, a pool of workers, a loop in a shell. [`mod@shard`] runs one, and writes what ends into a
-//! [segment](crate::run::store::SEGMENTS) of its own: no file has two writers, and there are no locks.
-//! [`mod@collect`] puts the segments together, and the store is then byte for byte what one process would have
-//! written. [`mod@progress`] says how far all are, from the files alone. [`script`] writes what an engine is given.
+//! The only primitive is the **shard**: the *I*-th of *N* parts of a study. [`deal`] assigns runs
+//! to it as a function of the study alone, so that any engine that starts numbered processes can
+//! run a study: a job array, a worker pool, a shell loop. [`mod@shard`] runs one, and writes
+//! finished runs into its own [segment](crate::run::store::SEGMENTS): no file has two writers, and
+//! there are no locks. [`mod@collect`] merges the segments into the store, which is then byte for
+//! byte that of a single process. [`mod@progress`] reports the progress from the files alone.
+//! [`script`] writes the input of an engine.
 
 pub mod collect;
 pub mod cost;

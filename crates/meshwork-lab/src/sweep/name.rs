@@ -1,32 +1,32 @@
-//! What a shard is called, and what an attempt at it.
+//! Names of shards and of attempts at them.
 
 use std::fmt;
 
 use crate::run::file::{host, plain};
 
-/// One of so many parts of a study.
+/// One of `of` parts of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 0.
+    /// Index of the shard, from 0.
     pub index: u64,
-    /// Of how many.
+    /// Number of shards.
     pub of: u64,
 }
 
-/// More shards than this are more than any engine starts; each has a file of its own.
+/// Limit on the number of shards: more than any engine starts, and each has its own file.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
 /// An engine that numbers the processes that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// The variable of the environment that has the number.
+    /// Environment variable that holds the number.
     pub variable: &'static str,
-    /// The first number.
+    /// Number of the first process.
     pub first: u64,
 }
 
-/// Those that are known, the innermost first: HyperQueue runs inside jobs of the others, which may be arrays
-/// themselves. LSF counts from 1, and says 0 where there is no array.
+/// Known engines, innermost first. HyperQueue runs inside jobs of the others, which may be arrays
+/// themselves. LSF counts from 1, and gives 0 outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -35,7 +35,7 @@ pub const COUNTERS: [Counter; 4] = [
 ];
 
 impl Shard {
-    /// Reads `I/N`, or `/N` with the number of the task that an engine has put into the environment.
+    /// Parses `I/N`, or `/N` with the task number taken from the engine's environment variable.
     ///
     /// ```
     /// use meshwork_lab::sweep::Shard;
@@ -47,7 +47,7 @@ impl Shard {
     /// ```
     ///
     /// # Errors
-    /// One sentence, if it is no shard.
+    /// One sentence, if the text is no valid shard.
     pub fn read(text: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let wrong = || {
             format!(
@@ -77,7 +77,7 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// What begins the names of its segments: `3of20`, and with the number of the deal, if there is one, `3of20d2`.
+    /// Prefix of the segment names: `3of20`, or `3of20d2` with the number of a deal.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
@@ -112,8 +112,8 @@ fn from_environment(
     ))
 }
 
-/// What tells this attempt from all others: the job and its restart, where an engine says so, the computer, and the
-/// process.
+/// Unique name of this attempt. It consists of job and restart number, if the engine gives them,
+/// host and process id.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

@@ -1,4 +1,4 @@
-//! What is to be submitted.
+//! Planning of a submission.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -14,20 +14,22 @@ use crate::sweep::progress::{Known, progress};
 use crate::sweep::script::SUBMISSIONS;
 use crate::sweep::shard::begin;
 
-/// What is to be submitted of a study.
+/// The plan of a submission.
 pub struct Plan {
-    /// What has not ended, and what it is expected to cost.
+    /// Unfinished runs and their expected costs.
     pub deal: Deal,
-    /// Whether its costs are seconds, because some runs have ended; else only their ratio means anything.
+    /// Whether costs are seconds, because some runs have ended; otherwise only their ratios are
+    /// meaningful.
     pub is_measured: bool,
-    /// How many processes still write in the folder.
+    /// Number of processes still writing to the folder.
     pub at_work: u64,
 }
 
-/// Looks at a study, and at what of it has ended in a folder. The folder is begun, unless nothing is to be written.
+/// Plans the unfinished runs of a study. The folder is begun, unless `writes` is `false`.
 ///
 /// # Errors
-/// If the study or its inputs are wrong, the folder holds another sweep, or it cannot be read or written.
+/// If the study or its inputs are invalid, the folder holds another sweep, or it cannot be read or
+/// written.
 pub fn plan(
     study: &Study,
     folder: &Path,
@@ -53,12 +55,12 @@ pub fn plan(
     Ok(Plan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// The file of the deal of a submission.
+/// Path of the deal of a submission.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// The number of the next submission, from 1: no deal and no script has it.
+/// The next submission number, from 1, that no deal and no script uses.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
@@ -66,8 +68,8 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Keeps a deal under the next number, for engines that need no script; gives its file. Two that do so at once get numbers
-/// of their own.
+/// Stores a deal under the next number, for engines that need no script, and returns its path.
+/// Concurrent calls get different numbers.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -77,7 +79,7 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     loop {
         let path = deal_of(folder, next_submission(folder));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // The name is ours; what is in it comes whole.
+            // The name is reserved; the content is written atomically.
             Ok(_) => {
                 write_whole(&path, deal.text().as_bytes())?;
                 return Ok(path);
@@ -88,12 +90,12 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// A task of about this length is worth its start, and short enough to find room.
+/// Target duration of a task: worth its start, and short enough to be scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl Plan {
-    /// How many shards fit: each takes half an hour, or half of the time that it has; where nobody knows how long runs
-    /// take, one for each, up to a limit.
+    /// Number of shards: each takes half an hour, or half of `time` if that is less. If durations
+    /// are unknown, there is one shard per part, up to `limit`.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

@@ -1,4 +1,4 @@
-//! How far a sweep is: from its files alone.
+//! Progress of a sweep, from its files alone.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,62 +20,61 @@ use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
-/// An attempt that has written nothing for so long is dead, or cut off: six beats, since what a file system
-/// knows of other computers' files may be a minute old.
+/// Time without writes after which an attempt counts as dead or disconnected. Six beats, since a
+/// shared file system may report file times of other computers a minute late.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
-/// Clocks that differ by less say nothing wrong.
+/// Tolerated difference between clocks.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Runs that are wanted, as far as that is known: where their number depends on what they give, it grows.
+    /// Number of runs needed, as far as known; it grows if it depends on results.
     pub total: u64,
-    /// Runs that have ended well.
+    /// Successful runs.
     pub done: u64,
-    /// Runs that go on now, as far as can be seen.
+    /// Estimated number of runs in progress.
     pub running: u64,
-    /// Runs that have neither ended nor go on.
+    /// Runs that have neither ended nor begun.
     pub missing: u64,
-    /// Runs that have failed.
     pub failed: u64,
-    /// Attempts that write, and those that stopped writing without an end.
+    /// Number of attempts that write, and of attempts that went silent without an end.
     pub attempts: (u64, u64),
-    /// Runs in a second, of those attempts that write; none where none does.
+    /// Runs per second of the writing attempts; `None` without any.
     pub rate: Option<f64>,
-    /// How many seconds it takes until all has ended, if they go on like this and share what is left evenly.
+    /// Estimated seconds until all runs have ended, if the current threads share the rest evenly.
     pub seconds_left: Option<f64>,
-    /// What is worth a word.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// What is known of a sweep.
+/// State of a sweep, as read from its folder.
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<Attempt>,
-    /// What the runs that have ended in segments took, in seconds, by key.
+    /// Duration in seconds of each run in a segment, by key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
     archive: Archive,
 }
 
-/// What of a sweep has not ended.
+/// The unfinished part of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
-    /// Its parts, by scenario and replication.
+    /// Unfinished units, by scenario and replication.
     pub units: Vec<Unit>,
-    /// How many runs that are, as far as is known.
+    /// Number of runs in them, as far as known.
     pub runs: u64,
-    /// How many runs are wanted.
+    /// Number of runs needed.
     pub total: u64,
-    /// How many of them failed.
+    /// Number of failed runs.
     pub failed: u64,
 }
 
 impl Known {
-    /// Reads a folder; changes nothing.
+    /// Reads a folder without changing it.
     pub(crate) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Known, Refused> {
         let stored = stored(catalogue, folder)?;
         let mut taken = BTreeMap::new();
@@ -92,13 +91,13 @@ impl Known {
         Ok(Known { stored, attempts, taken, failures, warnings, archive })
     }
 
-    /// What has not ended.
+    /// The unfinished part of the sweep.
     pub(crate) fn missing(&self) -> Missing {
         let find = |key: u128| self.archive.findings(&format!("{key:032x}"));
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// A deal of these parts: a run costs what those of its scenario have taken.
+    /// A deal of these units, using measured durations of runs of the same scenario.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -112,12 +111,12 @@ impl Known {
         Deal { units: units.iter().map(cost).collect() }
     }
 
-    /// Whether the time of any run is known.
+    /// Whether the duration of any run is known.
     pub(crate) fn is_measured(&self) -> bool {
         !self.taken.is_empty()
     }
 
-    /// What a run of each scenario takes.
+    /// Expected cost of a run of each scenario.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
@@ -142,7 +141,7 @@ impl Known {
     }
 }
 
-/// The runs that failed, by scenario and replication: those that `failures.csv` has, and those of segments.
+/// Failed runs by scenario and replication, from `failures.csv` and the segments.
 pub(crate) fn failures(
     folder: &Path,
     stored: &Stored,
@@ -157,7 +156,7 @@ pub(crate) fn failures(
     failures
 }
 
-/// What of a study is neither there nor has failed; `has` and `find` look for a run by its key.
+/// Runs of a study that are neither stored nor failed; `has` and `find` look up a run by key.
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),
@@ -220,7 +219,7 @@ pub(crate) fn missing(
     sum
 }
 
-/// How far the sweep in a folder is, and what has not ended.
+/// Progress of the sweep in a folder, and its unfinished part.
 ///
 /// # Errors
 /// If the folder cannot be read, or has no study.
@@ -278,8 +277,8 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(Progress, Missi
     ))
 }
 
-/// What time it is by the clock that stamps the files of a folder, which on a shared file system is not that of this
-/// computer; by the latter where nothing can be written.
+/// Current time by the clock that stamps the files of a folder. On a shared file system this is not
+/// the clock of this computer, which is used only if the folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

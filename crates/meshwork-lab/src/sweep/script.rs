@@ -1,6 +1,6 @@
-//! The script that an engine is given: one for all tasks of an array.
+//! Script for an engine: one for all tasks of an array.
 //!
-//! It is written to be read and changed by people: directives at the top, one command at the bottom.
+//! It is meant to be read and edited by people: directives at the top, one command at the bottom.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,73 +8,69 @@ use std::time::Duration;
 
 use crate::run::file::plain;
 
-/// What starts the processes of a sweep.
+/// Workload manager that starts the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// Slurm.
     Slurm,
     /// OpenPBS and PBS Professional.
     Pbs,
-    /// LSF.
     Lsf,
-    /// HyperQueue.
     Hq,
 }
 
-/// All that a script says.
+/// Contents of a script.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// Who reads it.
     pub engine: Engine,
-    /// What the study is called.
+    /// Name of the study.
     pub name: String,
-    /// The command `meshwork`, absolute; where it is a module of an interpreter, that and its words.
+    /// The absolute command `meshwork`; for a module of an interpreter, the interpreter and its
+    /// arguments.
     pub command: Vec<String>,
-    /// The folder of results, absolute.
+    /// Results folder, absolute.
     pub folder: PathBuf,
-    /// The settings of the command line.
+    /// `--set` settings from the command line.
     pub settings: Vec<String>,
-    /// The number of the submission: its files begin with it.
+    /// Number of the submission, with which its file names begin.
     pub number: u64,
-    /// How many shards there are.
     pub shards: u64,
-    /// How many tasks an array may have, at most.
+    /// Maximum number of tasks of an array.
     pub largest_array: u64,
-    /// How many tasks run at once, at most.
+    /// Maximum number of tasks running at once.
     pub max_parallel: u64,
-    /// How long a task may take.
+    /// Time limit of a task.
     pub time: Duration,
-    /// How much memory it may take, in bytes.
+    /// Memory limit of a task in bytes.
     pub memory: u64,
-    /// The partition, or queue.
+    /// Partition or queue.
     pub partition: Option<String>,
-    /// The account, or project.
+    /// Account or project.
     pub account: Option<String>,
 }
 
-/// A program that is to be started, and what it reads.
+/// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub words: Vec<String>,
-    /// The file that is its standard input, if it has one.
+    /// File for standard input; `None` if there is none.
     pub input: Option<PathBuf>,
 }
 
-/// The folder of scripts in a folder of results.
+/// Name of the folder of scripts in a results folder.
 pub const SUBMISSIONS: &str = "submit";
 
-/// The folder of what tasks print.
+/// Name of the folder of task output in a results folder.
 pub const LOGS: &str = "log";
 
-/// Of the time that a task has, no run begins in this part, its last.
+/// No run begins in the last 1/`LAST_PART` of a task's time.
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Whether the paths can stand in a script: directives have no common way of quoting.
+    /// Checks that the paths can be used in a script: directives have no common way of quoting.
     ///
     /// # Errors
-    /// One sentence, if one cannot.
+    /// One sentence, if a path cannot be used.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();
@@ -89,19 +85,19 @@ impl Script {
         })
     }
 
-    /// Where it is kept.
+    /// Path of the script.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.beside("sh")
     }
 
-    /// Where the deal is kept.
+    /// Path of the deal.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")
     }
 
-    /// Where the script that collects is kept.
+    /// Path of the merge script.
     #[must_use]
     pub fn collect_path(&self) -> PathBuf {
         self.beside("collect.sh")
@@ -115,7 +111,7 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// The first shard and the number of tasks of every array: one, unless they are more than an array may have.
+    /// First shard and number of tasks of each array; more than one only above the array limit.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);
@@ -125,12 +121,12 @@ impl Script {
             .collect()
     }
 
-    /// Tasks of one array that run at once.
+    /// Maximum number of tasks of one array running at once.
     fn at_once(&self) -> u64 {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
-    /// The tasks of an array, as this engine writes them.
+    /// Task range of an array in the syntax of this engine.
     fn tasks(&self, count: u64) -> String {
         let last = count - 1;
         match self.engine {
@@ -145,7 +141,7 @@ impl Script {
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("m{name}") }
     }
 
-    /// The text of the script.
+    /// Text of the script.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "#!/bin/bash\n".to_owned();
@@ -174,7 +170,8 @@ impl Script {
         text
     }
 
-    /// The number of the shard, as the shell computes it. Of several arrays each is told its first shard.
+    /// Shell expression for the index of the shard. With several arrays, each is given its first
+    /// shard.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {
@@ -264,7 +261,7 @@ impl Script {
         }
     }
 
-    /// What is called to submit it: once for each array.
+    /// Submission commands, one per array.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let path = self.path().display().to_string();
@@ -309,7 +306,7 @@ impl Script {
         arrays.iter().map(call).collect()
     }
 
-    /// The text of the script that collects, once no task runs any more.
+    /// Text of the merge script, which runs after all tasks.
     #[must_use]
     pub fn collect_text(&self) -> String {
         let job: String = format!("c{}", self.job()).chars().take(15).collect();
@@ -356,7 +353,8 @@ impl Script {
         text
     }
 
-    /// What is called to collect after these jobs, however they end; nothing where the engine knows no such order.
+    /// Command that submits the merge script after these jobs, however they end. Returns `None` if
+    /// the engine supports no such dependency.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -387,7 +385,7 @@ impl Script {
 }
 
 impl Engine {
-    /// The number of the job in what the engine has answered.
+    /// Parses the job id from the engine's answer.
     ///
     /// ```
     /// use meshwork_lab::sweep::script::Engine;
@@ -406,7 +404,7 @@ impl Engine {
         (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
     }
 
-    /// The word by which the command line knows it.
+    /// Name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -418,7 +416,7 @@ impl Engine {
     }
 }
 
-/// The largest array that `scontrol show config` tells: indices are below this number.
+/// Parses the maximum array size from `scontrol show config`; indices must be below it.
 ///
 /// ```
 /// use meshwork_lab::sweep::script::max_array_size;
@@ -430,18 +428,18 @@ pub fn max_array_size(config: &str) -> Option<u64> {
     line.split_once('=')?.1.trim().parse().ok()
 }
 
-/// Hours, minutes and seconds.
+/// Formats a duration as hours, minutes and seconds.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A word that a shell takes as it is.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A call as one would type it.
+/// Formats a command as typed in a shell.
 #[must_use]
 pub fn shown(call: &Call) -> String {
     let plain = |word: &str| {

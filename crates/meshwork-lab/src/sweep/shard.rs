@@ -1,4 +1,4 @@
-//! One attempt at a shard.
+//! An attempt at a shard.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,45 +17,43 @@ use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
 use crate::watch::recording::kept::Kept;
 
-/// What an attempt is to do.
+/// Parameters of an attempt.
 pub struct Work<'a> {
-    /// The folder of results, which all shards share.
+    /// Results folder, shared by all shards.
     pub folder: PathBuf,
-    /// Which shard.
     pub shard: Shard,
-    /// The file of the deal; without one all runs of the study are dealt.
+    /// File of the deal; `None` deals all runs of the study.
     pub deal: Option<PathBuf>,
-    /// How many threads run; 0 is as many as there are processors.
+    /// Number of threads; 0 uses one per processor.
     pub threads: usize,
-    /// The most memory that runs may take together, in bytes; `None` refuses nothing.
+    /// Limit on the memory of concurrent runs in bytes; `None` refuses nothing.
     pub max_memory: Option<u64>,
-    /// Is told after every run.
+    /// Called after every run.
     pub progress: &'a (dyn Fn(Progress) + Sync),
-    /// Looks on, if anyone does; results do not depend on it.
+    /// Observes the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
-    /// The build of the program.
     pub build: String,
-    /// Is asked before every run whether to stop.
+    /// Called before every run; `true` stops.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// How an attempt ended.
+/// Outcome of an attempt.
 pub struct Ended {
-    /// How far it came: runs that an earlier attempt had ended are counted as reused.
+    /// Progress; runs finished by an earlier attempt count as reused.
     pub progress: Progress,
-    /// Whether it was stopped before all was done.
+    /// Whether it was stopped early.
     pub stopped: bool,
-    /// What is worth a word.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
-    /// What failed: runs, or writing what they gave.
+    /// Failures of runs or of writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// Runs what a shard has and earlier attempts at it have not ended. What ends is appended to a segment of this
-/// attempt's own.
+/// Runs the shard's runs not completed by earlier attempts. Finished runs are appended to a segment
+/// of this attempt.
 ///
 /// # Errors
-/// If the study, its inputs, the deal or the folder are wrong; then nothing has run.
+/// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
 pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;
@@ -116,7 +114,7 @@ pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
     Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
 }
 
-/// A run that failed, in a sentence.
+/// Error sentence for a failed run.
 pub(crate) fn failure(
     study: &Study,
     points: &[Point],
@@ -129,7 +127,7 @@ pub(crate) fn failure(
     format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
 }
 
-/// The number of a deal, which its file begins with.
+/// Number of a deal, with which its file name begins.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())
@@ -142,11 +140,13 @@ fn threads(asked: usize) -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Begins a sweep in a folder, or finds it begun: the study stands there, and every process has the same one. All that begin
-/// at once write the same.
+/// Begins a sweep in a folder, or checks that this sweep was begun there. The folder holds the
+/// study, which must be the same for all processes. Processes that begin at the same time write
+/// identical files.
 ///
 /// # Errors
-/// If the folder holds another study, or was begun by another build of the program, or cannot be written.
+/// If the folder holds another study, or was begun with another build of the program, other
+/// settings or other inputs, or cannot be written.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -218,14 +218,14 @@ fn short(build: &str) -> &str {
     if shown.is_empty() { "one of before" } else { shown }
 }
 
-/// Whether any run lies in a folder, whoever ran it.
+/// Whether a folder holds any runs, of any build.
 fn has_runs(folder: &Path) -> bool {
     let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
-/// The study of the sweep that was begun in a folder, for whoever knows nothing but the folder: with its settings, under
-/// the name of its file, and with the places of what it reads.
+/// The study of the sweep begun in a folder, for callers that know only the folder. It has the
+/// settings, the file name and the input locations of the original study.
 ///
 /// # Errors
 /// One sentence, if there is none.
@@ -237,7 +237,7 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     Ok(study)
 }
 
-/// The study in a folder where a sweep was begun.
+/// The study and its points in a folder where a sweep was begun.
 ///
 /// # Errors
 /// One sentence, if there is none.

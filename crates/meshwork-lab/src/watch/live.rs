@@ -1,4 +1,4 @@
-//! A run to look at while it goes on: its events, one by one, as fast as they are taken.
+//! A run in progress, delivered event by event at the speed of its consumer.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -16,66 +16,60 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, point_at};
 use crate::study::{Refused, Study};
 
-/// How many events a run may be ahead of whoever looks at it.
+/// Maximum number of events by which a run is ahead of its consumer.
 const AHEAD: usize = 1024;
 
-/// Something that happened in a run, to keep.
+/// An owned copy of an event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Happening {
-    /// When.
     pub at: Time,
-    /// To which job: its place in the order of arrival.
+    /// Number of the job in order of arrival; `NOBODY` for an event of a node.
     pub id: JobId,
-    /// What.
     pub what: What,
 }
 
-/// What happened to a job.
+/// Kind of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// It joined the queue.
+    /// The job joined the queue.
     Arrived(Job),
-    /// It would not fit even the empty machine, and never joins the queue.
+    /// The job would not fit even the empty machine, and never joins the queue.
     Refused(Job),
-    /// It left the queue unserved.
+    /// The job left the queue unserved.
     TurnedAway,
-    /// It began to run there.
+    /// The job started.
     Started {
-        /// The index of its site.
+        /// Index of the site.
         site: usize,
-        /// What it holds.
         placement: Placement,
     },
-    /// It goes on there.
+    /// The job was moved.
     Moved {
-        /// What it now holds, on the same site.
+        /// New placement, on the same site.
         placement: Placement,
     },
-    /// It ended.
     Finished,
-    /// An outage stopped it, and it waits again.
+    /// An outage stopped the job, and it waits again.
     Interrupted,
-    /// No job, but a node went out of service.
+    /// A node went out of service.
     Down {
-        /// The index of its site.
+        /// Index of the site.
         site: usize,
-        /// Its number there.
         node: Node,
     },
-    /// A node is in service again.
+    /// A node returned to service.
     Up {
-        /// The index of its site.
+        /// Index of the site.
         site: usize,
-        /// Its number there.
         node: Node,
     },
 }
 
-/// The job of what happens to no job.
+/// Job id of events that concern no job.
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl Happening {
-    /// What an event means to whoever looks on; `None` where it changes nothing that is seen.
+    /// Converts an event; `None` for events without visible effect.
     #[must_use]
     pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
         let (id, what) = match event {
@@ -92,39 +86,39 @@ impl Happening {
             Event::Interrupted(run) => (run.id, What::Interrupted),
             Event::Down { site, node } => (NOBODY, What::Down { site: *site, node: *node }),
             Event::Up { site, node } => (NOBODY, What::Up { site: *site, node: *node }),
-            // Promises, and lines that are no jobs.
+            // Reservations, and lines that are no jobs.
             _ => return None,
         };
         Some(Happening { at: now, id, what })
     }
 }
 
-/// A run that waits for whoever looks at it.
+/// A running simulation that waits for its consumer.
 ///
-/// It has a thread of its own, which is never more than a fixed number of events ahead, so that an endless
-/// study can be looked at, stepped through and left at any time in bounded memory. Dropping it ends
+/// It has a thread of its own, which is at most a fixed number of events ahead, so that an endless
+/// study can be watched, stepped through and left at any time in bounded memory. Dropping it ends
 /// the run.
 pub struct Live {
     happenings: Receiver<Happening>,
     run: Option<JoinHandle<Result<Outcome, String>>>,
 }
 
-/// What comes next of a run.
+/// Result of waiting for an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// This happened.
     Happening(Happening),
-    /// Nothing within the time that was given: the run is computing.
+    /// No event within the timeout: the run is computing.
     Later,
     /// The run has ended with this outcome, or failed with this sentence.
     Ended(Result<Box<Outcome>, String>),
 }
 
 impl Live {
-    /// Starts one replication of one scenario of a study, counted from 0.
+    /// Starts a replication of a scenario of a study, both counted from 0.
     ///
     /// # Errors
-    /// If the study is wrong or has no such scenario, or its input cannot be opened.
+    /// If the study is invalid or has no such scenario, its input cannot be opened, or no thread
+    /// can be started.
     pub fn start(study: &Study, scenario: u64, replication: u64) -> Result<(Point, Live), Refused> {
         let point = point_at(study, scenario)?;
         let files = Files::of(study);
@@ -154,7 +148,7 @@ impl Live {
         Ok((point, Live { happenings, run: Some(run) }))
     }
 
-    /// What comes next, if it comes within this time.
+    /// Waits for the next event, at most for `patience`.
     pub fn next(&mut self, patience: Duration) -> Next {
         match self.happenings.recv_timeout(patience) {
             Ok(happening) => Next::Happening(happening),
@@ -169,7 +163,7 @@ impl Live {
     }
 }
 
-/// Tells all that happens; the run ends when nobody listens any more.
+/// Sends all events to the consumer; ends the run if the consumer is gone.
 struct Teller {
     sender: SyncSender<Happening>,
     is_alone: bool,

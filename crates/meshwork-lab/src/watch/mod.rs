@@ -1,4 +1,4 @@
-//! Looking at single runs: while they go on, or again from the store.
+//! Observing single runs, in progress or from the store.
 
 mod live;
 pub mod recording;
@@ -14,7 +14,7 @@ use meshwork::job::Dims;
 use meshwork::machine::{Block, Placement};
 use meshwork::topology::{Grid, Node};
 
-/// A node by itself, as it is held while it is out of service.
+/// Placement of a single node, as used for a node out of service.
 pub(crate) fn single(grid: &Grid, node: Node) -> Placement {
     Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into()
 }

@@ -1,4 +1,4 @@
-//! Who holds what, who waits, and what it amounts to, at one instant of a run.
+//! State of machine and queue at one instant of a run, with its key figures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,28 +9,27 @@ use meshwork::topology::{Node, Topology};
 
 use super::{Happening, What};
 
-/// A job that runs, and what it holds.
+/// A running job and its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// The job.
     pub job: Job,
-    /// The index of its site.
+    /// Index of its site.
     pub site: usize,
-    /// What it holds there.
     pub placement: Placement,
-    /// When it started.
+    /// Start time.
     pub since: Time,
 }
 
-/// A machine and its queue, put together from what happened.
+/// A machine and its queue, reconstructed from events.
 ///
-/// **O(log n)** for each event with *n* jobs in the system, besides the nodes that change hands.
+/// **O(log n)** for each event with *n* jobs in the system, plus the number of nodes that change
+/// owner.
 #[derive(Clone, Debug)]
 pub struct Scene {
     topologies: Vec<Topology>,
     owners: Vec<Vec<Option<JobId>>>,
     free: Vec<u32>,
-    /// Nodes that are out of service, by site.
+    /// Nodes out of service, by site.
     down: BTreeSet<(usize, Node)>,
     running: BTreeMap<JobId, Held>,
     waiting: BTreeMap<JobId, Job>,
@@ -44,7 +43,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// An empty machine of these sites.
+    /// An empty machine with these sites.
     #[must_use]
     pub fn new(topologies: Vec<Topology>) -> Scene {
         let owners = topologies.iter().map(|t| vec![None; t.grid().nodes() as usize]).collect();
@@ -66,7 +65,7 @@ impl Scene {
         }
     }
 
-    /// Lets time pass, in which nothing happens.
+    /// Advances time without an event.
     pub fn advance(&mut self, to: Time) {
         if to <= self.now {
             return;
@@ -80,7 +79,7 @@ impl Scene {
         self.now = to;
     }
 
-    /// Something happened.
+    /// Applies an event.
     pub fn apply(&mut self, happening: &Happening) {
         let Happening { at, id, what } = happening;
         self.advance(*at);
@@ -131,7 +130,8 @@ impl Scene {
         }
     }
 
-    /// Where several jobs are moved at one instant, one may be told to hold what another is still to leave.
+    /// Assigns nodes to a job. If several jobs move at one instant, one may be assigned nodes that
+    /// another has yet to leave.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
         placement.for_each_run(self.topologies[site].grid(), |start, count| {
@@ -154,67 +154,66 @@ impl Scene {
         });
     }
 
-    /// How each site is wired.
+    /// Topology of each site.
     #[must_use]
     pub fn topologies(&self) -> &[Topology] {
         &self.topologies
     }
 
-    /// Who holds a node.
+    /// The job that holds a node.
     #[must_use]
     pub fn owner(&self, site: usize, node: Node) -> Option<JobId> {
         self.owners[site][node as usize]
     }
 
-    /// Whether a node is out of service.
     #[must_use]
     pub fn is_down(&self, site: usize, node: Node) -> bool {
         self.down.contains(&(site, node))
     }
 
-    /// The nodes that are out of service, by site.
+    /// Nodes out of service, by site.
     #[must_use]
     pub fn down(&self) -> &BTreeSet<(usize, Node)> {
         &self.down
     }
 
-    /// How many nodes of a site are free.
+    /// Number of free nodes of a site.
     #[must_use]
     pub fn free_on(&self, site: usize) -> u32 {
         self.free[site]
     }
 
-    /// The jobs that run, in order of arrival.
+    /// Running jobs, in order of arrival.
     #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
     }
 
-    /// The jobs that wait, in order of arrival.
+    /// Waiting jobs, in order of arrival.
     #[must_use]
     pub fn waiting(&self) -> &BTreeMap<JobId, Job> {
         &self.waiting
     }
 
-    /// The present instant.
+    /// Current time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Jobs that have finished.
+    /// Number of finished jobs.
     #[must_use]
     pub fn finished(&self) -> u64 {
         self.finished
     }
 
-    /// Jobs that were refused or turned away.
+    /// Number of jobs that were refused or turned away.
     #[must_use]
     pub fn unserved(&self) -> u64 {
         self.unserved
     }
 
-    /// How much has happened.
+    /// Number of events applied.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
@@ -228,8 +227,8 @@ impl Scene {
         self.free.iter().map(|&free| u64::from(free)).sum()
     }
 
-    /// Processors that are free although the oldest waiting job asks for no more than are free on some
-    /// site.
+    /// Number of free nodes, if the oldest waiting job requests no more than are free on some site;
+    /// else 0.
     fn fragmented(&self) -> u64 {
         let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
         let is_blocked =
@@ -237,20 +236,21 @@ impl Scene {
         if is_blocked { self.free_nodes() } else { 0 }
     }
 
-    /// The share of processors that are held now.
+    /// Current share of nodes that are held or out of service.
     #[must_use]
     pub fn utilization(&self) -> f64 {
         1.0 - self.free_nodes() as f64 / self.nodes() as f64
     }
 
-    /// The share of processors that are free now although the oldest waiting job asks for no more than
-    /// are free on some site.
+    /// Current fragmentation: the share of nodes that are free while the oldest job is blocked. The
+    /// job counts as blocked if it requests no more nodes than are free on some site.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
     }
 
-    /// Means of utilization and fragmentation since the first arrival; `None` before time has passed.
+    /// Means of utilization and fragmentation since the first arrival; `None` before time has
+    /// passed.
     #[must_use]
     pub fn means(&self) -> Option<(f64, f64)> {
         let area = (self.now - self.began?) * self.nodes() as f64;
@@ -268,7 +268,7 @@ mod tests {
     use crate::Study;
     use crate::watch::{Live, Next, Scene, What};
 
-    /// Against the recorder, which watches the same run; and the books of nodes.
+    /// Compares the scene with the recorder on the same run, and checks the node counts.
     fn agree(scheduler: &str) -> f64 {
         let text = format!(
             "scheduler = '{scheduler}'\nmachine = {{ topology = 'mesh', dims = [8, 6] }}\n\
@@ -285,7 +285,8 @@ mod tests {
                 Next::Ended(outcome) => break outcome.unwrap(),
             };
             scene.apply(&happening);
-            // While several jobs move at one instant, some hold what others are still to leave.
+            // While several jobs move at one instant, some hold nodes that others have yet to
+            // leave.
             if matches!(happening.what, What::Moved { .. }) {
                 continue;
             }

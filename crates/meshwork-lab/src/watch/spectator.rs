@@ -1,4 +1,4 @@
-//! Looking at one of many runs, now and then, without being in their way.
+//! Periodic snapshots of one of many runs, without delaying them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,33 +11,32 @@ use super::{Happening, Scene};
 use crate::findings::summary::label;
 use crate::study::expand::Point;
 
-/// How often a picture is taken.
+/// Interval between snapshots.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// After how many events the clock is looked at: reading it costs more than an event does.
+/// Events between two checks of the clock: reading it costs more than an event.
 const EVENTS: u32 = 64;
 
-/// The most processors of a machine that is followed: a picture of more has no pixels for them, and takes
-/// long to take.
+/// Maximum number of nodes of an observed machine. A picture of a larger one has too few pixels,
+/// and its snapshot takes too long.
 const MAX_NODES: u64 = 1 << 16;
 
-/// What is seen of a run.
+/// Snapshot of a run.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The swept values of its scenario, in words; empty where nothing is swept.
+    /// Label of the scenario with its swept values; empty if nothing is swept.
     pub scenario: String,
-    /// Which replication it is, from 0.
+    /// Replication number, from 0.
     pub replication: u64,
-    /// Who holds what, and who waits.
     pub scene: Scene,
-    /// Whether the run is over, and this is how it ended.
+    /// Whether the run has ended, so that this is its final state.
     pub ended: bool,
 }
 
-/// Follows one run at a time, whichever begins next after the last one has ended, and keeps a picture
-/// of it that is at most about half a second old while it runs.
+/// Observer of one run at a time that keeps its latest snapshot. After a run has ended, the next
+/// one to begin is observed. While a run goes on, its snapshot is at most about half a second old.
 ///
-/// The other runs are not looked at, and cost nothing.
+/// The other runs are not observed, and cost nothing.
 #[derive(Debug, Default)]
 pub struct Spectator {
     is_busy: AtomicBool,
@@ -45,14 +44,14 @@ pub struct Spectator {
 }
 
 impl Spectator {
-    /// The last picture.
+    /// The latest snapshot.
     #[must_use]
     pub fn view(&self) -> Option<View> {
         let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Keeps a picture, if the last one is old or this one has to be; says whether it is kept.
+    /// Stores a snapshot if the last one is old or `has_to_be`; returns whether it was stored.
     fn take(&self, view: &View, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
@@ -62,8 +61,8 @@ impl Spectator {
         is_due
     }
 
-    /// Follows a run that is about to begin, if no other is followed and its machine has at most
-    /// 65,536 processors.
+    /// Observes a run that is about to begin. Returns `None` if another is being observed or the
+    /// machine has more than 65,536 nodes.
     #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
@@ -77,20 +76,21 @@ impl Spectator {
     }
 }
 
-/// Puts together what happens in the run that is followed.
+/// Observer that updates the snapshot of the observed run.
 struct Follower<'a> {
     spectator: &'a Spectator,
     view: View,
-    /// Since a picture was last thought of.
+    /// Number of events since the clock was last checked.
     events: u32,
-    /// Whether the picture that is kept is of this run.
+    /// Whether the stored snapshot is of this run.
     is_shown: bool,
 }
 
 impl Observer for Follower<'_> {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         let Some(happening) = Happening::of(now, event) else { return };
-        // Within an instant jobs have gone and others not yet come: the picture is of its end.
+        // Within an instant some jobs have left and others not yet started: the snapshot is taken
+        // at its end.
         if self.events >= EVENTS && now > self.view.scene.now() {
             self.events = 0;
             self.is_shown |= self.spectator.take(&self.view, false);
@@ -101,7 +101,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Whoever was shown this run is shown how it ended, and does not go on seeing it run.
+    /// Stores the final state, if this run was shown before.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

@@ -1,10 +1,10 @@
-//! Whether what a paper says holds in our runs.
+//! Judgement of the claims of a paper by our runs.
 //!
-//! A claim is tested in cells: all combinations of swept values that it leaves open. In a cell,
-//! replications are compared one by one, since they have the same jobs, and the 95 % interval of the
+//! A claim is tested in cells, the combinations of swept values that it leaves open. In a cell,
+//! replications are compared pairwise, since they have the same jobs, and the 95 % interval of the
 //! difference decides: a cell holds if the whole interval is on the right side of the bound, fails
-//! if it is on the wrong side, and is open if it contains the bound. Where there is only one
-//! replication, or the claim says so, means decide alone.
+//! if it is on the wrong side, and is open if it contains the bound. With only one replication, or
+//! if the claim says so, means alone decide.
 //!
 //! | file | columns |
 //! |---|---|
@@ -27,14 +27,14 @@ use crate::study::expand::Point;
 use crate::study::{Check, Choice, Claim, Refused, Relation, Study, Test, same};
 use crate::visible::visible;
 
-/// What our runs say of a claim.
+/// Verdict of our runs on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It holds in as many cells as it says.
+    /// It holds in the required number of cells.
     BorneOut,
-    /// It cannot hold in so many, whatever the open cells turn out to be.
+    /// It cannot hold in enough cells, whatever the open ones turn out to be.
     NotBorneOut,
-    /// The intervals do not tell.
+    /// The intervals do not decide.
     Undecided,
     /// There is nothing to check it with.
     NotCheckable,
@@ -51,36 +51,33 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How a claim fares in a cell.
+/// State of a claim in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// It holds there.
     Yes,
-    /// It does not.
     No,
     /// The interval contains the bound, or something was not measured.
     Open,
 }
 
-/// One combination of swept values, and what was found in it.
+/// A combination of swept values and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The swept values that tell it from the other cells of the claim.
+    /// Swept values that distinguish it from the other cells of the claim.
     pub at: Choice,
-    /// Whether the claim holds in it.
     pub holds: Holds,
-    /// The size of the jobs, where only those of one are looked at.
+    /// Job size, if only jobs of one size are judged.
     pub size: Option<u64>,
-    /// The mean of what is judged: a metric, or at the end of a trend a metric or a ratio.
+    /// Mean of the judged metric, or of the ratio at the end of a trend.
     pub of: Option<f64>,
-    /// The mean of what it is compared with, if it is.
+    /// Mean of the reference, if there is one.
     pub to: Option<f64>,
-    /// Whether it is compared by the difference, and not by the ratio.
+    /// Whether the comparison is a difference instead of a ratio.
     pub by_difference: bool,
 }
 
 impl Cell {
-    /// What is judged over what it is compared with, if it is, or less that.
+    /// Ratio or difference of `of` and `to`, if both are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -88,29 +85,27 @@ impl Cell {
     }
 }
 
-/// A claim and what became of it.
+/// A claim and its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The claim.
     pub claim: Claim,
-    /// What our runs say.
     pub verdict: Verdict,
-    /// In how many cells it must hold.
+    /// Number of cells in which it must hold.
     pub needed: u64,
-    /// The cells, in the order of the sweep.
+    /// Cells in the order of the sweep.
     pub cells: Vec<Cell>,
-    /// Why it cannot be checked, if it cannot.
+    /// Reason why it cannot be checked, if so.
     pub why: Option<String>,
 }
 
 impl Judgement {
-    /// In how many cells the claim fares like this.
+    /// Number of cells in this state.
     #[must_use]
     pub fn count(&self, holds: Holds) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// The claim, the verdict and every cell.
+    /// The claim, the verdict and every cell as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &Cell| {
@@ -141,7 +136,7 @@ impl Judgement {
         })
     }
 
-    /// The numbers of one cell in words, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
+    /// Formats the numbers of a cell, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
     #[must_use]
     pub fn words(cell: &Cell) -> String {
         let mut at = label(&cell.at);
@@ -161,7 +156,7 @@ impl Judgement {
     }
 }
 
-/// A number with four significant digits.
+/// Formats a number with four significant digits.
 fn digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
@@ -175,14 +170,13 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// Judges every claim of a study by its runs.
 #[must_use]
 pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgement> {
     let court = Court { points, results };
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
-/// Claims that cannot be checked because their study has not run.
+/// Judgements of claims that cannot be checked because their study has not run.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &Claim| Judgement {
@@ -198,7 +192,7 @@ pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     study.claims.iter().map(judgement).collect()
 }
 
-/// Writes `claims.csv`, or removes the one that another study left.
+/// Writes `claims.csv`, or removes one left by another study.
 ///
 /// # Errors
 /// One sentence that names the file.
@@ -239,7 +233,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// A test, and the sizes of the jobs that are looked at, if not all are.
+/// A test, with the sizes of the judged and of the reference jobs; `None` takes all.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -251,10 +245,10 @@ struct Court<'a> {
     results: &'a Results,
 }
 
-/// A replication and what it measured.
+/// A replication and its measured value.
 type Measured = (u64, f64);
 
-/// In place of a replication: a run that stands for all of them.
+/// Replication number of a run that stands for all of them.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
@@ -307,7 +301,7 @@ impl Court<'_> {
         judgement
     }
 
-    /// The cells of a claim, of all jobs or of those of one size against those of another.
+    /// Cells of a claim, for all jobs or for a pair of job sizes.
     fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<Cell> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
@@ -401,7 +395,8 @@ impl Court<'_> {
                     None => Vec::new(),
                     Some(partner) => {
                         let theirs = self.theirs(partner, ask);
-                        // Where one side is a single run for all replications, those of the other count.
+                        // If one side is a single run for all replications, use the replications of
+                        // the other.
                         let of_theirs = matches!(ours[..], [(EVERY, _)]);
                         let replications = if of_theirs { &theirs } else { &ours };
                         let both = |&(replication, _): &Measured| {
@@ -441,7 +436,7 @@ impl Court<'_> {
         cells
     }
 
-    /// The scenarios with this choice that the claim is about.
+    /// Scenarios with this choice that the claim is about.
     fn judged<'b>(&'b self, test: &'b Test, of: &'b Choice) -> impl Iterator<Item = usize> + 'b {
         (0..self.points.len()).filter(move |&index| {
             let swept = &self.points[index].swept;
@@ -450,14 +445,14 @@ impl Court<'_> {
             };
             of.iter().all(|(key, value)| has(key, value))
                 && test.only.iter().all(|(key, values)| {
-                    // What is judged overrules `where`.
+                    // The judged choice overrides `where`.
                     of.iter().any(|(own, _)| own == key)
                         || values.iter().any(|value| has(key, value))
                 })
         })
     }
 
-    /// The scenario that differs from this one only in having the values of `to`.
+    /// The scenario that equals this one except for the values of `to`.
     fn partner(&self, index: usize, to: &Choice) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -468,7 +463,7 @@ impl Court<'_> {
         })
     }
 
-    /// The scenarios that differ from this one in the keys of `of`, and in no others.
+    /// Scenarios that differ from this one only in keys of `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b Choice) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -479,7 +474,7 @@ impl Court<'_> {
         })
     }
 
-    /// What tells a cell from the others: the swept values that the claim leaves open.
+    /// Swept values left open by the claim, which identify a cell.
     fn place(&self, index: usize, test: &Test, of: &Choice) -> Choice {
         let is_open = |key: &str| {
             let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);
@@ -488,12 +483,12 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    /// What the jobs that are judged measured in each replication.
+    /// Values of the judged jobs by replication.
     fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.of_size)
     }
 
-    /// What the jobs that they are compared with measured.
+    /// Values of the reference jobs by replication.
     fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.to_size)
     }
@@ -515,7 +510,7 @@ fn mean_of(values: &[Measured]) -> Option<f64> {
     mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
 }
 
-/// A difference for each replication that both have.
+/// Differences for replications present in both.
 fn paired(
     ours: &[Measured],
     theirs: &[Measured],
@@ -529,7 +524,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// What was measured in this replication, of values whose replications rise.
+/// Value of a replication, from values sorted by replication.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);
@@ -538,7 +533,7 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// Whether the mean of these is above 0, as far as their interval tells.
+/// Whether the mean is above 0, as far as its interval decides.
 fn is_positive(differences: &[f64], by_means: bool) -> Holds {
     let Some(mean) = mean(differences) else { return Holds::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -552,7 +547,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> Holds {
     }
 }
 
-/// Whether the mean of these is 0 or more: of several that are best, each is.
+/// Whether the mean is 0 or more; ties for the best all count as best.
 fn is_not_negative(differences: &[f64]) -> Holds {
     match mean(differences) {
         None => Holds::Open,
@@ -561,7 +556,7 @@ fn is_not_negative(differences: &[f64]) -> Holds {
     }
 }
 
-/// A cell holds if all of its parts do, and fails if one does.
+/// A cell holds if all of its parts hold, and fails if one fails.
 fn both(parts: impl Iterator<Item = Holds>) -> Holds {
     parts.fold(Holds::Yes, |all, part| match (all, part) {
         (Holds::No, _) | (_, Holds::No) => Holds::No,
@@ -587,7 +582,7 @@ mod tests {
         Finding { name: "wait".to_owned(), value, batches: Vec::new() }
     }
 
-    /// Judges one claim on runs whose waits are given: for each scenario, one for each replication.
+    /// Judges a claim on runs with these waits, by scenario and replication.
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
         let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();

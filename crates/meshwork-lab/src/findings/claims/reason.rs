@@ -1,13 +1,14 @@
-//! Why a verdict is what it is, in words.
+//! Explanations of verdicts.
 
 use super::{Holds, Judgement, Verdict};
 
-/// Cells that are told one by one.
+/// Maximum number of cells listed one by one.
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
-    /// In how many scenarios the claim holds, with the numbers of those that decide: where it is not
-    /// borne out, of those that speak against it. Where it cannot be checked, why.
+    /// Number of scenarios in which the claim holds, with the numbers of the decisive ones. For a
+    /// claim that is not borne out, these are the cells that contradict it. For one that cannot be
+    /// checked, returns the reason.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

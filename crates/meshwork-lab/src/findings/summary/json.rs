@@ -1,4 +1,4 @@
-//! A summary as JSON.
+//! JSON form of a summary.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -6,11 +6,11 @@ use super::{Difference, Means, OwnerRow, Row, SizeRow, Summary};
 use crate::findings::statistics::{Interval, Method};
 
 impl Summary {
-    /// One object for each scenario: the swept keys under `scenario`, and under `metrics` each
-    /// metric's `mean`, `half_width`, `replications` and `method`; `null` is what was not measured. `growing`
-    /// says whether the queue grows over the whole run. Where they
-    /// were asked for, `by_size` and `differences`; where speeds of sites were drawn, `speeds`, a list
-    /// for each replication; where runs failed, `failures`.
+    /// Converts the summary to one JSON object per scenario. It has the swept keys under
+    /// `scenario`, and under `metrics` each metric's `mean`, `half_width`, `replications` and
+    /// `method`, with `null` for missing values. `growing` tells whether the queue grows over the
+    /// whole run. If requested, there are `by_size` and `differences`; with random speeds of sites,
+    /// `speeds`, a list per replication; with failed runs, `failures`.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(Row::json).collect()

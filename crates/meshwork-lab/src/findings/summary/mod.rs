@@ -1,24 +1,26 @@
-//! Means with intervals, by scenario; differences from a baseline; the tables they make.
+//! Means with intervals by scenario, differences from a baseline, and their tables.
 //!
-//! Every table is tidy: one row for each scenario and metric, so that a column has one meaning.
+//! Every table is tidy, with one row per scenario and metric, so that a column has one meaning.
 //!
-//! | file | columns, after those of the swept keys |
-//! |---|---|
-//! | `summary.csv` | `metric, mean, half_width, replications, method` |
-//! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
-//! | `by_user.csv` | `user, jobs, metric, mean, half_width, replications` |
-//! | `by_group.csv` | `group, jobs, metric, mean, half_width, replications` |
-//! | `by_application.csv` | `application, jobs, metric, mean, half_width, replications` |
-//! | `by_queue.csv` | `queue, jobs, metric, mean, half_width, replications` |
-//! | `by_partition.csv` | `partition, jobs, metric, mean, half_width, replications` |
-//! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications, method` |
-//! | `speeds.csv` | `replication, site, speed` |
-//! | `failures.csv` | `replication, message` |
+//! Files, with their columns after those of the swept keys:
 //!
-//! An empty cell is what was not measured. Half widths are those of 95 % intervals; `method` says where they
-//! come from: `replications` with jobs or draws of their own; `windows` of one log, which `replications` then counts;
-//! or, of a single run, `batch_means`: batches of jobs that arrived one after the other. Differences are paired,
-//! replication by replication, window by window, or batch by batch of the same jobs.
+//! - `summary.csv`: `metric, mean, half_width, replications, method`
+//! - `by_size.csv`: `size, jobs, metric, mean, half_width, replications`
+//! - `by_user.csv`: `user, jobs, metric, mean, half_width, replications`
+//! - `by_group.csv`: `group, jobs, metric, mean, half_width, replications`
+//! - `by_application.csv`: `application, jobs, metric, mean, half_width, replications`
+//! - `by_queue.csv`: `queue, jobs, metric, mean, half_width, replications`
+//! - `by_partition.csv`: `partition, jobs, metric, mean, half_width, replications`
+//! - `comparison.csv`:
+//!   `compared, baseline, metric, difference, half_width, relative, replications, method`
+//! - `speeds.csv`: `replication, site, speed`
+//! - `failures.csv`: `replication, message`
+//!
+//! An empty cell means not measured. Half widths are those of 95 % intervals; `method` gives their
+//! source: `replications` with their own jobs or random numbers; `windows` of one log, in which
+//! case `replications` is their number; or, for a single run, `batch_means`, from batches of
+//! consecutive jobs. Differences are paired by replication, by window, or by batch of the same
+//! jobs.
 
 mod json;
 mod tables;
@@ -40,78 +42,74 @@ use crate::run::file::write_whole;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Refused, Study};
 
-/// A metric and what was found of it.
+/// Metrics with their means and intervals.
 pub type Means = Vec<(String, Interval)>;
 
-/// One scenario.
+/// Results of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The swept keys and their values, as written.
+    /// Swept keys and their values, as written.
     pub swept: Vec<(String, Value)>,
-    /// Each metric, in the order of the list.
+    /// Metrics in canonical order, those named by the study first.
     pub metrics: Means,
-    /// The jobs of each size, where that was asked for.
+    /// Results by job size, if requested.
     pub by_size: Vec<SizeRow>,
-    /// The jobs of each owner, by all of it that was asked for.
+    /// Results by owner, for each requested kind of owner.
     pub by_owner: BTreeMap<By, Vec<OwnerRow>>,
-    /// The speed of each site, replication by replication, where they were drawn.
+    /// Speed of each site by replication, if drawn at random.
     pub speeds: Vec<(u64, Vec<f64>)>,
-    /// How it differs from each baseline, where that was asked for.
+    /// Differences from each baseline, if requested.
     pub differences: Vec<Difference>,
-    /// Why runs failed: replication and sentence.
+    /// Failed runs: replication and reason.
     pub failures: Vec<(u64, String)>,
     /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
-    /// Whether its one run stands for all replications, because nothing in them differs.
+    /// Whether its single run stands for all replications, because they do not differ.
     pub constant: bool,
 }
 
 impl Row {
-    /// The jobs of each owner by one of these; none, where that was not asked for.
+    /// Results by this kind of owner; empty if not requested.
     #[must_use]
     pub fn owners(&self, by: By) -> &[OwnerRow] {
         self.by_owner.get(&by).map_or(&[], |owners| owners)
     }
 }
 
-/// The jobs of one size of one scenario.
+/// Results of the jobs of one size class in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeRow {
-    /// The size; the largest of its class.
+    /// Largest size of the class.
     pub size: u64,
-    /// How many of them finished, in all replications together.
+    /// Number of finished jobs in all replications.
     pub jobs: u64,
-    /// Their metrics.
     pub metrics: Means,
 }
 
-/// The jobs of one owner of one scenario.
+/// Results of the jobs of one owner in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnerRow {
-    /// What the workload calls them; `unknown` for the jobs of which it does not say.
+    /// Name in the workload; `unknown` for jobs whose owner is unknown.
     pub name: String,
-    /// How many of their jobs finished, in all replications together.
+    /// Number of finished jobs in all replications.
     pub jobs: u64,
-    /// Their metrics.
     pub metrics: Means,
 }
 
-/// How one scenario differs from the one that has the baseline's value instead of its own.
+/// Differences of a scenario from the one that has the baseline's value instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What is compared with what.
     pub baseline: Baseline,
-    /// Each metric: this scenario minus the baseline, replication by replication, and the difference
-    /// as a share of the baseline's mean.
+    /// Per metric, this scenario minus the baseline, paired by replication. The last value is the
+    /// difference relative to the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
 }
 
-/// Every scenario of a study, in the order of the sweep.
+/// Results of a study, by scenario in the order of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// The scenarios.
     pub rows: Vec<Row>,
-    /// What their metrics mean.
+    /// Descriptions of the metrics.
     pub meanings: Meanings,
 }
 
@@ -159,8 +157,8 @@ impl Summary {
         Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
-    /// Writes the tables into a folder, each whole or not at all; one that an earlier study left and
-    /// this one has not is removed.
+    /// Writes the tables into a folder, each atomically, and removes obsolete ones of an earlier
+    /// study.
     ///
     /// # Errors
     /// One sentence that names the file.
@@ -185,7 +183,7 @@ impl Summary {
     }
 }
 
-/// A value of a study as a cell or a label: texts without their quotes, all else as TOML.
+/// Formats a value of a study for a cell or label: texts without quotes, all else as TOML.
 ///
 /// ```
 /// use meshwork_lab::findings::summary::shown;
@@ -197,7 +195,7 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A scenario in words, for messages: its swept keys and their values.
+/// Label of a scenario in messages: its swept keys and their values.
 #[must_use]
 pub fn label(swept: &[(String, Value)]) -> String {
     let words: Vec<String> =
@@ -205,13 +203,13 @@ pub fn label(swept: &[(String, Value)]) -> String {
     words.join(", ")
 }
 
-/// The metrics that a study names, in its order; nothing where it names none.
+/// Metrics named by a study, in its order; empty if it names none.
 fn asked_order(point: &Point) -> Vec<String> {
     let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()
 }
 
-/// Metrics in the order in which the study names them; those that it does not name come last, as they are.
+/// Sorts metrics in the order in which the study names them; others come last, unsorted.
 fn in_order<T>(mut metrics: Vec<T>, order: &[String], name: impl Fn(&T) -> &String) -> Vec<T> {
     let place = |metric: &T| order.iter().position(|own| own == name(metric));
     metrics.sort_by_key(|metric| place(metric).unwrap_or(order.len()));

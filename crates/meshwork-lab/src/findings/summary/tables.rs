@@ -1,4 +1,4 @@
-//! A summary as the CSV files of a folder.
+//! CSV form of a summary.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
 
-/// Jobs of one kind: what the kind is called, how many there are, and their metrics.
+/// Class of jobs: name, number of jobs and metrics.
 type Class<'a> = (String, u64, &'a Means);
 
 fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {
@@ -18,7 +18,7 @@ fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {
 }
 
 impl Summary {
-    /// `summary.csv`.
+    /// Text of `summary.csv`.
     #[must_use]
     pub fn csv(&self) -> String {
         let columns = ["metric", "mean", "half_width", "replications", "method"];
@@ -35,7 +35,7 @@ impl Summary {
         })
     }
 
-    /// `by_size.csv`, where that was asked for.
+    /// Text of `by_size.csv`, if requested.
     #[must_use]
     pub fn by_size_csv(&self) -> Option<String> {
         self.by_class_csv("size", |row| {
@@ -43,13 +43,13 @@ impl Summary {
         })
     }
 
-    /// `by_user.csv`, or that of what else jobs are told apart by, where that was asked for.
+    /// Text of `by_user.csv`, or of the table of another kind of owner, if requested.
     #[must_use]
     pub fn by_owner_csv(&self, by: By) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
 
-    /// One row for each class of jobs and metric; nothing if no scenario has classes.
+    /// One row per class of jobs and metric; `None` if no scenario has classes.
     fn by_class_csv(&self, class: &str, of: impl Fn(&Row) -> Vec<Class<'_>>) -> Option<String> {
         if self.rows.iter().all(|row| of(row).is_empty()) {
             return None;
@@ -71,7 +71,7 @@ impl Summary {
         }))
     }
 
-    /// `comparison.csv`, where that was asked for.
+    /// Text of `comparison.csv`, if requested.
     #[must_use]
     pub fn comparison_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.differences.is_empty()) {
@@ -105,7 +105,7 @@ impl Summary {
         }))
     }
 
-    /// `speeds.csv`, where speeds were drawn.
+    /// Text of `speeds.csv`, if speeds were drawn at random.
     #[must_use]
     pub fn speeds_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.speeds.is_empty()) {
@@ -120,7 +120,7 @@ impl Summary {
         }))
     }
 
-    /// `failures.csv`, where runs failed.
+    /// Text of `failures.csv`, if runs failed.
     #[must_use]
     pub fn failures_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.failures.is_empty()) {

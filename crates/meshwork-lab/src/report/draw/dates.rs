@@ -1,4 +1,4 @@
-//! Dates along an axis, where it is known when its clock is at 0.
+//! Date ticks of an axis whose clock has a known start.
 
 use crate::date::{civil, days, written};
 use crate::report::views::Dates;
@@ -30,22 +30,22 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Steps of whole months.
+/// Steps in whole months.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
-/// What a month takes on average, in seconds.
+/// Average length of a month in seconds.
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// The first Monday of the calendar: weeks begin with it.
+/// The first Monday after 1970-01-01: weeks begin with it.
 const MONDAY: i64 = 4 * DAY;
 
-/// Whether a year has four digits, so that it can be written.
+/// Whether the year has four digits, so that it can be formatted.
 fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }
 
-/// Round dates from one to the other, about so many, with what is written at them: midnights, Mondays, firsts of months
-/// and years of the calendar. None where a year has no four digits.
+/// About `about` round dates with their labels: midnights, Mondays, firsts of months and years.
+/// Empty if a year has other than four digits.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);
@@ -80,7 +80,7 @@ pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec
     ticks
 }
 
-/// A date as short as its step allows: a day at midnight, else the time of the day.
+/// A date as short as its step allows: the day at midnight, else the time of day.
 fn short(second: i64, step: i64) -> String {
     let text = written(second);
     if step >= DAY {

@@ -1,4 +1,4 @@
-//! A whole figure as a file: its heading, its legend and its panels.
+//! A whole figure as an SVG file: heading, legend and panels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text
 use super::view::is_log;
 use crate::report::views::{Style, View};
 
-/// The colours on paper.
+/// Colours on paper.
 const PAPER: Theme = Theme {
     ink: "#23231f",
     soft: "#66655e",
@@ -25,7 +25,7 @@ const MARGIN: f64 = 12.0;
 const GAP: f64 = 24.0;
 const LINE: f64 = 20.0;
 
-/// A view as the text of an SVG file, so wide in pixels, on a logarithmic scale or not.
+/// Draws a view as an SVG file of this width in pixels, with a logarithmic scale if `log`.
 #[must_use]
 pub fn figure(view: &View, log: bool, width: f64) -> String {
     let theme = &PAPER;
@@ -74,7 +74,7 @@ pub fn figure(view: &View, log: bool, width: f64) -> String {
     out + &svg + "</svg>\n"
 }
 
-/// The colours of the page, whatever it stands on.
+/// Colours of the page, by CSS variables.
 const PAGE: Theme = Theme {
     ink: "var(--ink)",
     soft: "var(--soft)",
@@ -94,7 +94,7 @@ const PAGE: Theme = Theme {
     ],
 };
 
-/// A view of one panel for a page that has no script, on its default scale and so wide.
+/// Draws a view with one panel at its default scale, for a page without a script.
 pub(in crate::report) fn panel(view: &View, width: f64) -> String {
     let drawn = Common::new(view, is_log(view)).panel(0, width, &PAGE);
     let (w, h, label) = (at(width), at(drawn.height), escaped(&view.sentence));
@@ -104,7 +104,7 @@ pub(in crate::report) fn panel(view: &View, width: f64) -> String {
     )
 }
 
-/// The mark of a colour, for a legend of the page.
+/// Legend mark of a colour, for the page.
 pub(in crate::report) fn legend(number: usize) -> String {
     let mut out = String::new();
     let colour = PAGE.colours[number % COLOURS];
@@ -112,7 +112,7 @@ pub(in crate::report) fn legend(number: usize) -> String {
     format!("<svg viewBox=\"-9 -9 18 18\" aria-hidden=\"true\">{out}</svg>")
 }
 
-/// What each colour means; gives where it ends.
+/// Draws the legend of colours; returns its lower end.
 fn names(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f64 {
     let theme = &PAPER;
     let (mut x, mut y) = (MARGIN, from + LINE - 4.0);
@@ -120,7 +120,7 @@ fn names(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f64
     x += wide(key, SIZE) + 14.0;
     let names: BTreeMap<usize, &str> =
         view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
-    // Lines without marks are told by their dashes.
+    // Lines without marks are distinguished by dashes.
     let is_steps = view.style == Style::Steps;
     let own = if is_steps { 34.0 } else { 16.0 };
     for (number, name) in names {

@@ -1,9 +1,9 @@
-//! Figures as files: SVG, for a paper.
+//! Figures as SVG files for papers.
 //!
-//! The page draws the same figures with the modules in `assets/plot/`, which have the same names as these, because a
-//! page has to draw anew when it is made wider or something is chosen. That both draw the same is held by
-//! `assets/test/figures/`: views, and what comes of them, to the letter, for the tests of either side. `parts` and
-//! `usage` are drawn here alone, for a page that has no script.
+//! The page draws the same figures with the modules in `assets/plot/`, which have the same names as
+//! these, because it must redraw when it is resized or a selection changes. Both are tested for
+//! identical output by `assets/test/figures/`, which holds views and their exact drawings for the
+//! tests of either side. `parts` and `usage` are drawn only here, for pages without a script.
 
 mod dates;
 mod figure;
@@ -28,7 +28,7 @@ mod tests {
     use super::figure;
     use crate::report::views::View;
 
-    /// One of the drawings that the modules of the page are held to as well.
+    /// One of the drawings with which the modules of the page are tested too.
     #[derive(serde::Deserialize)]
     struct Case {
         view: View,

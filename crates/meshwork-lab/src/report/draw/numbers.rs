@@ -1,6 +1,6 @@
-//! Numbers along an axis: which ones, and how they are written.
+//! Selection and formatting of numbers along an axis.
 
-/// The digits before the decimal point in groups of three, from five digits on.
+/// Groups the digits before the decimal point by three, from five digits on.
 fn grouped(text: &str) -> String {
     let (whole, part) =
         text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
@@ -26,17 +26,17 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// A number in full, with a minus sign that is one.
+/// A number in full, with a typographic minus sign.
 fn plain(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { number.to_string().replace('-', "−") }
 }
 
-/// A number with so many digits at most, and no zeros at its end.
+/// A number with at most `most` significant digits, without trailing zeros.
 fn digits(number: f64, most: usize) -> String {
     plain(format!("{number:.*e}", most - 1).parse().unwrap_or(number))
 }
 
-/// A number as it stands along an axis.
+/// Label of a tick.
 pub(super) fn tick(number: f64) -> String {
     let size = number.abs();
     for (power, letter) in [(1e12, 'T'), (1e9, 'B'), (1e6, 'M')] {
@@ -50,7 +50,7 @@ pub(super) fn tick(number: f64) -> String {
     grouped(&digits(number, 6))
 }
 
-/// A number in five digits, or all of those before the decimal point.
+/// A number with five significant digits, or with all digits before the decimal point.
 pub(super) fn brief(number: f64) -> String {
     let size = number.abs();
     if size > 0.0 && !(1e-4..1e15).contains(&size) {
@@ -59,14 +59,14 @@ pub(super) fn brief(number: f64) -> String {
     if size >= 1e5 { grouped(&plain((number + 0.5).floor())) } else { grouped(&digits(number, 5)) }
 }
 
-/// A number with so many digits behind the point.
+/// A number with a fixed number of decimals.
 fn fixed(number: f64, decimals: usize) -> String {
     let power = 10_f64.powi(decimals as i32);
     let rounded = (number * power + 0.5).floor() / power;
     grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
 }
 
-/// A mean and half of its interval, in the digits that the interval leaves.
+/// A mean and its half width, with the digits that the half width supports.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
     let decimals = 1.0 - half.log10().floor();
@@ -77,7 +77,7 @@ pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
-/// A percentage and the ends of its interval, of which the upper may be infinite; with a sign where it says which way.
+/// A signed percentage and the ends of its interval, of which the upper may be infinite.
 pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     let signed = |number: f64, decimals: usize| {
         format!("{}{}", if number > 0.0 { "+" } else { "" }, fixed(number, decimals))
@@ -93,7 +93,7 @@ pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
 }
 
-/// Round numbers from one to the other, about so many: steps of 1, 2 or 5 times a power of ten.
+/// About `about` round numbers in a range: steps of 1, 2 or 5 times a power of ten.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;
     if span.is_nan() || span <= 0.0 {
@@ -111,7 +111,7 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     } else {
         1.0
     };
-    // Divided rather than multiplied where the step is below 1, so that 0.3 is 0.3.
+    // Divide if the step is below 1, so that 0.3 is exactly 0.3.
     let at = |k: f64| {
         if power < 0 { k * factor / 10_f64.powi(-power) } else { k * factor * 10_f64.powi(power) }
     };
@@ -120,7 +120,7 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
 }
 
-/// Which digits, and every which power of ten, from many to few.
+/// Mantissas, and the step between powers of ten, from many to few.
 const SETS: [(&[f64], i32); 8] = [
     (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
     (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
@@ -132,7 +132,7 @@ const SETS: [(&[f64], i32); 8] = [
     (&[1.0], 10),
 ];
 
-/// The ticks of a logarithmic axis: as many as have room, but two at least.
+/// Ticks of a logarithmic axis: as many as `most` allows, but at least two.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
     let mut finer = linear_ticks(from, until, most - 1.0);

@@ -1,4 +1,4 @@
-//! One panel of a plot.
+//! Drawing of a panel of a plot.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::report::views::{Bound, Scale, Style, View};
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
 
-/// The colours of a drawing.
+/// Colours of a drawing.
 pub(super) struct Theme {
     pub(super) ink: &'static str,
     pub(super) soft: &'static str,
@@ -23,19 +23,19 @@ pub(super) struct Theme {
     pub(super) colours: [&'static str; COLOURS],
 }
 
-/// What a whole view has in common, whichever panel is drawn.
+/// Data of a view shared by all its panels.
 pub(super) struct Common<'a> {
     pub(super) view: &'a View,
     points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
-    /// Whether differences are in percent, as they are where that is known.
+    /// Whether differences are in percent, which is the case if percentages are known.
     in_percent: bool,
-    /// The order of sorted rows, by their means over all panels.
+    /// Mean over all panels of each sorted row, which gives their order.
     order: BTreeMap<usize, f64>,
 }
 
-/// A panel that is drawn.
+/// A drawn panel with its height.
 pub(super) struct Drawn {
     pub(super) svg: String,
     pub(super) height: f64,
@@ -55,7 +55,7 @@ impl<'a> Common<'a> {
         Common { domain: measured(view, &points, log), view, points, log, in_percent, order }
     }
 
-    /// Draws one panel, so wide.
+    /// Draws a panel with this width.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
@@ -64,7 +64,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// How a point is filled and how strongly it is drawn.
+    /// Fill colour and opacity of a point.
     fn look<'b>(
         &self,
         point: &Point,
@@ -76,13 +76,13 @@ impl<'a> Common<'a> {
         (if is_open { theme.paper } else { colour }, more)
     }
 
-    /// What is measured, with its unit.
+    /// Label of the measured values, with their unit.
     fn measure(&self) -> String {
         let scale = &self.view.y;
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
-    /// Dates, where it is known which; the values that were swept, where they have room; else round numbers.
+    /// Ticks along the plot: dates if known, swept values if there is space, else round numbers.
     fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
         let about = (width / 90.0).floor().max(2.0);
         let dates = self.view.x.dates.filter(|_| !log);
@@ -119,7 +119,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Lines and steps: what is measured goes up.
+    /// Draws lines and steps; measured values run upwards.
     fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
@@ -187,7 +187,7 @@ impl<'a> Common<'a> {
                 svg.push_str("</g>\n");
                 continue;
             }
-            // Whiskers of one place stand beside each other, so that all can be seen.
+            // Whiskers at the same place are offset, so that all are visible.
             let beside = 2.0 * (order as f64 - (colours.len() as f64 - 1.0) / 2.0);
             for point in &own {
                 let Some([is_below, is_above]) = point.whisker(domain) else { continue };
@@ -219,14 +219,14 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// The bounds in a panel that a scale has a place for, with the colours of their points.
+    /// Bounds in a panel that the scale can show, with the colours of their points.
     fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
         let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
         here.filter(|bound| !self.log || bound.y > 0.0)
             .map(|bound| (bound, self.view.series[bound.series].colour))
     }
 
-    /// Bars or dots in rows, for any number of names: what is measured goes to the right.
+    /// Draws rows of bars or dots for any number of names; measured values run to the right.
     fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
@@ -332,7 +332,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// The rows from top to bottom, by the index of the name.
+    /// Rows from top to bottom, as indices of names.
     fn places(&self, points: &[&Point], is_one: bool) -> Vec<usize> {
         let mut places: Vec<usize> = points.iter().map(|point| point.x as usize).collect();
         places.sort_unstable();
@@ -345,14 +345,14 @@ impl<'a> Common<'a> {
     }
 }
 
-/// A stroke across the direction of what is measured, and an arrow to the side on which a claim holds.
+/// Draws a bound as a stroke across, with an arrow to the side on which the claim holds.
 fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     line(svg, [x - 9.0 * dy, y - 9.0 * dx, x + 9.0 * dy, y + 9.0 * dx], colour, 2.5, "");
     line(svg, [x, y, x + 9.0 * dx, y + 9.0 * dy], colour, 1.5, "");
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Each once, in the order in which they come.
+/// Distinct numbers in order of first appearance.
 fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut seen = Vec::new();
     for number in numbers {
@@ -363,7 +363,7 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     seen
 }
 
-/// As many ticks of a logarithmic axis as stand apart.
+/// Ticks of a logarithmic axis whose labels do not overlap.
 fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -> Vec<f64> {
     let half = |number: f64| wide(&tick(number), SMALL) / 2.0;
     let mut most = (room / 40.0).floor().max(3.0);
@@ -378,18 +378,18 @@ fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -
     }
 }
 
-/// The middle of a text, moved to where all of it can be seen.
+/// The centre of a text, shifted so that the whole text is visible.
 fn inside(x: f64, half: f64, width: f64) -> f64 {
     x.min(width - half).max(half)
 }
 
-/// A word below an axis.
+/// Draws a tick label below an axis.
 fn tick_below(out: &mut String, [x, y]: At, words: &str, width: f64, theme: &Theme) {
     let place = [inside(x, wide(words, SMALL) / 2.0, width), y];
     text(out, place, words, theme.soft, "middle", SMALLER);
 }
 
-/// What runs along, below the plot, with its key in small print.
+/// Draws the label of the axis along the plot, with its key in small print.
 fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let [x, y] = place.map(at);
     let (ink, soft, words) = (theme.ink, theme.soft, label(scale));
@@ -405,7 +405,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let _ = writeln!(out, "</text>");
 }
 
-/// The points that follow one another without a missing one: a line goes through no place where nothing was measured.
+/// Splits points where a value is missing, so that no line crosses a gap.
 fn runs<'a>(view: &View, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {

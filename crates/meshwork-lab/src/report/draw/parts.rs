@@ -1,18 +1,18 @@
-//! What wholes are made of: bars of parts behind each other, on one scale.
+//! Stacked bars on a common scale.
 
 use std::fmt::Write as _;
 
 use super::numbers::{linear_ticks, tick};
 use super::svg::{COLOURS, SIZE, at, escaped, line, rect, shortened, text};
 
-/// The height of a bar with its name above it.
+/// Height of a bar with its name above it.
 const ROW: f64 = 44.0;
 
-/// The room beside the bars, in which the wholes stand.
+/// Width of the space beside the bars for their totals.
 const SAID: f64 = 64.0;
 
-/// Bars, each with its name, the words beside it and its parts in the order of their colours, as a drawing of this width
-/// in the colours of the page that says `label` to those who cannot see it.
+/// Draws stacked bars for a page. Each bar has a name, a text beside it, and its parts in the order
+/// of colours. `label` is the description for screen readers.
 pub(in crate::report) fn parts(
     bars: &[(String, String, Vec<f64>)],
     unit: &str,

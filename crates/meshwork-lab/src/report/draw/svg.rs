@@ -1,25 +1,25 @@
-//! The few shapes that plots are made of, as text.
+//! Basic SVG shapes as text.
 
 use std::fmt::Write as _;
 
-/// A point.
+/// Coordinates of a point.
 pub(super) type At = [f64; 2];
 
-/// Text for SVG, in an element or in the quotes of an attribute.
+/// Escapes text for an SVG element or attribute.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A length, to a hundredth of a pixel.
+/// Formats a length, to a hundredth of a pixel.
 pub(super) fn at(length: f64) -> String {
     let rounded = (length * 100.0 + 0.5).floor() / 100.0;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// The size of most texts.
+/// Font size of most texts.
 pub(super) const SIZE: f64 = 12.0;
 
-/// About how wide a text is in a sans-serif font, in pixels.
+/// Approximate width of a text in a sans-serif font, in pixels.
 pub(super) fn wide(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
         _ if "ijl.,:;'|!()[]tfr -".contains(letter) => 0.36,
@@ -30,7 +30,7 @@ pub(super) fn wide(text: &str, size: f64) -> f64 {
     text.chars().map(of).sum::<f64>() * size
 }
 
-/// A text that is no wider than that.
+/// Shortens a text to this width.
 pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
     if wide(text, size) <= room {
         return text.to_owned();
@@ -42,7 +42,7 @@ pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
     format!("{}…", letters.trim_end())
 }
 
-/// A straight line.
+/// Draws a straight line.
 pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, more: &str) {
     let [x1, y1, x2, y2] = ends.map(at);
     let width = at(width);
@@ -52,7 +52,7 @@ pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, m
     );
 }
 
-/// A rectangle: corner, width and height.
+/// Draws a rectangle, given by corner, width and height.
 pub(super) fn rect(out: &mut String, [x, y, width, height]: [f64; 4], fill: &str, more: &str) {
     let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(at);
     let _ = writeln!(
@@ -61,7 +61,7 @@ pub(super) fn rect(out: &mut String, [x, y, width, height]: [f64; 4], fill: &str
     );
 }
 
-/// A text; `anchor` is start, middle or end.
+/// Draws a text; `anchor` is start, middle or end.
 pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor: &str, more: &str) {
     let [x, y] = place.map(at);
     let words = escaped(words);
@@ -71,7 +71,7 @@ pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor:
     );
 }
 
-/// Lines from point to point; each list is drawn without a break.
+/// Draws polylines, one for each list of points.
 pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64, more: &str) {
     let mut d = String::new();
     for piece in pieces.iter().filter(|piece| piece.len() > 1) {
@@ -90,17 +90,17 @@ pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f6
     }
 }
 
-/// The head of an arrow: what is drawn goes on beyond the plot in this direction.
+/// Draws an arrow head in this direction, for a value beyond the plot.
 pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
     let back = |side: f64| [x - 5.0 * dx + side * dy, y - 5.0 * dy + side * dx];
     path(out, &[vec![back(4.0), [x, y], back(-4.0)]], stroke, 1.5, "");
 }
 
-/// The dashes of each line, so that lines are told apart without their colours.
+/// Dash patterns, which distinguish lines without colours.
 const DASHES: [&str; 10] =
     ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
-/// How a line without marks is drawn.
+/// Dash attribute of a line without marks.
 pub(super) fn dashed(number: usize) -> String {
     match DASHES[number % DASHES.len()] {
         "" => String::new(),
@@ -108,12 +108,12 @@ pub(super) fn dashed(number: usize) -> String {
     }
 }
 
-/// A line as long as a mark is wide, for a legend.
+/// Draws a sample of a line for a legend.
 pub(super) fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) {
     path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
-/// The corners of each shape, as far from its middle as a circle with radius 1 is large.
+/// Corners of each shape, with about the area of a circle of radius 1; the first is the circle.
 const SHAPES: [&[At]; 10] = [
     &[],
     &[[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
@@ -164,10 +164,10 @@ const SHAPES: [&[At]; 10] = [
     &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ];
 
-/// How many colours there are, each with a shape of its own.
+/// Number of colours, each with its own shape.
 pub(super) const COLOURS: usize = SHAPES.len();
 
-/// The mark of a series.
+/// Draws the mark of a series.
 pub(super) fn mark(
     out: &mut String,
     number: usize,

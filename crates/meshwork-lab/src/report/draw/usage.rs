@@ -1,17 +1,17 @@
-//! How much each node of a torus is used, layer by layer.
+//! Drawing of the use of each node of a torus, layer by layer.
 
 use std::fmt::Write as _;
 
 use super::svg::{at, escaped, rect, text};
 use crate::operator::compare::Layer;
 
-/// The most room that a cell takes.
+/// Maximum size of a cell.
 const CELL: f64 = 22.0;
 
-/// The room between layers.
+/// Space between layers.
 const GAP: f64 = 14.0;
 
-/// Layers beside and below each other, as a drawing of this width that says `label` to those who cannot see it.
+/// Draws layers in rows within this width; `label` is the description for screen readers.
 pub(in crate::report) fn usage(layers: &[Layer], label: &str, width: f64) -> String {
     let widest = layers.iter().map(|layer| layer.row).max().unwrap_or(1).max(1) as f64;
     let cell = CELL.min(width / widest);

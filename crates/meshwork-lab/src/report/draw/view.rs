@@ -1,9 +1,9 @@
-//! What a view holds, as points, and how far its scales reach.
+//! Points of a view, and the ranges of its scales.
 
 use super::numbers::{percent, rounded};
 use crate::report::views::{Scale, Style, View};
 
-/// One measured value, and where it stands.
+/// A measured value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     /// A number, or the index of a name.
@@ -12,26 +12,26 @@ pub(super) struct Point {
     pub(super) half: Option<f64>,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// How many replications it is of; 0 where that means nothing.
+    /// Number of replications; 0 if not applicable.
     pub(super) replications: u64,
-    /// Whether it is of a run that is made once by design.
+    /// Whether it has a single run by design.
     pub(super) once: bool,
     pub(super) colour: usize,
     pub(super) panel: usize,
 }
 
-/// Whether differences are known as shares of what they are differences from.
+/// Whether differences in percent are known.
 pub(super) fn has_percent(view: &View) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
 
-/// Every point of a view, series by series; of differences in percent, if that is wanted.
+/// All points of a view by series; differences are in percent if `in_percent`.
 pub(super) fn points(view: &View, in_percent: bool) -> Vec<Point> {
     let mut all = Vec::new();
     for series in &view.series {
         for i in 0..series.x.len() {
             let (mean, half, [low, high]) = match series.percent.get(i).filter(|_| in_percent) {
-                // An interval without an upper end reaches beyond every plot.
+                // An interval without an upper end extends beyond every plot.
                 Some(&(mean, Some(low), high)) => {
                     let high = high.unwrap_or(f64::INFINITY);
                     (mean, Some((high - low) / 2.0), [low, high])
@@ -66,21 +66,22 @@ impl Point {
         self.half.is_some() && (self.low > 0.0 || self.high < 0.0)
     }
 
-    /// Whether it is of fewer replications than were asked for.
+    /// Whether it has fewer replications than requested.
     pub(super) fn is_partial(&self, view: &View) -> bool {
         !self.once
             && self.replications > 0
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether an interval can be drawn, and whether it goes on beyond either end of the plot; none where it cannot.
+    /// Whether the whisker extends beyond the lower and the upper end; `None` if there is no
+    /// whisker.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
             .then_some([self.low < from, self.high > until])
     }
 
-    /// What stands beside it.
+    /// Text beside the point.
     pub(super) fn words(&self, in_percent: bool) -> String {
         if in_percent {
             percent(self.mean, self.half.map(|_| [self.low, self.high]))
@@ -90,7 +91,7 @@ impl Point {
     }
 }
 
-/// A scale with its unit.
+/// Label of a scale with its unit.
 pub(super) fn label(scale: &Scale) -> String {
     if scale.unit.is_empty() {
         scale.label.clone()
@@ -99,26 +100,26 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether what is measured is drawn on a logarithmic scale: of steps, what runs along is measured.
+/// Whether measured values have a logarithmic scale; those of steps run along the plot.
 pub(in crate::report) fn is_log(view: &View) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Room at both ends, but not below 0 where all is above.
+/// Adds a margin at both ends, except at an end that is 0.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let room = [(high - low) * 0.05, high.abs() * 0.1, 1.0].into_iter().find(|&room| room != 0.0);
     let room = room.unwrap_or(1.0);
     [if low == 0.0 { 0.0 } else { low - room }, if high == 0.0 { 0.0 } else { high + room }]
 }
 
-/// The least and the most of some numbers.
+/// Minimum and maximum.
 pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     numbers.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], number| {
         [least.min(number), most.max(number)]
     })
 }
 
-/// From where to where the measured values go. Wide intervals may leave the plot: the means may not.
+/// Range of measured values. Wide intervals may extend beyond it, means may not.
 pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
     let bounds = view.bounds.iter().map(|bound| bound.y).filter(|&y| !log || y > 0.0);
     let [least, most] = extent(points.iter().map(|point| point.mean).chain(bounds));
@@ -139,18 +140,18 @@ pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
     }
     let spread = [most.max(0.0) - least.min(0.0), most.abs(), 1.0];
     let spread = spread.into_iter().find(|&spread| spread != 0.0).unwrap_or(1.0);
-    // What is never negative is not shown to be so by a wide interval.
+    // For non-negative values, a wide interval does not extend the range below 0.
     let floor = if least >= 0.0 && !view.differences { 0.0 } else { f64::NEG_INFINITY };
     let from = low.max(least - spread / 2.0).max(floor);
     let until = high.min(most + spread / 2.0);
     if view.differences || view.style == Style::Rows {
         return padded(from.min(0.0), until.max(0.0));
     }
-    // A line may leave 0 out where all of it is far above.
+    // A line far above 0 may leave 0 out.
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// From where to where the plot goes along.
+/// Range of the scale along the plot.
 pub(super) fn along(view: &View, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()
@@ -167,7 +168,7 @@ pub(super) fn along(view: &View, points: &[Point], log: bool) -> [f64; 2] {
     }
 }
 
-/// A point of the page for a number of a domain.
+/// Maps a number of a domain to a coordinate of the page.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],

@@ -1,4 +1,4 @@
-//! A store that is only looked into.
+//! Read-only access to a store.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -7,11 +7,11 @@ use super::lines::{Handles, Head, Lines, Place};
 use super::record::{Findings, Record};
 use super::{RUNS, StoreError, segment};
 
-/// The runs of a folder, open to be read: changes nothing. Those that lie in segments, because processes still add to
-/// them, are among them.
+/// The runs of a folder, open for reading only. Includes runs in segments, to which processes may
+/// still append.
 ///
 /// # Complexity
-/// Some 50 bytes of memory for each run, however long its line is.
+/// Some 50 bytes of memory per run, however long its line is.
 #[derive(Debug, Default)]
 pub struct Archive {
     lines: Lines,
@@ -19,7 +19,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the store of a folder, and shows every run in it once; a folder without one has no runs.
+    /// Opens the store of a folder and calls `each` once per run; a folder without a store has no
+    /// runs.
     ///
     /// # Errors
     /// If it cannot be read, or holds two different results for one run.
@@ -39,24 +40,24 @@ impl Archive {
         Ok(Archive { lines, handles: Mutex::default() })
     }
 
-    /// Lines that were read already.
+    /// An archive of lines that have already been read.
     pub(super) fn of(lines: Lines) -> Archive {
         Archive { lines, handles: Mutex::default() }
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the run with this key, as a number, is there.
+    /// Whether there is a run with this key, given as a number.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.lines.has(key)
@@ -68,20 +69,20 @@ impl Archive {
         self.at(self.lines.place(key)?)
     }
 
-    /// What the run with this key gave.
+    /// The findings of the run with this key.
     #[must_use]
     pub fn findings(&self, key: &str) -> Option<Findings> {
         Findings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// The runs at these places in the order of their keys.
+    /// The runs at the given positions in the order of keys.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<Record> {
         let all = self.lines.places();
         places.filter_map(|place| self.at(all.get(place)?.1)).collect()
     }
 
-    /// One sentence for every line that cannot be read.
+    /// One sentence for each unreadable line.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.lines.warnings

@@ -1,18 +1,19 @@
-//! Files that a run which was killed left unfinished.
+//! Temporary files of killed runs.
 //!
-//! Whatever is written beside a store has another name until it is whole. A run removes its own such files, unless it is
-//! killed. Who has the lock of the store is the only one that writes there, on whatever host: all such files that he
-//! finds are those of the dead. Where the file system knows no locks, nothing is removed, since nobody can tell.
+//! A file beside a store has a temporary name until it is complete. A run removes its own temporary
+//! files unless it is killed. The holder of the store lock is the only writer on any host, so all
+//! temporary files that it finds come from crashed runs. If the file system supports no locks,
+//! nothing is removed, since the files may be in use.
 
 use std::fs;
 use std::path::Path;
 
 use crate::watch::recording::kept::RECORDINGS;
 
-/// The ending of a file that is not whole yet.
+/// Extension of an incomplete file.
 const ENDING: &str = ".tmp";
 
-/// What is written whole or not at all by the one who has the lock.
+/// Files that the lock holder writes atomically.
 pub(crate) const WHOLE: &[&str] = &[
     "runs.jsonl",
     "summary.csv",
@@ -30,8 +31,8 @@ pub(crate) const WHOLE: &[&str] = &[
     "asked.toml",
 ];
 
-/// Removes what the dead left in a folder of results; only for who has the lock of its store. What cannot be removed
-/// stays: it is in nobody's way.
+/// Deletes temporary files of crashed runs. The caller must hold the store lock. Files that cannot
+/// be deleted are harmless and stay.
 pub(super) fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_unfinished) {
@@ -47,7 +48,7 @@ pub(super) fn remove(folder: &Path) {
     }
 }
 
-/// Whether a file of this name would have become one of those: `summary.csv.17.tmp`.
+/// Whether this is the temporary name of a file in `WHOLE`: `summary.csv.17.tmp`.
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -56,8 +57,8 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&name)
 }
 
-/// Whether a file of this name in the folder of per-job output, or of recordings, is one that was never finished: a
-/// reader passes it over.
+/// Whether a file name marks unfinished per-job output or an unfinished recording. Readers skip
+/// such files.
 ///
 /// ```
 /// use meshwork_lab::run::store::is_leftover;

@@ -1,7 +1,7 @@
-//! The lines of files of runs: skimmed once from end to end, and then read one by one from where they are.
+//! Index of the lines of run files: scanned once, then read one by one by position.
 //!
-//! A line is some kilobytes, and there may be a million of them: what stays in memory is where each run is. They
-//! lie in `runs.jsonl` and, while a study is spread over processes, in their segments.
+//! A line is some kilobytes, and there may be a million: only their positions stay in memory. They
+//! lie in `runs.jsonl` and, while a study is spread over processes, in segments.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -19,48 +19,47 @@ use super::segment;
 use super::{GARBLED, StoreError};
 use crate::run::file::FileError;
 
-/// Where a line lies, without its line break.
+/// Position of a line, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Which of the files.
+    /// Index in `Lines::files`.
     pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) length: u32,
 }
 
-/// One of the files.
+/// A file of lines.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Its length up to its last line break, when it was read.
+    /// Length up to its last line break, when it was read.
     pub(super) whole_bytes: u64,
-    /// How many bytes stood after that: half a line.
+    /// Number of bytes after that: an incomplete line.
     pub(super) torn_bytes: u64,
 }
 
-/// Where every run is, by its key.
+/// Position of every run, by its key.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) files: Vec<Source>,
     places: HashMap<u128, Place>,
-    /// One sentence for every line that cannot be read.
+    /// One sentence for each unreadable line.
     pub(super) warnings: Vec<String>,
-    /// The lines of `runs.jsonl` that cannot be read, without their line breaks.
+    /// Unreadable lines of `runs.jsonl`, without line breaks.
     pub(super) garbled: Vec<Vec<u8>>,
 }
 
-/// What a look at a line tells of its run.
+/// The fields of a run that are read when its line is scanned.
 #[derive(Deserialize)]
 pub struct Head<'a> {
-    /// Its key.
     #[serde(borrow)]
     pub key: Cow<'a, str>,
-    /// The version of the model that ran it.
+    /// Version of the model that made the run.
     pub model_version: u32,
-    /// The version of Meshwork that ran it.
+    /// Version of Meshwork that made the run.
     #[serde(borrow)]
     pub version: Cow<'a, str>,
-    /// The build of the program that ran it.
+    /// Build of the program that made the run.
     #[serde(borrow, default)]
     pub build: Cow<'a, str>,
     #[expect(dead_code, reason = "a line without it is no run")]
@@ -75,7 +74,7 @@ pub struct Head<'a> {
     end: f64,
 }
 
-/// An object, whatever is in it.
+/// Any JSON object.
 struct Object;
 
 impl<'de> Deserialize<'de> for Object {
@@ -97,19 +96,19 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// So much of a file is looked at together, line by line on all threads; a line that is longer is taken whole.
+/// Bytes of a file that are scanned in parallel, line by line; a longer line is read whole.
 const BLOCK: u64 = 4 << 20;
 
-/// Fewer lines than this are not worth a thread.
+/// Minimum number of lines per thread.
 const MIN_LINES: usize = 64;
 
-/// What one line is.
+/// Kind of a line.
 enum Look<'a> {
     /// A note of a segment, or an empty line in one.
     Note,
-    /// No run.
+    /// A line that is no readable run.
     Garbled,
-    /// A run.
+    /// A run, with its key as a number and the length of its line in bytes.
     Run { head: Head<'a>, key: u128, length: u32 },
 }
 
@@ -127,7 +126,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The lines of a text that ends with a line break, without their breaks.
+/// Splits a text that ends with a line break into lines without their breaks.
 fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {
@@ -138,7 +137,7 @@ fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// The key of a run as the number that its digits are.
+/// The key of a run as a number.
 pub(super) fn digits(key: &str) -> Option<u128> {
     let is_key =
         key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -146,10 +145,10 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Reads one more file from end to end and shows every run that is new, with its line; changes nothing.
+    /// Scans one more file, and calls `each` for every new run with its line; changes no file.
     ///
     /// # Errors
-    /// If it cannot be read, or it and those before hold two different results for one run.
+    /// If it cannot be read, or two different results are found for one run.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -158,12 +157,12 @@ impl Lines {
         let name = path.display().to_string();
         let failed = |error: io::Error| FileError::reading(&name, path, &error);
         let is_segment = segment::is_segment(path);
-        // Asked before it is opened: opening a pipe would wait for its other end.
+        // Checked before opening: opening a pipe would wait for its other end.
         if !is_segment && !fs::metadata(path).map_err(failed)?.is_file() {
             return Err(StoreError::NotRegular(name));
         }
         let opened = match segment::open(path) {
-            // It was collected since the folder was read.
+            // The segment was merged since the folder was listed.
             Err(error) if is_segment && error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened.map_err(failed)?,
         };
@@ -221,7 +220,8 @@ impl Lines {
         }
     }
 
-    /// Holds a second line of a run against the first; where that was no run after all, takes its place.
+    /// Compares a second line of a run with the first; replaces the first if that proves
+    /// unreadable.
     fn compare(
         &mut self,
         handles: &mut Handles,
@@ -262,7 +262,7 @@ impl Lines {
         }
     }
 
-    /// Forgets a run that turned out not to be one.
+    /// Removes a run whose line proved unreadable.
     pub(super) fn remove(&mut self, key: &str) {
         digits(key).map(|digits| self.places.remove(&digits));
     }
@@ -275,12 +275,11 @@ impl Lines {
         self.places.contains_key(&key)
     }
 
-    /// How many runs there are.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Every run, in the order of their keys. **O(n log n)**.
+    /// All runs, ordered by key. **O(n log n)**.
     pub(super) fn places(&self) -> Vec<(u128, Place)> {
         let mut all: Vec<(u128, Place)> =
             self.places.iter().map(|(k, place)| (*k, *place)).collect();
@@ -288,22 +287,22 @@ impl Lines {
         all
     }
 
-    /// Replaces all places.
+    /// Replaces all positions.
     pub(super) fn moved(&mut self, files: Vec<Source>, places: Vec<(u128, Place)>) {
         self.files = files;
         self.places = places.into_iter().collect();
     }
 }
 
-/// Files that are open to be read: as many as a process may well have, and no more.
+/// Cache of at most `MAX_HANDLES` open files.
 #[derive(Debug, Default)]
 pub(super) struct Handles(BTreeMap<u32, File>);
 
-/// Many systems allow 256 or 1024 for all that a process does.
+/// Many systems allow a process 256 or 1024 open files in all.
 const MAX_HANDLES: usize = 64;
 
 impl Handles {
-    /// The line that stands at a place.
+    /// The line at a position.
     pub(super) fn line(&mut self, lines: &Lines, place: Place) -> Option<Vec<u8>> {
         if !self.0.contains_key(&place.file) {
             if self.0.len() >= MAX_HANDLES {
@@ -320,7 +319,7 @@ impl Handles {
     }
 }
 
-/// How many lines end before this byte.
+/// Number of line breaks before this byte.
 fn breaks_before(path: &Path, offset: u64) -> io::Result<u64> {
     let mut before = BufReader::new(File::open(path)?).take(offset);
     let mut count = 0;

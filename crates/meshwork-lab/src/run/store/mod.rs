@@ -1,9 +1,10 @@
-//! The store: one line for every run that has ended, appended as it ends.
+//! Store of finished runs: one line per run, appended when it ends.
 //!
-//! A folder holds `runs.jsonl`. A line is one run: its key, the scenario with every default filled
-//! in, the replication, what was measured, and the versions that measured it. The key says what was
-//! run, so that resuming after a kill, extending a sweep and caching are one mechanism: a key that
-//! is present is not run again. Everything else in the folder is derived and may be deleted.
+//! A folder holds `runs.jsonl`, with one line per run: its key, the scenario with every default
+//! filled in, the replication, the measured values, and the versions that measured them. The key
+//! identifies the run, so that resuming after a kill, extending a sweep and caching are one
+//! mechanism: a run whose key is present is not repeated. Everything else in the folder is derived
+//! and may be deleted.
 
 mod archive;
 mod leftovers;
@@ -35,35 +36,34 @@ pub use record::{
 };
 pub use segment::{Attempt, Note, SEGMENTS, attempts};
 
-/// The file of runs in a folder.
+/// Name of the file of runs in a results folder.
 pub const RUNS: &str = "runs.jsonl";
 
-/// Where lines that cannot be read are kept.
+/// Name of the file that keeps unreadable lines.
 pub const GARBLED: &str = "runs.garbled";
 
-/// Why a store cannot be opened, or takes no run.
+/// Reason why a store cannot be opened or written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A file stands where the folder must be.
+    /// A file instead of a results folder.
     #[error("{0}: this is a file, but must be a folder for results")]
     NoFolder(String),
     /// `runs.jsonl` is a folder, a pipe or a device.
     #[error("{0}: this is not a regular file, so no runs can be kept in it")]
     NotRegular(String),
-    /// Another process has it open.
+    /// Another process has the store open.
     #[error("{0}: another run is writing to this file: wait for it to end")]
     InUse(String),
-    /// Two lines give different results for one run.
+    /// Two lines of a file give different results for one run.
     #[error(
         "{file}:{line}: this run has the same key as that of line {first}, but other results: delete the wrong line"
     )]
     TwoResults {
-        /// The file.
         file: String,
-        /// The later line, from 1.
+        /// Number of the later line, from 1.
         line: u64,
-        /// The earlier one.
+        /// Number of the earlier line, from 1.
         first: u64,
     },
     /// Two files give different results for one run.
@@ -72,74 +72,71 @@ pub enum StoreError {
          one of two computers computes wrongly; `meshwork check` replays runs; delete the wrong line"
     )]
     TwoPayloads {
-        /// The key of the run.
         key: String,
-        /// The earlier line: its file and number.
+        /// File and number of the earlier line.
         first: String,
-        /// The later one.
+        /// File and number of the later line.
         second: String,
     },
-    /// A run has now given other results than those that are stored.
+    /// A repeated run has given results different from the stored ones.
     #[error(
         "{file}: the run with the key {key} is stored with other results than it has now given"
     )]
     Differs {
-        /// The file.
         file: String,
-        /// The key of the run.
+        /// Key of the run.
         key: String,
     },
-    /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
-/// The runs of a folder, open for more.
+/// The runs of a folder, open for appending.
 ///
 /// # Complexity
-/// Some 50 bytes of memory for each run: what it gave is read again from its line.
+/// Some 50 bytes of memory per run: findings are read again from its line.
 pub struct Store {
     file: PathBuf,
     sink: Sink,
     known: Lines,
     handles: Handles,
-    /// How long the file is.
+    /// Length of the file.
     bytes: u64,
-    /// What other builds of the program have run.
+    /// Requests that another build of the program has run, for [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
-    /// Segments whose runs are in the file now.
+    /// Segments whose runs are now in `runs.jsonl`.
     merged: Vec<Source>,
-    /// Whether nobody else can have the file open: some file systems know no locks.
+    /// Whether the file is locked; `false` on file systems without locks.
     is_alone: bool,
     broken: bool,
 }
 
-/// Where new runs go.
+/// Destination of new runs.
 enum Sink {
-    /// To the file of all runs.
+    /// `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
-    /// To a file of this attempt alone.
+    /// A segment that belongs to this attempt alone.
     Segment(Segment),
 }
 
 impl Store {
-    /// Opens the store of a folder; makes both where they are missing.
+    /// Opens the store of a folder; creates both if they are missing.
     ///
-    /// A last line without a line break was torn by a kill: it is cut off, and its run will run
-    /// again. Garbled lines elsewhere are moved to `runs.garbled`, with a warning for each, and their
-    /// runs will run again. No other process can open the store for writing meanwhile, and files that one left
-    /// unfinished when it was killed are removed. Runs in segments, which other processes may still write, are known
-    /// too, and nothing is changed there.
+    /// A last line without a line break was torn by a kill: it is cut off, and its run is repeated.
+    /// Other unreadable lines are moved to `runs.garbled`, with a warning each, and their runs are
+    /// repeated. Meanwhile no other process can open the store for writing, and temporary files of
+    /// killed processes are removed. Runs in segments, to which other processes may still append,
+    /// are known too; segments are not changed.
     ///
     /// # Errors
-    /// If the folder cannot be made or written, `runs.jsonl` is no regular file or is in use, or there are two
-    /// different results for one run.
+    /// If the folder cannot be created or written, `runs.jsonl` is no regular file or is in use, or
+    /// there are two different results for one run.
     pub fn open(folder: &Path, build: &str) -> Result<Store, StoreError> {
         make(folder)?;
         let path = folder.join(RUNS);
         let (mut file, is_ours_alone) = open_for_append(&path)?;
         let segments = segment::all(folder)?;
-        // Where there are segments, somebody else may be writing beside them.
+        // If there are segments, other processes may be writing beside them.
         if is_ours_alone && segments.is_empty() {
             leftovers::remove(folder);
         }
@@ -148,7 +145,7 @@ impl Store {
         known.read(&path, |head, line| note_elsewhere(&mut elsewhere, head, line, build))?;
         if !known.garbled.is_empty() {
             set_aside(&path, &folder.join(GARBLED), &known)?;
-            // The file was replaced: the one that is open has lost its name.
+            // The file was replaced: the open one has lost its name.
             (file, _) = open_for_append(&path)?;
             let warnings = std::mem::take(&mut known.warnings);
             known = Lines::default();
@@ -176,12 +173,14 @@ impl Store {
         })
     }
 
-    /// Opens the store of a folder for one attempt at a shard: runs go to a segment of its own, and nothing else is
-    /// written. It knows the runs of earlier attempts at the same shard and, if it is to look there, those of
-    /// `runs.jsonl`. `label` names the shard and `attempt` the attempt.
+    /// Opens the store of a folder for one attempt at a shard. Runs go to a segment of its own, and
+    /// nothing else is written. The store knows the runs of earlier attempts at the same shard and,
+    /// if `looks_into_runs`, those of `runs.jsonl`. `label` names the shard and `attempt` the
+    /// attempt.
     ///
     /// # Errors
-    /// If the folder cannot be made or written, a file cannot be read, or there are two different results for one run.
+    /// If the folder cannot be created or written, a file cannot be read, or there are two
+    /// different results for one run.
     pub fn for_shard(
         folder: &Path,
         label: &str,
@@ -210,66 +209,67 @@ impl Store {
         })
     }
 
-    /// What the run with this key gave, if it is there.
+    /// The findings of the run with this key.
     #[must_use]
     pub fn get(&mut self, key: &str) -> Option<Findings> {
         let place = self.known.place(key)?;
         let line = self.handles.line(&self.known, place)?;
         let findings = Findings::read(&line);
         if findings.is_none() {
-            // It looked like a run, and is none.
+            // The scan accepted the line, but it is no run.
             self.known.remove(key);
         }
         findings
     }
 
-    /// Whether the run with this key, as a number, seems to be there: that it can be read is not sure.
+    /// Whether a run with this key is indexed; its line may still prove unreadable.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.known.has(key)
     }
 
-    /// Whether no run is there.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.len() == 0
     }
 
-    /// How many runs are there.
+    /// Number of runs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether another build of the program, or of the model, has run this.
+    /// Whether another build of the program, or of the model, has made this run.
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &Record) -> bool {
         !self.elsewhere.is_empty()
             && request(record).is_some_and(|request| self.elsewhere.contains(&request))
     }
 
-    /// What was found on opening that is worth a word.
+    /// Warnings found on opening, one sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.known.warnings
     }
 
-    /// Whether it takes no more, because the disk is full or the like.
+    /// Whether a write has failed, so that no more runs are stored.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Gives away all that it knows, to be looked into; until it is dropped it still keeps others from writing.
+    /// Moves the index into an archive for reading; until dropped, the store still blocks other
+    /// writers.
     pub(crate) fn archive(&mut self) -> Archive {
         Archive::of(std::mem::take(&mut self.known))
     }
 
-    /// Appends a run, which took so long, and flushes it. A run that is there already is not written again.
+    /// Appends a run, which took `took`, and flushes it. A run that is already stored is not
+    /// written again.
     ///
     /// # Errors
-    /// If the disk is full, or the like, and the store takes no more (later calls succeed and do nothing, so that
-    /// it is said once); or if the run is there with other results.
+    /// If a write fails, for instance because the disk is full; later calls then succeed without
+    /// effect, so that this is reported once. Or if the run is stored with different results.
     pub fn append(&mut self, record: &Record, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
@@ -292,11 +292,11 @@ impl Store {
             Sink::Segment(segment) => segment.run(&line, &record.key, took),
         };
         let all = all.map_err(|error| {
-            // What follows half a line would be garbled with it.
+            // A line after an incomplete one would be unreadable as well.
             self.broken = true;
             FileError::writing(&self.file, &error)
         })?;
-        // The file of all runs is the first that was read, and a segment of one's own the last.
+        // `runs.jsonl` is the first file read, and the own segment the last.
         let file = match self.sink {
             Sink::Whole(_) => 0,
             Sink::Segment(_) => u32::try_from(self.known.files.len() - 1).unwrap_or_default(),
@@ -308,10 +308,10 @@ impl Store {
         Ok(())
     }
 
-    /// Notes in the segment of a shard; nothing elsewhere.
+    /// Appends a note to the segment of a shard; does nothing for other stores.
     ///
     /// # Errors
-    /// As [`append`](Store::append).
+    /// If a write fails, as for [`append`](Store::append).
     pub fn note(&mut self, note: impl FnOnce(f64) -> Note) -> Result<(), StoreError> {
         let Sink::Segment(segment) = &mut self.sink else { return Ok(()) };
         if self.broken {
@@ -325,7 +325,7 @@ impl Store {
         Ok(())
     }
 
-    /// Says in the segment of a shard that it is alive.
+    /// Writes a sign of life into the segment of a shard.
     pub fn beat(&mut self) {
         if let Sink::Segment(segment) = &mut self.sink
             && !self.broken
@@ -335,10 +335,10 @@ impl Store {
         }
     }
 
-    /// Ends the segment of a shard, which gets the name of a whole one; does nothing elsewhere.
+    /// Ends the segment of a shard and gives it its final name; does nothing for other stores.
     ///
     /// # Errors
-    /// If that cannot be: what is in it counts all the same.
+    /// If that fails; the runs in the segment count nevertheless.
     pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         match &mut self.sink {
             Sink::Segment(segment) if !self.broken => segment.finish(stopped),
@@ -346,7 +346,7 @@ impl Store {
         }
     }
 
-    /// The file was replaced: goes on with the new one.
+    /// Opens the file anew after it was replaced.
     fn reopen(&mut self) -> Result<(), StoreError> {
         let (mut file, _) = open_for_append(&self.file)?;
         let end = file.seek(SeekFrom::End(0));
@@ -357,7 +357,7 @@ impl Store {
     }
 }
 
-/// Makes the folder of results, where it is missing.
+/// Creates the results folder if it is missing.
 fn make(folder: &Path) -> Result<(), StoreError> {
     if folder.exists() && !folder.is_dir() {
         return Err(StoreError::NoFolder(folder.display().to_string()));
@@ -366,43 +366,43 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What another build has run is read as a whole: that is rare.
+/// Notes a run of another build. Such lines are read completely, which is rare.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(Record::read(line).as_ref().and_then(request));
     }
 }
 
-/// What was asked for, whoever ran it.
+/// Digest of a run's request, independent of the build.
 fn request(record: &Record) -> Option<u128> {
     let digest = record.input.as_ref().map(Input::digest);
     lines::digits(&record::request(record.scenario.clone(), digest.as_deref(), record.replication))
 }
 
-/// What a store holds.
+/// Contents of a store.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// Its runs, in the order in which they stand there.
+    /// Its runs, in the order of the file.
     pub records: Vec<Record>,
-    /// One sentence for every line that cannot be read.
+    /// One sentence for each unreadable line.
     pub warnings: Vec<String>,
 }
 
-/// Reads the store of a folder as a whole and changes nothing: some kilobytes of memory for each run, of which
-/// [`Archive`] keeps 50 bytes.
+/// Reads the whole store of a folder and changes nothing. Takes some kilobytes of memory per run;
+/// [`Archive`] takes 50 bytes.
 ///
 /// # Errors
-/// If there is none, it cannot be read, or it holds two different results for one run.
+/// If it cannot be read, or holds two different results for one run.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
     let archive = Archive::open(folder, |_, line| records.extend(Record::read(line)))?;
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// The file, and whether nobody else can have it open in this way: some file systems know no locks.
+/// Opens a file for appending; returns it and whether it could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
-    // Asked before it is opened: opening a pipe would wait for its other end.
+    // Checked before opening: opening a pipe would wait for its other end.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(StoreError::NotRegular(name()));
     }
@@ -411,7 +411,7 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
         .create(true)
         .open(path)
         .map_err(|error| FileError::writing(path, &error))?;
-    // Some file systems know no locks; there, two runs into one folder are the user's own risk.
+    // Some file systems support no locks; there, two runs into one folder are at the user's risk.
     let lock = file.try_lock();
     if matches!(lock, Err(fs::TryLockError::WouldBlock)) {
         return Err(StoreError::InUse(name()));
@@ -419,7 +419,7 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// Moves garbled lines out of the way: they are written down elsewhere before they are taken out.
+/// Moves unreadable lines to another file; they are written there before they are removed here.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

@@ -1,8 +1,9 @@
-//! The one order of `runs.jsonl`: what makes the same runs the same bytes, whoever made them, and in whatever order they
-//! ended.
+//! Canonical order of `runs.jsonl`, which makes files with the same runs identical byte for byte.
 //!
-//! The runs of the study stand first, by scenario and replication; all others follow, by key. While a study runs, lines
-//! are appended as runs end; when all has ended, the file is put in order once.
+//! It does not depend on which process made the runs or in which order they ended.
+//!
+//! The runs of the study come first, by scenario and replication; all others follow, by key. While
+//! a study runs, lines are appended as runs end; when all have ended, the file is sorted once.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -11,15 +12,15 @@ use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
 use crate::run::file::{FileError, Whole};
 
-/// So much of the new file is put together in memory at a time. Every old file is opened once for each such part.
+/// Bytes of the new file assembled in memory at a time. Each old file is opened once per part.
 const PART: u64 = 64 << 20;
 
 impl Store {
-    /// Puts `runs.jsonl` in order, the runs with these keys first, and takes in what lies in segments. Gives whether
-    /// anything was to be done.
+    /// Sorts `runs.jsonl`, runs with the given keys first, and merges the segments into it. Returns
+    /// whether the file was rewritten.
     ///
     /// # Errors
-    /// If it cannot be written: then it is as it was.
+    /// If it cannot be written: then it is unchanged.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
@@ -56,10 +57,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes the segments that [`settle`](Store::settle) has taken in, and that nobody has added to since.
+    /// Removes segments merged by [`settle`](Store::settle), unless they have grown since.
     pub fn remove_segments(&mut self) {
         for source in self.merged.drain(..) {
-            // Under the name that it had, or the one that it got meanwhile.
+            // Under its former name, or the final name that it may have received meanwhile.
             for path in [segment::whole_of(&source.path), source.path] {
                 let length = fs::metadata(&path).map(|data| data.len());
                 if length.is_ok_and(|length| length == source.whole_bytes + source.torn_bytes) {
@@ -68,8 +69,8 @@ impl Store {
             }
         }
         if let Some(folder) = self.file.parent() {
-            // Only where nothing is left in it. Then nobody writes beside the store any more, and what was killed while it
-            // began the folder is in the way of nobody.
+            // Only if no segment is left. Then no process writes beside the store any more, and
+            // temporary files of processes killed earlier can be removed.
             let segments = folder.join(segment::SEGMENTS);
             if (fs::remove_dir(&segments).is_ok() || !segments.exists()) && self.is_alone {
                 leftovers::remove(folder);
@@ -78,7 +79,7 @@ impl Store {
     }
 }
 
-/// Every run that is known, in order.
+/// All known runs, in canonical order.
 fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Place)> {
     let all = known.places();
     let mut is_placed = vec![false; all.len()];
@@ -95,8 +96,8 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Writes lines one after the other. The lines of a part are read file by file, each from its beginning to its end,
-/// whatever their order in the part.
+/// Copies lines in the given order. For each part, every file is read once from start to end,
+/// whatever the order in the part.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! One stored run, its line in the file and its key.
+//! A stored run, its line in the file and its key.
 
 use std::collections::BTreeMap;
 
@@ -13,36 +13,35 @@ use super::lines::digits;
 use crate::findings::clock::Start;
 use crate::findings::trend;
 
-/// One metric of one run.
+/// A metric of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Its name.
     pub name: String,
-    /// Its value; `None` where there was nothing to measure.
+    /// Value; `None` if there was nothing to measure.
     pub value: Option<f64>,
-    /// Its value in each batch of the run, in order; empty where it has none.
+    /// Value in each batch of the run, in order; empty without batches.
     pub batches: Vec<f64>,
 }
 
-/// The jobs of one size in one run.
+/// Results of the jobs of one size class in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeFindings {
-    /// The size; the largest of its class.
+    /// Largest size of the class.
     pub size: u64,
-    /// How many of them finished.
+    /// Number of finished jobs.
     pub jobs: u64,
-    /// Their metrics, without batches.
+    /// Metrics, without batches.
     pub metrics: Vec<Finding>,
 }
 
-/// The jobs of one owner in one run.
+/// Results of the jobs of one owner in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerFindings {
-    /// What the workload calls them; `None` for the jobs of which it does not say.
+    /// Name in the workload; `None` for jobs whose owner is unknown.
     pub name: Option<String>,
-    /// How many of their jobs finished.
+    /// Number of finished jobs.
     pub jobs: u64,
-    /// Their metrics; `None` where there was nothing to measure.
+    /// Metrics; `None` if there was nothing to measure.
     pub metrics: Vec<(String, Option<f64>)>,
 }
 
@@ -59,37 +58,37 @@ impl OwnerFindings {
     }
 }
 
-/// What one run gave, as it is stored.
+/// Results of one run, as they are stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
-    /// Every metric, in the order of the list.
+    /// All metrics, in canonical order.
     pub metrics: Vec<Finding>,
-    /// The jobs of each size, where that was asked for.
+    /// Results by job size, if requested.
     pub by_size: Vec<SizeFindings>,
-    /// The jobs of each owner, by all of it that was asked for.
+    /// Results by owner, for each requested kind of owner.
     pub by_owner: BTreeMap<By, Vec<OwnerFindings>>,
-    /// Jobs that finished and were measured.
+    /// Number of finished and measured jobs.
     pub finished: u64,
-    /// Jobs that would not fit even the empty machine.
+    /// Number of jobs that would not fit even the empty machine.
     pub refused: u64,
-    /// Lines of the log that were no jobs.
+    /// Number of log lines that are no jobs.
     pub unusable: u64,
-    /// The last instant of the run.
+    /// Last instant of the run.
     pub end: f64,
-    /// The speed of each site, where they were drawn; else empty.
+    /// Speed of each site, if drawn at random; else empty.
     pub speeds: Vec<f64>,
-    /// Jobs in a batch, counted in order of arrival; 0 where there are no batches.
+    /// Jobs per batch, in order of arrival; 0 without batches.
     pub batch_jobs: u64,
-    /// The batch of the run that is the first of those that metrics have: it begins with the job
+    /// Number of the first batch that is in the metrics. It begins with job
     /// `first_batch · batch_jobs`, counted from 0.
     pub first_batch: u64,
-    /// Kendall's τ of the queue that jobs met, batch by batch over the whole run: see [`trend`].
+    /// Kendall's τ of the queue length at arrival, by batch over the whole run: see [`trend`].
     pub queue_trend: Option<f64>,
 }
 
 impl Findings {
-    /// What a run gave. Values that are no finite numbers count as not measured: they could not be
-    /// stored, and a stored run must be the same as a fresh one.
+    /// Extracts the findings of a run. Values that are not finite count as not measured: they could
+    /// not be stored, and a stored run must equal a fresh one.
     #[must_use]
     pub fn of(outcome: &Outcome) -> Findings {
         let finding = |measured: &Measured, with_batches: bool| Finding {
@@ -131,41 +130,39 @@ impl Findings {
         }
     }
 
-    /// The metric of this name.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&Finding> {
         self.metrics.iter().find(|finding| finding.name == name)
     }
 }
 
-/// The file that a run read.
+/// Input files of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Where it was.
+    /// Path of the workload file; empty if only a trace is read.
     pub path: String,
-    /// The BLAKE3 digest of its bytes, in hexadecimal.
+    /// BLAKE3 digest of its bytes, in hexadecimal; empty if only a trace is read, or if nothing is
+    /// stored.
     pub blake3: String,
-    /// When the clock of a log begins, where its header says so.
+    /// Start of the clock of a log, if its header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
-    /// The trace of outages, where the machine fails by one. Then there need be no other file: its path and digest are
-    /// empty.
+    /// Outage trace, if the machine fails by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
 
-/// The trace of outages that a run read.
+/// The outage trace that a run read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Where it was.
     pub path: String,
-    /// The BLAKE3 digest of its bytes, in hexadecimal.
+    /// BLAKE3 digest of its bytes, in hexadecimal.
     pub blake3: String,
 }
 
 impl Input {
-    /// The digest of all that was read, for the [key](key()) of a run: that of the workload's file, and behind a colon that
-    /// of the trace, if there is one.
+    /// Digest of all input, for the [key](key()) of a run. It is the digest of the workload file,
+    /// followed by a colon and the digest of the trace if there is one.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
@@ -173,7 +170,7 @@ impl Input {
     }
 }
 
-/// The digest of the file of a workload and of a trace; `None` where neither is read.
+/// Combined digest of a workload file and a trace; `None` if neither is read.
 #[must_use]
 pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
     match (workload, trace) {
@@ -182,24 +179,22 @@ pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> 
     }
 }
 
-/// One stored run.
+/// A stored run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// What says what was run; see [`key`].
+    /// Identifier of the run; see [`key`].
     pub key: String,
-    /// The scenario, with every default filled in.
+    /// Scenario with every default filled in.
     pub scenario: Value,
-    /// The file that it read, if it read one.
     pub input: Option<Input>,
-    /// Which replication it is, from 0.
+    /// Replication number, from 0.
     pub replication: u64,
-    /// What it gave.
     pub findings: Findings,
-    /// The version of the model that ran it.
+    /// Version of the model that made the run.
     pub model_version: u32,
-    /// The version of Meshwork that ran it.
+    /// Version of Meshwork that made the run.
     pub version: String,
-    /// The build of the program that ran it: see [`build`](crate::run::build).
+    /// Build of the program that made the run: see [`build`](crate::run::build).
     pub build: String,
 }
 
@@ -243,7 +238,7 @@ impl Record {
         bytes
     }
 
-    /// Reads a line of `runs.jsonl`; `None` where it is garbled.
+    /// Parses a line of `runs.jsonl`; `None` if it is unreadable.
     #[must_use]
     pub fn read(line: &[u8]) -> Option<Record> {
         let mut line: Line<Value> = serde_json::from_slice(line).ok()?;
@@ -261,8 +256,8 @@ impl Record {
 }
 
 impl Findings {
-    /// What a line of `runs.jsonl` gave, without what was run: half the work of reading all of it. `None` where the line is
-    /// garbled.
+    /// Parses the findings only of a line of `runs.jsonl`, at half the cost of the whole line.
+    /// Returns `None` if the line is unreadable.
     pub(super) fn read(line: &[u8]) -> Option<Findings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
         line.findings()
@@ -270,7 +265,7 @@ impl Findings {
 }
 
 impl<S> Line<S> {
-    /// Takes out what the run gave; `None` where that, or the key, is garbled.
+    /// Takes the findings out of the line; `None` if they or the key are unreadable.
     fn findings(&mut self) -> Option<Findings> {
         digits(&self.key)?;
         let mut metrics = findings(&self.metrics)?;
@@ -303,15 +298,16 @@ impl<S> Line<S> {
     }
 }
 
-/// The key of a run: 32 hexadecimal digits of the BLAKE3 digest of the resolved scenario, the
-/// replication, the version of the model and the build of the program. In place of the path of an input file stands the
-/// digest of its content, so that a log may be moved, and a changed log is another run.
+/// The key of a run, as 32 hexadecimal digits of a BLAKE3 digest. It covers the resolved scenario,
+/// the replication, the version of the model and the build of the program. The path of an input
+/// file is replaced by the digest of its content, so that a log can be moved, and a changed log is
+/// another run.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))
 }
 
-/// The keys of all replications of one scenario: what they have in common is digested once.
+/// Keys of all replications of one scenario; common parts are digested once.
 ///
 /// ```
 /// use meshwork_lab::run::store::{Keys, key};
@@ -325,7 +321,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Those of a scenario, the digest of what it reads, and a build.
+    /// Keys of a scenario with this input digest, run by this build.
     #[must_use]
     pub fn of(scenario: &Table, input: Option<&str>, build: &str) -> Keys {
         let mut hasher = blake3::Hasher::new();
@@ -333,7 +329,7 @@ impl Keys {
         Keys { scenario: hasher, rest: format!("\n{MODEL_VERSION}\n{build}\n") }
     }
 
-    /// The key of a replication as the number that its digits are. **O(1)**: the scenario is not read again.
+    /// The key of a replication as a number. **O(1)**: the scenario is not read again.
     #[must_use]
     pub fn key(&self, replication: u64) -> u128 {
         let mut request = self.scenario.clone();
@@ -345,13 +341,13 @@ impl Keys {
     }
 }
 
-/// What was asked for, whoever ran it: the same for two builds of the program, of which each has its own key for it.
+/// Digest of a requested run, equal for all builds of the program, whose keys differ.
 pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) -> String {
     let text = format!("{}{replication}\n", digested(scenario, input));
     short(&blake3::hash(text.as_bytes()))
 }
 
-/// A scenario as it is digested, with the line break after it.
+/// A scenario in the form that is digested, with a line break.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
     let Some(digest) = input else { return format!("{scenario}\n") };
     let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
@@ -363,18 +359,18 @@ fn digested(mut scenario: Value, input: Option<&str>) -> String {
     format!("{scenario}\n")
 }
 
-/// 128 bits of a digest in hexadecimal.
+/// The first 128 bits of a digest in hexadecimal.
 fn short(hash: &blake3::Hash) -> String {
     hash.to_hex()[..32].to_owned()
 }
 
-/// A table of a study as JSON, keys in the same order.
+/// Converts a TOML table to JSON, keeping the order of keys.
 #[must_use]
 pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// A line; `S` is what its scenario is read as.
+/// A line; `S` is the type as which its scenario is read.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

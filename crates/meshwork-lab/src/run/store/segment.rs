@@ -1,10 +1,11 @@
-//! A segment: the runs of one attempt at one shard, in a file of its own.
+//! Segment files, each holding the runs of one attempt at one shard.
 //!
-//! While a study is spread over processes, nobody shares a file: each attempt at a shard writes
-//! `runs/SHARD.ATTEMPT.jsonl`, which is called `….jsonl.part` until the attempt has ended. Its lines are those of
-//! `runs.jsonl`, and beside them **notes**, which begin with another word: what the attempt is, how long each run
-//! took, which runs failed, and how the attempt ended. An empty line says that it is alive. All times are told by
-//! one clock, that of the attempt since it began, so that clocks of several computers are never compared.
+//! While a study is spread over processes, no file has two writers: each attempt at a shard writes
+//! `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part` until the attempt has ended. Its lines are
+//! those of `runs.jsonl` and **notes**, which begin with another word: the description of the
+//! attempt, the duration of each run, failed runs, and the end of the attempt. An empty line is a
+//! sign of life. All times are seconds since the attempt began, so that clocks of several computers
+//! are never compared.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,58 +18,55 @@ use super::StoreError;
 use super::lines::digits;
 use crate::run::file::FileError;
 
-/// The folder of segments in a folder of results.
+/// Name of the folder of segments in a results folder.
 pub const SEGMENTS: &str = "runs";
 
-/// How a segment ends that is not whole yet.
+/// Extension of an unfinished segment.
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 
-/// What is on the disk after a computer dies: at most this long ago.
+/// Interval between syncs to disk, which bounds the loss when a computer crashes.
 const SYNC_EVERY: Duration = Duration::from_secs(15);
 
 /// A line of a segment that is no run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// What the attempt is: the first line.
+    /// Description of the attempt: the first line.
     Segment {
-        /// Which shard.
+        /// Index of the shard, from 0.
         shard: u64,
-        /// Of how many.
+        /// Number of shards.
         of: u64,
-        /// Where it runs.
+        /// Name of the computer.
         host: String,
-        /// How many threads it has.
         threads: usize,
-        /// How many runs it was dealt; of scenarios as a whole, those that they begin with.
+        /// Number of runs assigned; for a whole scenario, its initial number of replications.
         runs: u64,
     },
-    /// A run has ended: the line after it.
+    /// End of a run, described by the preceding line.
     Ended {
-        /// Its key.
         key: String,
-        /// How many seconds it took.
+        /// Duration of the run in seconds.
         took: f64,
-        /// When it ended, in seconds since the attempt began.
+        /// Time of the end, in seconds since the attempt began.
         at: f64,
     },
-    /// A run has failed.
+    /// A failed run.
     Failed {
-        /// Its scenario, from 0.
+        /// Index of the scenario, from 0.
         scenario: usize,
-        /// Its replication, from 0.
+        /// Replication number, from 0.
         replication: u64,
-        /// Why.
         message: String,
-        /// When, in seconds since the attempt began.
+        /// Time of the failure, in seconds since the attempt began.
         at: f64,
     },
-    /// The attempt has ended: the last line.
+    /// End of the attempt: the last line.
     Over {
-        /// How long it took, in seconds.
+        /// Duration of the attempt in seconds.
         at: f64,
-        /// Whether it was stopped before all was done.
+        /// Whether it was stopped early.
         stopped: bool,
     },
 }
@@ -81,24 +79,24 @@ impl Note {
     }
 }
 
-/// Whether a line of a segment is a note, or empty.
+/// Whether a line of a segment is a note or empty.
 pub(super) fn is_note(line: &[u8]) -> bool {
     let begins = |word: &str| line.starts_with(word.as_bytes());
     line.is_empty()
         || ["{\"segment\":", "{\"ended\":", "{\"failed\":", "{\"over\":"].into_iter().any(begins)
 }
 
-/// Whether a file of this name is a segment.
+/// Whether a path names a segment.
 pub(super) fn is_segment(path: &Path) -> bool {
     let is_inside = path.parent().is_some_and(|parent| parent.ends_with(SEGMENTS));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     is_inside && name.is_some_and(|name| name.ends_with(WHOLE) || name.ends_with(PART))
 }
 
-/// The segments of a folder of results, by name; none where there is no folder of them.
+/// The segments of a results folder, sorted by name; empty if there is no folder of them.
 ///
 /// # Errors
-/// If there is one that cannot be read.
+/// If the folder of segments cannot be read.
 pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder.join(SEGMENTS);
     let failed =
@@ -116,7 +114,8 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
-        // Its kind stands in the folder: ten thousand files are not asked one by one.
+        // The file type comes with the directory entry, which avoids a query for each of many
+        // files.
         if is_segment(&path) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             found.push(path);
         }
@@ -125,7 +124,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// Opens a segment, which may have got the name of a whole one since the folder was read.
+/// Opens a segment, which may have received its final name since the folder was read.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path).or_else(|error| match error.kind() {
         io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),
@@ -143,7 +142,7 @@ pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, Store
     Ok(found)
 }
 
-/// A segment that is being written, by its only writer.
+/// A segment being written by its only writer.
 pub(super) struct Segment {
     file: File,
     part: PathBuf,
@@ -152,8 +151,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Begins a segment that nobody else has: the name ends in what tells attempts apart, and in a number where
-    /// that should not be enough.
+    /// Creates a segment with an unused name. The name ends with the identifier of the attempt, and
+    /// with a number if that is not unique.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -179,12 +178,12 @@ impl Segment {
         &self.part
     }
 
-    /// How long the attempt has gone on, in seconds, to the millisecond.
+    /// Time since the attempt began, in seconds, to the millisecond.
     pub(super) fn now(&self) -> f64 {
         millis(self.began.elapsed())
     }
 
-    /// Writes all of it in one call.
+    /// Writes all bytes in one call; syncs if the last sync is `SYNC_EVERY` ago.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -200,7 +199,7 @@ impl Segment {
         Ok(line.len() as u64)
     }
 
-    /// A line of a run, and the note of how long it took.
+    /// Writes the line of a run and the note of its duration.
     pub(super) fn run(&mut self, line: &[u8], key: &str, took: Duration) -> io::Result<u64> {
         let note = Note::Ended { key: key.to_owned(), took: millis(took), at: self.now() };
         let both = [line, &note.line()].concat();
@@ -208,7 +207,8 @@ impl Segment {
         Ok(both.len() as u64)
     }
 
-    /// Ends the segment: it has its name now. That it is gone, because all has been collected meanwhile, is no loss.
+    /// Ends the segment and gives it its final name. A segment already merged and removed is no
+    /// error.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         let writing = |error: io::Error| FileError::writing(&self.part, &error);
         let line = Note::Over { at: self.now(), stopped }.line();
@@ -220,7 +220,7 @@ impl Segment {
     }
 }
 
-/// What a segment is called when it is whole.
+/// The final name of a segment.
 pub(super) fn whole_of(part: &Path) -> PathBuf {
     let name = part.to_string_lossy();
     PathBuf::from(name.strip_suffix(".part").unwrap_or(&name))
@@ -230,31 +230,31 @@ fn millis(duration: Duration) -> f64 {
     duration.as_millis() as f64 / 1000.0
 }
 
-/// What the notes of a segment say, and how the file stands.
+/// Notes and file state of a segment.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The file.
     pub path: PathBuf,
-    /// Whether it has its last name.
+    /// Whether the attempt finished and the file was renamed (no `.part` suffix).
     pub is_whole: bool,
-    /// When it was last written to, by the clock of the file system.
+    /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
-    /// How many runs have ended in it.
+    /// Number of finished runs.
     pub ended: u64,
-    /// When the last of them ended, in seconds since the attempt began.
+    /// End of the last run, in seconds since the attempt began.
     pub last: f64,
-    /// Its other notes, in order.
+    /// Other notes, in order.
     pub notes: Vec<Note>,
 }
 
-/// Reads the notes of all segments of a folder; what cannot be read in them is passed over. `each` is told the key of every
-/// run that has ended, and how many seconds it took: there may be a million of them, so they are not kept.
+/// Reads the notes of all segments of a folder, skipping unreadable lines. `each` is called with
+/// the key and the duration in seconds of every finished run; there may be a million, so they are
+/// not kept.
 ///
 /// # Errors
 /// If a file cannot be read.
 ///
 /// # Complexity
-/// All bytes of all segments.
+/// Linear in the bytes of all segments.
 pub fn attempts(
     folder: &Path,
     mut each: impl FnMut(u128, f64),
@@ -265,7 +265,7 @@ pub fn attempts(
             |error: io::Error| FileError::reading(&path.display().to_string(), &path, &error);
         let file = match open(&path) {
             Ok(file) => file,
-            // It was collected since the folder was read.
+            // The segment was merged since the folder was read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(failed(error).into()),
         };

@@ -1,4 +1,4 @@
-//! The store by hand: what is torn, garbled, doubled, or has no room.
+//! The store on torn, unreadable and duplicate lines, and on a full disk.
 
 use proptest::prelude::*;
 use toml::Table;
@@ -175,7 +175,7 @@ fn a_folder_that_cannot_be_used_is_refused() {
     );
 }
 
-/// Takes so many bytes, and is then as full as a disk.
+/// A sink that accepts a given number of bytes and then fails like a full disk.
 struct Full(usize);
 
 impl Write for Full {
@@ -190,7 +190,7 @@ impl Write for Full {
 }
 
 impl Store {
-    /// A store on a disk that has room for so many bytes.
+    /// A store on a disk with space for `bytes` bytes.
     pub(crate) fn with_room_for(bytes: usize) -> Store {
         let mut known = Lines::default();
         known.files.push(Source {
@@ -276,7 +276,7 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     let first = Store::open(folder.path(), BUILD).unwrap();
     let is_there = |name: &String| folder.path().join(name).exists();
     assert!(!dead.iter().any(is_there) && others.iter().all(is_there));
-    // While another one has the store, its files are let alone.
+    // While another store holds the lock, its files are not touched.
     fs::write(folder.path().join(&dead[0]), "").unwrap();
     assert!(Store::open(folder.path(), BUILD).is_err() && is_there(&dead[0]));
     drop(first);

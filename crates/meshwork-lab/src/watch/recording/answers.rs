@@ -1,7 +1,7 @@
-//! What the allocators answer to those who wait, instant by instant, of a run that goes by: why each of them waits.
+//! Reasons why jobs wait, over the course of a run, as answered by the allocators.
 //!
-//! The answer depends on what a job asks for and not on who it is, and often stays the same for a while: so what is kept is
-//! each change of the answer to each request.
+//! The answer depends on the request of a job and not on the job, and often stays the same for a
+//! while. So each change of the answer to each request is kept.
 
 use std::collections::BTreeMap;
 
@@ -14,30 +14,31 @@ use meshwork::topology::Node;
 
 use crate::watch::{Happening, What, single};
 
-/// So many questions are put to allocators, at most: beyond, a page would take longer to be made than a run.
+/// Maximum number of queries to allocators: with more, making a page would take longer than a run.
 const MOST_QUESTIONS: u32 = 200_000;
 
-/// An answer, as columns have it: too few nodes, not as they would have to lie, or room.
+/// An answer as stored in columns: 0 too few nodes, 1 enough but not in the required shape, 2
+/// startable.
 pub(super) type Answer = u8;
 
-/// A machine that follows a run and is asked.
+/// A copy of the machine that follows a run and answers queries.
 pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
-    /// The jobs that run, for those that are interrupted.
+    /// Running jobs, needed if they are interrupted.
     jobs: BTreeMap<JobId, Job>,
-    /// Where jobs have been moved to, of which another may still have to leave some.
+    /// New placements of moved jobs, parts of which other jobs may have yet to leave.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// For each request that somebody waits with: how many do, and one of them.
+    /// Waiting requests, each with the number of jobs and one of them.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,
 }
 
 impl Answers {
-    /// Those of a run of this scenario, which has not begun; none where the machine cannot be built.
+    /// Starts at the beginning of a run of this scenario; `None` if the machine cannot be built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
         let setup = scenario.sound(replication).ok()?;
         Some(Answers {
@@ -53,17 +54,17 @@ impl Answers {
         })
     }
 
-    /// What a job waits for that could start.
+    /// The cause given for a waiting job that could start.
     pub(super) fn held_up(&self) -> Cause {
         self.held_up
     }
 
-    /// Whether as many questions have been put as may be.
+    /// Whether the limit of queries has been reached.
     pub(super) fn is_silent(&self) -> bool {
         self.questions_left == 0
     }
 
-    /// Something happened.
+    /// Applies an event.
     pub(super) fn apply(&mut self, happening: &Happening) {
         let Happening { at, id, what } = happening;
         if !matches!(what, What::Moved { .. }) {
@@ -80,7 +81,7 @@ impl Answers {
                 if let Some(job) = self.leaves_queue(*id) {
                     self.jobs.insert(*id, job);
                 }
-                // What the run has claimed is free here too.
+                // Nodes claimed in the run are also free here.
                 drop(self.facility.claim(*site, placement, *at));
                 self.running.insert(*id, (*site, placement.clone()));
             }
@@ -112,7 +113,7 @@ impl Answers {
         self.facility.crowd.waiting = self.waiting.len() as u64;
     }
 
-    /// A node by itself.
+    /// Placement of a single node.
     fn alone(&self, site: usize, node: Node) -> Placement {
         single(self.facility.sites()[site].site().grid(), node)
     }
@@ -139,10 +140,11 @@ impl Answers {
         }
     }
 
-    /// The answers to those who wait that have changed since they were told last; nothing more once it is silent.
+    /// Answers to waiting requests that have changed since the last call; incomplete at the query
+    /// limit.
     ///
     /// # Complexity
-    /// A question for each request that somebody waits with.
+    /// One query for each waiting request.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

@@ -8,63 +8,64 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// What happened, as columns. Everything that is not a time is an index or a count.
+/// Events as columns. Everything that is not a time is an index or a count.
 ///
-/// As JSON: `columns`, a list of name, kind (`u8`, `u32` or `f64`) and length, and `data`. That is, in base64 and as a
-/// zlib stream, the columns one after the other; of each, the lowest byte of every number first, then the next
-/// bytes, so that the bytes that hardly change lie together and take hardly any room.
+/// As JSON, it has `columns`, a list of name, type (`u8`, `u32` or `f64`) and length, and `data`.
+/// The data is a zlib stream in base64 of the columns one after the other. Each column has the
+/// lowest byte of every number first, then the next bytes, so that bytes that hardly change are
+/// adjacent and compress well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// Every instant at which something happened, in order.
+    /// Every instant with events, in order.
     pub at: Vec<f64>,
-    /// How much happened at each of them.
+    /// Number of events at each instant.
     pub count: Vec<u32>,
-    /// What happened to a job: 0 it arrived, 1 it was refused, 2 it was turned away, 3 it started, 4 it was moved, 5 it
-    /// finished, 6 it was interrupted and waits again; or to a node: 7 it went out of service, 8 it is in service again.
+    /// Kind of each event. For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5
+    /// finished, 6 interrupted and waiting again; for a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
-    /// Which job: its place in `number`; or which node of its site.
+    /// Index of the job in `number`, or number of the node on its site.
     pub job: Vec<u32>,
-    /// The workload's own number of every job, in order of arrival.
+    /// Number of every job in the workload, in order of arrival.
     pub number: Vec<f64>,
-    /// What it asked for: its place in the list of that.
+    /// Index of the job's request in the list of requests.
     pub request: Vec<u32>,
-    /// Who submitted it: its place in the list of users; empty where no user is known.
+    /// Index of the job's user in the list of users; empty if no user is known.
     pub user: Vec<u32>,
-    /// Its partition: its place in the list of partitions; empty where none is known.
+    /// Index of the job's partition in the list of partitions; empty if none is known.
     pub partition: Vec<u32>,
-    /// The site of every start, and of every node that goes or comes, in order; a job stays on it.
+    /// Site of every start and every node event, in order; a job stays on its site.
     pub site: Vec<u32>,
-    /// Of how many blocks each placement is: those of starts and moves, in order.
+    /// Number of blocks of each placement, for starts and moves in order.
     pub blocks: Vec<u32>,
-    /// The lowest corner of every block.
+    /// Base node of every block.
     pub base: Vec<u32>,
-    /// Its sides: their place in the list of shapes.
+    /// Index of every block's side lengths in the list of shapes.
     pub shape: Vec<u32>,
-    /// How many answers to those who wait have changed by the end of each instant; empty where nobody was asked.
+    /// Number of answers changed by the end of each instant; empty without queries.
     pub answers: Vec<u32>,
-    /// What they are answers to: its place in the list of what was asked for.
+    /// Index of the answered request in the list of requests.
     pub answered: Vec<u32>,
-    /// The answers: 0 too few nodes are free, 1 enough are, but not as they would have to lie, 2 there is room.
+    /// Answers: 0 too few free nodes, 1 enough but not in the required shape, 2 the job could
+    /// start.
     pub answer: Vec<u8>,
-    /// The spans during which nodes slept.
+    /// Intervals during which nodes slept.
     pub asleep: Spans,
 }
 
-/// Spans of time of single nodes, as columns.
+/// Intervals of single nodes, as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
-    /// The node of each.
+    /// Node of each interval.
     pub node: Vec<u32>,
-    /// Its site.
+    /// Site of the node.
     pub site: Vec<u32>,
-    /// The beginning.
     pub from: Vec<f64>,
-    /// The end; infinite, if that of the run.
+    /// End; infinite if the interval lasts until the end of the run.
     pub until: Vec<f64>,
 }
 
 impl Columns {
-    /// Name, kind and length of every column, and the bytes.
+    /// Name, type and length of every column, and the bytes.
     fn pack(&self) -> (Vec<(&'static str, &'static str, usize)>, Vec<u8>) {
         let mut bytes = Vec::new();
         let mut list = Vec::new();
@@ -101,7 +102,7 @@ impl Columns {
     }
 }
 
-/// The first byte of every number, then the second ones, and so on.
+/// Appends the first byte of every number, then the second ones, and so on.
 fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
     for byte in 0..N {
         bytes.extend(numbers.iter().map(|&number| split(number)[byte]));
@@ -135,7 +136,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// What a browser does, in other words.
+    /// Unpacks the columns as a browser does, by a different method.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

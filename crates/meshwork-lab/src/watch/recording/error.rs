@@ -1,46 +1,44 @@
-//! Why a run cannot be shown.
+//! Errors of replaying a run.
 
 use thiserror::Error;
 
 use crate::run::check::RepeatError;
 
-/// Why a stored run cannot be shown instant by instant.
+/// Reason why a stored run cannot be replayed event by event.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// Its scenario cannot be read any more.
+    /// The scenario can no longer be read.
     #[error(transparent)]
     Scenario(#[from] RepeatError),
-    /// It was not kept, cannot be run again, and its jobs were not written.
+    /// It has no recording and no per-job output, and cannot be run again.
     #[error(
         "{0}; and it has no per-job output either, which `[output] jobs = \"csv\"` would have written"
     )]
     Nowhere(RepeatError),
-    /// Its per-job output cannot be read.
+    /// Unreadable per-job output.
     #[error("{path}: {why}")]
     JobOutput {
-        /// The file.
+        /// Path of the output.
         path: String,
-        /// What is wrong with it.
         why: String,
     },
-    /// What was kept of it cannot be read.
+    /// Unreadable recording.
     #[error("{path}: this recording cannot be read ({why})")]
     Kept {
-        /// The file.
+        /// Path of the recording.
         path: String,
-        /// What is wrong with it.
         why: String,
     },
     /// It failed when it was run again.
     #[error("{0}")]
     Failed(String),
-    /// The window begins after its end.
+    /// The requested window begins after the end of the run.
     #[error("the run ended at time {end}, and so has no time {from} to be shown")]
     Over {
-        /// When it ended.
+        /// End of the run.
         end: String,
-        /// Where the window begins.
+        /// Start of the window.
         from: String,
     },
 }

@@ -1,9 +1,10 @@
-//! Whole runs, kept on disk while they run: everything that happened, event by event.
+//! Recordings of whole runs, written event by event while they run.
 //!
-//! `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events in the order of the engine, each
-//! a byte that says what happened and numbers that take as many bytes as they need; times take those bytes in which they
-//! differ from the one before. A byte `END`, the number of events and a digest of all that stands before make it whole: what
-//! has no such end, or another key than that of the run, is no recording. While a run goes on its file has another name.
+//! `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events in the
+//! order of the engine, each as a byte for its kind and numbers of variable length; a time is
+//! stored as the bytes in which it differs from the previous one. A byte `END`, the number of
+//! events and a digest of all preceding bytes complete the file: a file without this end, or with
+//! another key than that of the run, is no recording. During a run the file has a temporary name.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,19 +20,20 @@ use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
 use crate::watch::{Happening, NOBODY, What};
 
-/// The folder of recordings in a folder of results.
+/// Name of the folder of recordings in a results folder.
 pub const RECORDINGS: &str = "recordings";
 
-/// How a recording begins; the digit is the version of its form.
+/// First bytes of a recording; the digit is the version of the format.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// So many bytes are written together.
+/// Bytes written at once.
 const BUFFER: usize = 1 << 16;
 
-/// A longer recording is given up, and its run is simulated again by whoever wants to see it: some ten million jobs.
+/// Size limit, at some ten million jobs: a longer recording is dropped, and its run simulated again
+/// for display.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The length of a digest.
+/// Length of a digest in bytes.
 const DIGEST: usize = 32;
 
 const ARRIVED: u8 = 0;
@@ -40,75 +42,76 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// What belongs to an outage; what it is stands where other events have the form of their request.
+/// Event of an outage; its kind is in the `REQUEST` bits.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
-/// No event comes after this.
+/// End of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// The event is at a later instant than the one before, which follows.
+/// Flag: the event is later than the previous one, and the time difference follows.
 const LATER: u8 = 8;
-/// How a request was made stands in these bits: a count, a block, a subcube.
+/// Position of the bits that hold the form of a request: count, block or subcube.
 const REQUEST: u32 = 4;
 
-/// Where the recording of a run with this key is, in a folder of results.
+/// Path of the recording of the run with this key, in a results folder.
 #[must_use]
 pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Which runs of a study are kept to be looked at: of every scenario, or of some, the first replication.
+/// Selection of the runs of a study that are recorded: the first replication of scenarios.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The folder of results.
     folder: PathBuf,
-    /// All scenarios, because the study says so.
+    /// All scenarios, because the study requests recordings.
     all: bool,
-    /// Else these.
+    /// Otherwise these scenarios.
     some: Vec<usize>,
 }
 
 impl Kept {
-    /// What a study keeps that is run into a folder: `record` is what it says; these scenarios where it says nothing.
+    /// Selection for a study run into a folder; `record` is its setting, `some` the default
+    /// scenarios.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
         (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
-    /// Whether a run is kept.
+    /// Whether a run is recorded.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
-    /// Whether the study asks for what is kept, so that its absence is worth a run and a word.
+    /// Whether the study requests recordings, so that a missing one is made or reported.
     #[must_use]
     pub fn is_asked_for(&self) -> bool {
         self.all
     }
 
-    /// Where the recording of the run with this key is.
+    /// Path of the recording of the run with this key.
     #[must_use]
     pub fn path(&self, key: &str) -> PathBuf {
         path(&self.folder, key)
     }
 
-    /// Begins one.
+    /// Begins a recording.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the file cannot be created.
     pub fn begin(&self, key: &str) -> Result<Recorder, FileError> {
         Recorder::create(&self.folder, key)
     }
 }
 
-/// An observer that keeps all that happens in a run.
+/// An observer that records all events of a run.
 ///
-/// It takes some 7 bytes for an event of a log in whole seconds, and memory for a buffer and no more. A recording that cannot be written, or
-/// grows beyond 256 MiB, is given up and leaves no file; the run goes on.
+/// It takes some 7 bytes per event of a log in whole seconds, and only a buffer of memory. A
+/// recording that cannot be written, or grows beyond 256 MiB, is dropped and leaves no file; the
+/// run goes on.
 pub struct Recorder {
     path: PathBuf,
     temporary: PathBuf,
@@ -121,7 +124,7 @@ pub struct Recorder {
     error: Option<FileError>,
 }
 
-/// What an event is told against.
+/// Previous values, relative to which events are encoded.
 #[derive(Default)]
 struct Before {
     at: u64,
@@ -132,12 +135,12 @@ struct Before {
 }
 
 impl Recorder {
-    /// Begins the recording of a run in `folder/recordings`, which is made where it is missing.
+    /// Begins the recording of a run in `folder/recordings`, which is created if missing.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the file cannot be created.
     pub fn create(folder: &Path, key: &str) -> Result<Recorder, FileError> {
-        // Two scenarios of a sweep that are the same have one key, and may run at the same time.
+        // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
         fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;
@@ -164,10 +167,11 @@ impl Recorder {
         })
     }
 
-    /// Ends it, and gives the file its name. A recording that was given up for its length is no error.
+    /// Completes the recording and gives the file its name. A recording dropped for its size is no
+    /// error.
     ///
     /// # Errors
-    /// What went wrong during the run or now; no file is left then.
+    /// The error during the run or now; in that case no file is left.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.buffer.push(END);
         self.buffer.extend_from_slice(&self.events.to_le_bytes());
@@ -224,7 +228,7 @@ impl Recorder {
             Request::Nodes(count) | Request::Subcube(count) => {
                 write_number(&mut self.buffer, u64::from(*count));
             }
-            // What else it wants is not drawn.
+            // Constraints are not shown, so only the count is stored.
             Request::Wanting(_) => write_number(&mut self.buffer, job.request.nodes()),
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
@@ -286,14 +290,14 @@ impl Observer for Recorder {
 }
 
 impl Drop for Recorder {
-    /// A run that failed leaves no recording behind; of one that did not, the name is gone already.
+    /// Removes the temporary file of a failed run; a finished one has been renamed.
     fn drop(&mut self) {
         self.file = None;
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Writes seven bits per byte, the lowest first.
 fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         buffer.push(number as u8 | 0x80);
@@ -302,14 +306,16 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// By how much a number differs from the one before, which is often little, up or down.
+/// Writes the difference from the previous number, which is often small, with either sign.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
     *before = number;
 }
 
-/// The bytes that are not 0, with a byte before them that says which these are: a time in whole seconds takes two or three.
+/// Writes the nonzero bytes of a time difference, preceded by a byte with their positions.
+///
+/// A time in whole seconds takes two or three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();
     let first = (difference.trailing_zeros() / 8).min(7) as usize;
@@ -325,11 +331,11 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     }
 }
 
-/// Goes through what is kept of the run with this key, until `visit` says that it is enough. A kept job has the number and the
-/// request of the one that ran, and neither run time nor estimate.
+/// Replays the recording of the run with this key, until `visit` returns `false`. A recorded job
+/// has the number and the request of the original one, but neither run time nor estimate.
 ///
 /// # Errors
-/// If there is no recording of it in the folder, or it is not whole.
+/// If the folder has no recording of it, or the recording is incomplete.
 pub fn replay(
     folder: &Path,
     key: &str,
@@ -351,7 +357,7 @@ pub fn replay(
     Ok(())
 }
 
-/// The number of events of a recording that is whole.
+/// The number of events of a recording, if it is complete.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;
@@ -387,7 +393,7 @@ fn head(key: &str) -> Vec<u8> {
     [MAGIC, key.as_bytes(), b"\n"].concat()
 }
 
-/// The events of a recording, one after the other.
+/// Reader of the events of a recording.
 struct Events {
     file: BufReader<File>,
     before: Before,

@@ -1,4 +1,4 @@
-//! Nodes that are not like others: in a partition, reserved, or asleep.
+//! Marked nodes: in a partition, reserved, or asleep.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,25 @@ use serde::Serialize;
 
 use super::columns::Spans;
 
-/// Consecutive nodes of a site that are not like others for a while.
+/// Consecutive nodes of a site that are marked for some time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
     /// `partition` or `reserved`.
     pub kind: &'static str,
-    /// The name of a partition; empty of a reservation.
+    /// Name of the partition; empty for a reservation.
     pub name: String,
-    /// The index of the site.
+    /// Index of the site.
     pub site: usize,
-    /// The first node.
     pub first: u32,
-    /// How many they are.
+    /// Number of nodes.
     pub count: u32,
-    /// From when; none, if from the beginning.
+    /// Start; `None` means the beginning of the run.
     pub from: Option<f64>,
-    /// Until when; none, if until the end.
+    /// End; `None` means the end of the run.
     pub until: Option<f64>,
 }
 
-/// Nodes in order as runs of consecutive ones: the first of each, and how many.
+/// Groups sorted nodes into runs of consecutive ones: first node and count.
 fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &node in nodes {
@@ -41,7 +40,7 @@ fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     runs
 }
 
-/// The partitions and reservations of a scenario, as runs of nodes.
+/// Partitions and reservations of a scenario, as runs of nodes.
 pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     let of = |area: Area| {
         let kind = if area.during.is_some() { "reserved" } else { "partition" };
@@ -61,20 +60,20 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     scenario.areas().into_iter().flat_map(of).collect()
 }
 
-/// The most spans of sleep that are kept.
+/// Maximum number of sleep intervals kept.
 const MAX_SLEEPS: usize = 20_000;
 
-/// Spans during which nodes slept, and which nodes sleep at present.
+/// Sleep intervals of nodes, and the nodes asleep now.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// All of them, in order of their beginnings.
+    /// All intervals, in order of their starts.
     pub(super) spans: Spans,
-    /// The place of its span in that list, by site and node.
+    /// Index of the open interval of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,
 }
 
 impl Sleep {
-    /// Begins a span of each of some nodes.
+    /// Begins an interval for each of the nodes.
     pub(super) fn begin(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if self.spans.node.len() == MAX_SLEEPS {
@@ -88,7 +87,7 @@ impl Sleep {
         }
     }
 
-    /// Ends the spans of nodes that are woken.
+    /// Ends the intervals of nodes that are woken.
     pub(super) fn end(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if let Some(place) = self.open.remove(&(site, node)) {

@@ -1,12 +1,12 @@
-//! What happened in one run, small enough to travel in a page: who held which processors, and who waited, at
-//! every instant.
+//! Recording of one run for replay in a page: running and waiting jobs at every instant.
 //!
-//! Some runs are kept whole while they run: see [`kept`]. Any other is a function of its scenario, its replication and its
-//! inputs, and is run again when somebody wants to look at it, in the way in which [`check`](crate::run::check) runs it
-//! again. Where that cannot be done, the rows that `[output] jobs` wrote stand in.
+//! Some runs are recorded completely while they run: see [`kept`]. Any other run is a function of
+//! its scenario, its replication and its inputs, and is repeated for display in the same way as by
+//! [`check`](crate::run::check). If that is impossible, the rows written by `[output] jobs` are
+//! used instead.
 //!
-//! The order of what happened is that of the engine. Whoever reads a recording puts the machine together from it as
-//! [`Scene`] does, event by event.
+//! Events are in the order of the engine. A reader reconstructs the machine event by event, like
+//! [`Scene`].
 
 mod answers;
 mod columns;
@@ -46,16 +46,16 @@ pub use tape::{Tape, Window};
 use timeline::Counts;
 pub use timeline::{Timeline, Waits};
 
-/// One site, as it is drawn.
+/// Description of a site for drawing it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Site {
-    /// How it is wired, in words: `8 × 8 torus`.
+    /// Topology in words: `8 × 8 torus`.
     pub words: String,
-    /// The name of its wiring, as it is drawn.
+    /// Name of the wiring, as it is drawn.
     pub wiring: &'static str,
-    /// The side of each dimension, dimension 0 first.
+    /// Side lengths by dimension, dimension 0 first.
     pub sides: Vec<u32>,
-    /// How many times faster than the workload's own machine it runs a job.
+    /// Speed relative to the workload's own machine.
     pub speed: f64,
 }
 
@@ -74,8 +74,8 @@ impl Site {
     }
 }
 
-/// The wiring that a picture shows: of a torus it says that all edges are joined to the opposite ones, so where some
-/// are not it is drawn as a mesh.
+/// The wiring to draw. A picture of a torus implies that all edges wrap around, so a torus with an
+/// open side is drawn as a mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -85,81 +85,80 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// Something that jobs asked for.
+/// A request made by jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Asked {
-    /// As the `table` workload writes it: `7`, `3x5`, `2^3`.
+    /// Text as in the `table` workload: `7`, `3x5`, `2^3`.
     pub text: String,
-    /// How many processors that is.
+    /// Number of nodes.
     pub nodes: u64,
 }
 
-/// One run, to be looked at.
+/// A recorded run, or a part of it.
 ///
-/// As JSON it is these fields, with the columns packed: see [`Columns`].
+/// As JSON it has these fields, with the columns packed: see [`Columns`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recording {
-    /// What tells the run from others: the swept values of its scenario.
+    /// Label of the run: the swept values of its scenario.
     pub title: String,
-    /// The number of its scenario, from 1.
+    /// Number of the scenario, from 1.
     pub scenario: u64,
-    /// The number of its replication, from 1.
+    /// Number of the replication, from 1.
     pub replication: u64,
-    /// What its clock counts, and when it began: see [`Clock`]. Instants here are in units of the clock.
+    /// Unit and start of its clock: see [`Clock`]. Times here are in units of the clock.
     pub clock: Clock,
-    /// Its sites.
     pub sites: Vec<Site>,
-    /// The first instant that is shown.
+    /// Start of the shown window.
     pub from: f64,
-    /// The last instant that is shown.
+    /// End of the shown window.
     pub until: f64,
-    /// Why this is not the whole run, and the like: one sentence each.
+    /// Notes, such as why this is not the whole run: one sentence each.
     pub notes: Vec<String>,
-    /// Everything that was asked for, each once.
+    /// Distinct requests.
     pub asked: Vec<Asked>,
-    /// The sides of every block that was held, each once.
+    /// Distinct side lengths of allocated blocks.
     pub shapes: Vec<Vec<u32>>,
-    /// Who submitted jobs, each once; empty where nobody is known, and the name is where one is not.
+    /// Distinct users; empty if none is known, with an empty name for an unknown one among others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
-    /// The partitions that jobs name, each once; as with users.
+    /// Distinct partitions that jobs name; empty like `users`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes that are for some only.
+    /// Nodes reserved or restricted to some jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
-    /// What a job waits for that could start: `priority`, or `reserved` if its scheduler keeps nodes for others; none where
-    /// it is not known why jobs wait.
+    /// Reason why a job waits that could start. It is `priority`, or `reserved` if the scheduler
+    /// makes reservations; `None` if reasons for waiting are unknown.
     pub held_up: Option<&'static str>,
-    /// The last instant at which it is known why jobs wait, if that is not the last of all.
+    /// Last instant with known reasons for waiting; `None` if they are known throughout.
     pub answers_until: Option<f64>,
-    /// What happened.
+    /// Events of the run.
     #[serde(flatten)]
     pub columns: Columns,
 }
 
-/// Which run is to be recorded, and what it is called.
+/// Selection of a run to record, and its label.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What its scenario may name.
+    /// Catalogue of names that its scenario may use.
     pub catalogue: &'a Catalogue,
-    /// The stored run.
     pub record: &'a Record,
-    /// What tells it from others; empty where there are none.
+    /// Label of the run; empty for a single run.
     pub title: &'a str,
-    /// The number of its scenario, from 1.
+    /// Number of the scenario, from 1.
     pub scenario: u64,
 }
 
 impl Recording {
-    /// A stored run of a folder of results. If it was kept while it ran, that is read; else it is run again, up to the
-    /// end of the window; where that is impossible, its per-job output is read instead, and a note says so.
+    /// Reads a stored run of a results folder. Uses its recording if there is one. Otherwise the
+    /// run is repeated up to the end of the window; if that is impossible, its per-job output is
+    /// used, and a note says so.
     ///
     /// # Errors
-    /// If nothing of this can be done, or the run ended before the window begins.
+    /// If none of these is possible, or the run ended before the window begins.
     ///
     /// # Complexity
-    /// That of the run, unless it was kept: then **O(events)**. Memory **O(events)**.
+    /// That of the run, or **O(events)** with a recording. Memory **O(events)**.
     pub fn of(
         subject: Subject<'_>,
         folder: &Path,
@@ -168,10 +167,11 @@ impl Recording {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
 
-    /// The same, with the run at a glance: all of it, if it was kept, else up to the end of the window.
+    /// Reads a stored run like [`of`](Recording::of), with its timeline. The timeline covers the
+    /// whole run if it was recorded, else up to the end of the window.
     ///
     /// # Errors
-    /// The same.
+    /// As for [`of`](Recording::of).
     pub fn with_timeline(
         subject: Subject<'_>,
         folder: &Path,
@@ -199,8 +199,9 @@ impl Recording {
         }
     }
 
-    /// The same with the users and partitions of its jobs and the nodes that sleep, which are not kept while it runs:
-    /// where there may be any, the run is made again up to the end of the window, if it can be.
+    /// Adds users and partitions of jobs and sleep intervals, which are not in the stored
+    /// recording. If there may be any, the run is repeated up to the end of the window, if
+    /// possible.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -231,10 +232,11 @@ impl Recording {
         Recording { users, partitions, marked, columns, ..self }
     }
 
-    /// A machine as it is now, in the form in which a page draws it: all jobs that run, and the first so many of those that
-    /// wait. What a page shows of a run that goes on is so drawn by what draws one that is over.
+    /// Current state of a machine, in the form in which a page draws a recording. Contains all
+    /// running jobs and the first `most_waiting` waiting ones. This way the code that draws
+    /// finished runs also draws runs in progress.
     ///
-    /// The number of the scenario is 0, and speeds of sites are not told.
+    /// The number of the scenario is 0, and sites have speed 1.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* jobs.
@@ -284,13 +286,13 @@ impl Recording {
         }
     }
 
-    /// How many jobs are in it.
+    /// Number of recorded jobs.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.columns.number.len()
     }
 
-    /// The first of its notes: which part of a run it is.
+    /// Note that describes the shown part of the run; `None` if all of it is shown.
     fn part(record: &Record, tape: &Tape, window: Window) -> Option<String> {
         let time = |time: f64| significant(time, 6);
         let (jobs, until) = (count(tape.jobs() as u64), time(tape.until().units()));
@@ -329,7 +331,7 @@ impl Recording {
         }
     }
 
-    /// What a tape holds, of a run that ended then.
+    /// Fills in the contents of a tape, of a run that ended at `end`.
     fn filled(
         mut self,
         subject: Subject<'_>,
@@ -360,7 +362,7 @@ impl Recording {
     }
 }
 
-/// The scenario of a run, if it can be run again.
+/// The scenario of a run, if the run can be repeated.
 fn repeatable(
     catalogue: &Catalogue,
     record: &Record,
@@ -374,14 +376,14 @@ fn repeatable(
     }
 }
 
-/// The scenario of a run, whether or not it can be run again.
+/// The scenario of a run, whether or not the run can be repeated.
 fn scenario_as_it_was(catalogue: &Catalogue, record: &Record) -> Result<Scenario, RepeatError> {
     let table = Table::try_from(&record.scenario)
         .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
     Ok(Scenario::read_in(catalogue, &table)?)
 }
 
-/// What is kept of a run that goes by: a part of it event by event, and all of it at a glance.
+/// Observer of a run that collects a recording of its window, and its timeline.
 struct Heard {
     window: Window,
     tape: Tape,
@@ -397,7 +399,7 @@ impl Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
-    /// The same of a run of a scenario, with why jobs wait in it.
+    /// Observer of a run of this scenario, which also collects the reasons for waiting.
     fn of(window: Window, scenario: &Scenario, replication: u64) -> Heard {
         let tape = Tape::with_answers(window, Answers::of(scenario, replication));
         Heard { tape, marked: marked(scenario), ..Heard::new(window) }
@@ -408,7 +410,8 @@ impl Heard {
         self.tape.take(happening);
     }
 
-    /// What came of it, of a run that ended then; `whole` says whether it went by up to its end.
+    /// Builds recording and timeline of a run that ended at `end`. `whole` tells whether the
+    /// observer has seen the run to its end.
     fn seen(
         self,
         subject: Subject<'_>,
@@ -444,7 +447,7 @@ impl Observer for Heard {
     }
 }
 
-/// Runs it again.
+/// Repeats a run and records it.
 fn again(
     subject: Subject<'_>,
     scenario: &Scenario,

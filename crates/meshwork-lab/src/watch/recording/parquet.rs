@@ -1,4 +1,4 @@
-//! Per-job output in Parquet, read again: the part that needs the feature `parquet`.
+//! Reading of per-job output in Parquet, which needs the feature `parquet`.
 
 use std::fs::File;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) fn from_parquet(path: &Path) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// The rows of a batch; `None` where a column is missing or of another kind.
+/// The rows of a batch; `None` if a column is missing or has another type.
 fn of_batch(batch: &RecordBatch) -> Option<Vec<Row>> {
     let real = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float64Type>();
     let small = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<UInt32Type>();

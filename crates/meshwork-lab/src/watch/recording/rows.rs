@@ -1,4 +1,4 @@
-//! A run from its per-job output, where it cannot be run again.
+//! Reconstruction of a run that cannot be repeated from its per-job output.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use crate::run::joboutput::{self, HEADER};
 use crate::study::JobFormat;
 use crate::watch::{Happening, What};
 
-/// The recording of a run whose job output lies in this folder.
+/// Recording of a run from its per-job output in this folder.
 ///
 /// # Errors
-/// If there is none or it cannot be read.
+/// If there is no job output or it cannot be read.
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,
@@ -52,7 +52,7 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// What a row says of a job that has finished.
+/// A row of per-job output, for a finished job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Row {
     pub(super) number: u64,
@@ -69,7 +69,7 @@ pub(super) struct Row {
 #[cfg(feature = "parquet")]
 use super::parquet::from_parquet;
 
-/// Without the feature `parquet`, what is Parquet is refused.
+/// Fails: reading Parquet needs the feature `parquet`.
 #[cfg(not(feature = "parquet"))]
 fn from_parquet(_: &Path) -> Result<Vec<Row>, String> {
     Err(crate::run::inputs::NO_PARQUET.to_owned())
@@ -103,8 +103,8 @@ fn parsed<T: std::str::FromStr>(name: &str, cell: &str) -> Result<T, String> {
     cell.parse().map_err(|_| format!("`{name}` is `{cell}`, but must be a number"))
 }
 
-/// What happened, in the order of the engine: at one instant departures, arrivals, starts; but a job that takes no
-/// time ends after it has begun.
+/// Events in the order of the engine. At one instant, departures precede arrivals, and arrivals
+/// precede starts; but a job with run time zero ends after its start.
 fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, String> {
     let mut all: Vec<(Time, u8, Happening)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.iter().enumerate() {
@@ -138,7 +138,7 @@ fn request(row: &Row) -> Option<Request> {
     nodes.or(subcube).or_else(|| Some(Request::Block(dims(row.block.as_deref()?, 'x')?)))
 }
 
-/// What [`Placement::text`] wrote.
+/// Parses the output of [`Placement::text`].
 fn placement(text: &str, grid: &Grid) -> Option<Placement> {
     let block = |text: &str| {
         let (corner, sides) = text.split_once(':')?;

@@ -1,4 +1,4 @@
-//! What is kept of a run while it goes on.
+//! Storage of the events of a run in progress.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::answers::Answers;
 use super::{Asked, Columns};
 use crate::watch::{Happening, What};
 
-/// The most blocks that are kept: jobs that are moved at every instant, or lie in many pieces, fill a page long before
-/// their number does.
+/// Maximum number of blocks kept. Jobs that move at every instant, or have many blocks, fill a page
+/// long before the limit on jobs.
 const MAX_BLOCKS: usize = 1_000_000;
 
-/// Which part of a run is kept.
+/// The part of a run to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// The first instant; the jobs that are in the system by then are kept too.
+    /// Start of the window; jobs then in the system are kept too.
     pub from: f64,
-    /// After so many jobs have arrived, besides those, it ends.
+    /// Number of arrivals in the window after which it ends.
     pub jobs: usize,
 }
 
@@ -30,18 +30,18 @@ impl Default for Window {
     }
 }
 
-/// An observer that keeps the events of a window, and ends the run behind it.
+/// An observer that keeps the events of a window, and ends the run after it.
 pub struct Tape {
     window: Window,
-    /// Before the window: what happened to the jobs that are still in the system.
+    /// Before the window: past events of jobs still in the system.
     earlier: BTreeMap<JobId, Vec<(u64, Happening)>>,
     before: u64,
-    /// Before the window: nodes that have gone out of service, and when.
+    /// Before the window: nodes out of service, with the event.
     down: BTreeMap<(usize, Node), (u64, Happening)>,
-    /// What happened at the present instant: an instant is kept whole or not at all.
+    /// Events of the current instant; an instant is kept completely or not at all.
     instant: Vec<Happening>,
     begun: bool,
-    /// How many jobs were in the system when it began.
+    /// Number of jobs kept from before the window.
     known: usize,
     full: bool,
     until: Time,
@@ -51,26 +51,26 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
-    /// Who is asked why jobs wait, if anybody is.
+    /// Source of the reasons for waiting, if they are recorded.
     answers: Option<Answers>,
-    /// After this instant nobody was asked any more.
+    /// Last instant before the limit of queries was reached.
     answers_until: Option<Time>,
 }
 
-/// What a tape has heard.
+/// Contents of a tape.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<Asked>,
     pub(super) shapes: Vec<Vec<u32>>,
     pub(super) users: Vec<String>,
     pub(super) partitions: Vec<String>,
-    /// What a job waits for that could start; none where nobody was asked.
+    /// Reason why a job waits that could start; `None` if reasons are not recorded.
     pub(super) held_up: Option<&'static str>,
     pub(super) answers_until: Option<Time>,
 }
 
 impl Tape {
-    /// An empty one.
+    /// Creates an empty tape.
     #[must_use]
     pub fn new(window: Window) -> Tape {
         Tape {
@@ -94,12 +94,12 @@ impl Tape {
         }
     }
 
-    /// The same, with what the allocators answer to those who wait.
+    /// Creates a tape that also records the allocators' answers to waiting requests.
     pub(super) fn with_answers(window: Window, answers: Option<Answers>) -> Tape {
         Tape { answers, ..Tape::new(window) }
     }
 
-    /// Something happened.
+    /// Adds an event.
     pub fn take(&mut self, happening: Happening) {
         if self.full {
             return;
@@ -125,7 +125,7 @@ impl Tape {
         }
     }
 
-    /// The run has ended.
+    /// Ends the recording at the end of the run.
     pub(super) fn end(&mut self) {
         if !self.full {
             self.keep_instant();
@@ -138,23 +138,23 @@ impl Tape {
         self.full
     }
 
-    /// Whether anything happened in the window.
+    /// Whether any event was in the window.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// The last instant that is kept.
+    /// Last instant kept.
     pub(super) fn until(&self) -> Time {
         self.until
     }
 
-    /// How many jobs are kept.
+    /// Number of jobs kept.
     pub(super) fn jobs(&self) -> usize {
         self.columns.number.len()
     }
 
     pub(super) fn heard(mut self) -> Heard {
-        // Of nobody known, nothing is said.
+        // Drop the columns if no name is known.
         for (names, column) in [
             (&mut self.users, &mut self.columns.user),
             (&mut self.partitions, &mut self.columns.partition),
@@ -176,7 +176,8 @@ impl Tape {
         }
     }
 
-    /// Before the window only those in the system count, and of them where they are now.
+    /// Stores an event before the window: only jobs in the system matter, with their last
+    /// placement.
     fn remember(&mut self, happening: Happening) {
         let id = happening.id;
         self.before += 1;
@@ -222,7 +223,7 @@ impl Tape {
             }
             self.instant.push(happening);
         }
-        // Those who are asked have seen all of it: they know how things are at the last of these instants.
+        // `answers` has seen all of these events, so its state is that of the last instant.
         self.keep_instant();
         self.known = self.columns.number.len();
     }
@@ -236,7 +237,7 @@ impl Tape {
             return;
         }
         for (request, answer) in answers.changes(self.until) {
-            // Somebody waits with it, and so it has been asked for.
+            // Some job waits with this request, so it has an index.
             let Some(&place) = self.asked.get(&request) else { continue };
             self.columns.answered.push(place);
             self.columns.answer.push(answer);
@@ -249,7 +250,7 @@ impl Tape {
         }
     }
 
-    /// Keeps what happened at an instant, if anything did.
+    /// Stores the events of an instant; returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };
@@ -304,7 +305,7 @@ impl Tape {
 
     fn add(&mut self, id: JobId, job: &Job) {
         self.places.insert(id, self.columns.number.len() as u32);
-        // As everywhere: where a workload has no numbers, the place in the order of arrival is one.
+        // If a workload has no job numbers, use the position in the order of arrival, as elsewhere.
         let number = if job.number > 0 { job.number } else { id.0 + 1 };
         self.columns.number.push(number as f64);
         let next = self.asked.len() as u32;
@@ -331,7 +332,7 @@ impl Tape {
     }
 }
 
-/// The keys of a map in the order of their values, which are their places.
+/// Keys of a map in the order of their values, which are indices.
 fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
     let mut keys: Vec<(&K, &u32)> = map.iter().collect();
     keys.sort_by_key(|(_, place)| **place);

@@ -1,4 +1,4 @@
-//! A recording that is unpacked and played gives the machine that the run itself showed.
+//! Unpacked and replayed recordings reproduce the machine states of their runs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
 
-/// What a recording says that happened, in the order in which it says so.
+/// Events of a recording, in its order.
 fn told(recording: &Recording) -> Vec<Happening> {
     let json = serde_json::to_value(recording).unwrap();
     let columns = unpacked(&json);
@@ -71,8 +71,8 @@ fn told(recording: &Recording) -> Vec<Happening> {
     all
 }
 
-/// Of a scene: for every node the number of the job that holds it, or that it is out of service, then those of the jobs
-/// that wait with how many processors they ask for.
+/// State of a scene, for comparisons. It has the number of the job on every node, or a mark for an
+/// outage, then the numbers of waiting jobs with their requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
@@ -202,7 +202,7 @@ fn a_window_behind_the_run_is_refused() {
 #[test]
 fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
     for format in if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] } {
-        // Of jobs that are moved, or interrupted, the output tells the last place alone.
+        // For jobs that are moved or interrupted, the output has only the last placement.
         let stay = |machine: &&&str| {
             ["equipartition", "failures"].iter().all(|word| !machine.contains(word))
         };
@@ -257,7 +257,7 @@ fn without_either_there_is_a_sentence() {
     );
 }
 
-/// The first run of a folder, whole or a part of it, with the run at a glance.
+/// Recording and timeline of the first run in a folder, for this window.
 fn seen_of(folder: &Path, window: Window) -> (Recording, Timeline) {
     let record = &load(folder).unwrap().records[0];
     Recording::with_timeline(
@@ -338,18 +338,18 @@ fn what_is_not_whole_is_not_taken() {
             .to_string()
             .ends_with("this recording cannot be read (it ends too soon)")
     );
-    // That of another run under this name.
+    // A recording of another run under this name.
     let other = String::from_utf8_lossy(&whole).find(&key).unwrap();
     assert_eq!(other, "meshwork recording 1\n".len());
     std::fs::write(kept::path(folder.path(), &"0".repeat(key.len())), &whole).unwrap();
     let strange = kept::replay(folder.path(), &"0".repeat(key.len()), &mut |_| true);
     assert!(strange.unwrap_err().to_string().contains("it is of another run"));
-    // A page is made all the same.
+    // A page is made nevertheless.
     std::fs::write(&path, &whole[..100]).unwrap();
     assert!(recorded(folder.path(), Window::default()).unwrap().jobs() >= 120);
 }
 
-/// The names of the files of recordings.
+/// Names of the recording files.
 fn kept_files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder.join(kept::RECORDINGS)).into_iter().flatten();
     let mut names: Vec<String> =
@@ -360,7 +360,7 @@ fn kept_files(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_study_says_what_is_kept() {
-    // What is compared is kept, at the last of the other values.
+    // Compared scenarios are recorded, at the last of the other values.
     let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\nseed = [1, 2]\n";
     let count = |record: &str| {
         let head = format!("{record}\nreplications = 2\n{}", MACHINES[2]);
@@ -427,7 +427,7 @@ fn at_a_glance_are_the_means_of_the_run() {
         let mean = timeline.utilization.iter().sum::<f64>() / timeline.utilization.len() as f64;
         let metric = findings.metric("utilization").unwrap().value.unwrap();
         assert!((mean - metric).abs() < 1e-9, "{machine}: {mean} is not {metric}");
-        // The waits, from what happened.
+        // Waits computed from the events.
         let (lived, _) = lived(&study);
         let arrival = |id: JobId| {
             let is = |h: &&Happening| h.id == id && matches!(h.what, What::Arrived(_));
@@ -458,7 +458,7 @@ fn a_run_that_goes_on_is_drawn_as_it_stands() {
     }
 }
 
-/// What jobs wait for, as the run itself says it.
+/// Reasons for waiting as reported by the run itself.
 #[derive(Default)]
 struct Causes(Vec<(Time, JobId, Cause)>);
 
@@ -472,7 +472,7 @@ impl Observer for Causes {
     }
 }
 
-/// The answer to a job at a time, from the columns as a page has them.
+/// The answer for a job at a time, from the columns of a page.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;
@@ -504,7 +504,7 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
             let mut causes = Causes::default();
             let point = crate::study::expand::point_at(&study, 0).unwrap();
             point.scenario.run(0, &Files::of(&study), &mut causes).unwrap();
-            // From the beginning, and a part of it.
+            // From the beginning, and for a part of the run.
             for from in [0.0, 60.0] {
                 let window = Window { from, ..Window::default() };
                 let recording = recorded(folder.path(), window).unwrap();

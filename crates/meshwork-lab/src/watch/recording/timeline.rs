@@ -1,5 +1,4 @@
-//! One run at a glance: how full the machine was, how long the queue, and how long jobs waited, in few numbers however
-//! long the run was.
+//! Timeline of a run: utilization, queue length and waits in few numbers, however long the run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,57 +11,57 @@ use super::kept::replay;
 use super::{RecordingError, Site, Subject, scenario_as_it_was, sites};
 use crate::watch::{Happening, What};
 
-/// Into how many spans of equal length the time of a run is cut.
+/// Number of equal time intervals of a timeline.
 const SPANS: usize = 500;
 
-/// About how many of the waits are kept; below, all are.
+/// Approximate number of waits kept; fewer are all kept.
 const WAITS: usize = 1000;
 
-/// A number as JSON, with as many digits as a plot can show.
+/// Serialises numbers with as many digits as a plot can show.
 fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     let brief = |number: &f64| format!("{number:.5e}").parse::<f64>().unwrap_or(*number);
     serializer.collect_seq(numbers.iter().map(brief))
 }
 
-/// One run at a glance, for plots over time and of the distribution of waits. What is drawn of several of them in one plot
-/// shows what policies do to the same jobs.
+/// Timeline of a run, for plots over time and of the distribution of waits. Timelines of several
+/// runs in one plot compare policies on the same jobs.
 ///
-/// Instants and waits are in units of the clock of the run. The plots of a report are made of it.
+/// Times and waits are in units of the clock of the run. The plots of a report are made from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timeline {
-    /// The number of the scenario, from 1.
+    /// Number of the scenario, from 1.
     pub scenario: u64,
-    /// The number of the replication, from 1.
+    /// Number of the replication, from 1.
     pub replication: u64,
-    /// What tells the run from others: the swept values of its scenario.
+    /// Label of the run: the swept values of its scenario.
     pub title: String,
-    /// The same as pairs of key and value.
+    /// Swept keys and values that make up `title`.
     pub swept: Vec<(String, String)>,
-    /// How many processors all sites have.
+    /// Number of nodes of all sites.
     pub processors: u64,
-    /// The first instant at which something happened.
+    /// Time of the first event.
     pub from: f64,
-    /// The last instant.
+    /// End of the timeline.
     pub until: f64,
-    /// Whether this is the whole run, and not the part of it that was simulated again to be shown.
+    /// Whether this is the whole run instead of a repeated part of it.
     pub whole: bool,
-    /// Of spans of equal length, the mean share of the processors that are held.
+    /// Mean utilization in each of the equal intervals, as a share.
     #[serde(serialize_with = "brief")]
     pub utilization: Vec<f64>,
-    /// The mean number of jobs that wait.
+    /// Mean number of waiting jobs in each interval.
     #[serde(serialize_with = "brief")]
     pub queue: Vec<f64>,
-    /// The most jobs that wait at one time.
+    /// Maximum number of waiting jobs in each interval.
     pub longest: Vec<u64>,
-    /// How long jobs waited until they started.
+    /// Distribution of waits until the start.
     pub waits: Waits,
 }
 
 impl Timeline {
-    /// A stored run that was kept while it ran.
+    /// Builds the timeline of a recorded run.
     ///
     /// # Errors
-    /// If it was not kept.
+    /// If there is no readable recording of it.
     ///
     /// # Complexity
     /// **O(e)** for *e* events, and memory for all of them.
@@ -79,7 +78,7 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// The same, with the name of the run.
+    /// Sets number and label of the run.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,
@@ -90,24 +89,26 @@ impl Timeline {
     }
 }
 
-/// A distribution of waits: at some of the waits that there were, the share of jobs that waited so long or less.
+/// Cumulative distribution of waits: at selected waits, the share of jobs that waited at most as
+/// long.
 ///
-/// Each of these shares is exact. Where there are more than a thousand jobs, neighbouring shares are a thousandth apart, or
-/// more where more jobs waited equally long; the longest waits are nearer to one another, so that a tail can be seen.
+/// Each share is exact. With more than a thousand jobs, neighbouring shares are a thousandth apart,
+/// or more if several jobs waited equally long; the longest waits are more densely sampled, so that
+/// the tail is visible.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Waits {
-    /// How many jobs have started.
+    /// Number of started jobs.
     pub jobs: usize,
-    /// Some of their waits, rising.
+    /// Selected waits, ascending.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// The share of jobs whose wait is no longer.
+    /// Share of jobs whose wait is at most this long.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
 
 impl Waits {
-    /// The distribution of these waits.
+    /// Builds the distribution of these waits.
     ///
     /// # Complexity
     /// That of sorting them.
@@ -135,9 +136,9 @@ impl Waits {
     }
 }
 
-/// What is counted while a run goes on, for its [`Timeline`].
+/// Counters of a running simulation, for its [`Timeline`].
 ///
-/// Memory grows with the number of events, some 24 bytes for each.
+/// Memory grows with the number of events, some 24 bytes each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     at: Vec<Time>,
@@ -190,7 +191,7 @@ impl Counts {
         self.now_held = self.now_held - before.unwrap_or(0) + nodes;
     }
 
-    /// What it amounts to, up to the end of what was seen.
+    /// Builds the timeline up to `until`.
     pub(super) fn timeline(self, processors: u64, until: f64, whole: bool) -> Timeline {
         let from = self.at.first().map_or(0.0, |at| at.units());
         let until = until.max(from);
@@ -213,7 +214,7 @@ impl Counts {
         }
     }
 
-    /// Of every span the mean over time, and the most.
+    /// Time-weighted mean and maximum in each interval.
     fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
         if until <= from {
             return (Vec::new(), Vec::new());
@@ -262,7 +263,7 @@ mod tests {
                 prop_assert!((count as f64 / waits.len() as f64 - share).abs() < 1e-12);
             }
             prop_assert!((found.share.last().unwrap() - 1.0).abs() < 1e-12);
-            // Between two neighbours lie no more than a thousandth of the jobs.
+            // Between two neighbours lies at most a thousandth of the jobs.
             let mut below = 0;
             for wait in &found.wait {
                 let between = waits.iter().filter(|other| *other < wait).count() - below;
