@@ -1,4 +1,4 @@
-//! Whole studies through the whole laboratory, with the real model.
+//! Tests of whole studies through the whole laboratory, with the real model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
