@@ -341,8 +341,9 @@ fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
         .collect()
 }
 
-/// A twin that simulates every second, with backfill at each of its times, and queries every
-/// waiting job.
+/// A twin that simulates every second and queries every waiting job at each of them.
+///
+/// Backfill runs at each of its times.
 fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>, Vec<[i64; 4]>) {
     let site = machine.site("p");
     let request = |place: usize| Request::of(machine, site, &stays[place]);

@@ -1,5 +1,4 @@
-//! `meshwork ops explain` and `ops defrag` against exhaustive search, and against plans of a real
-//! Slurm.
+//! `meshwork ops explain` and `ops defrag` against exhaustive search and plans of a real Slurm.
 
 use crate::common;
 use std::collections::BTreeSet;

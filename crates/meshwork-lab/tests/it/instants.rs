@@ -145,7 +145,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         assert!(nearest.iter().all(|near| would_do(&near.jobs)), "{text}");
         assert!(nearest.is_sorted_by_key(|near| (near.jobs.len(), near.until)), "{text}");
         if entry(&desk) == (true, Finds::SomeBlocks) {
-            // Ends of jobs other than those on a single block may also let it find a place.
+            // Such an allocator may need more jobs to end than are on any block.
             assert!(nearest[0].jobs.len() >= soonest.len(), "{text}");
         } else {
             assert_eq!(nearest[0].jobs.len(), soonest.len(), "{text}");

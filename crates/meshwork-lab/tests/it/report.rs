@@ -42,8 +42,9 @@ fn embedded(html: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Mean, half-width and replications as written in the file, by the keys of the row and the title
-/// of the metric.
+/// Mean, half-width and replications of each row, as written in the file.
+///
+/// The key has the keys of the row and the title of the metric.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
 /// Reads one of the tables beside the page; the array names its measured columns.
