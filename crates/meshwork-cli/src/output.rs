@@ -97,9 +97,8 @@ impl Output {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes a text of several lines.
-    ///
-    /// Here and in all methods below, characters that control a terminal are escaped.
+    /// Writes several lines. Here and in all methods below, terminal control characters are
+    /// escaped.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }
@@ -155,9 +154,7 @@ pub(crate) fn colour_is_welcome() -> bool {
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes one sentence to standard error, wrapped between words on a terminal.
-///
-/// Errors of writing are ignored.
+/// Writes a sentence to standard error, wrapped on a terminal. Errors of writing are ignored.
 pub(crate) fn say(kind: &str, sentence: &str) {
     let sentence = format!("{kind}: {sentence}");
     let stderr = io::stderr();

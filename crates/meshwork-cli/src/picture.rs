@@ -11,14 +11,11 @@ pub(crate) enum Cell {
     Blank,
 }
 
-/// The positions of the nodes of a site.
-///
-/// A plane is drawn as it is, node 0 at the top left. Further dimensions are drawn as layers, side
-/// by side if they fit. A hypercube is drawn as a Karnaugh map: half of the dimensions are columns
-/// and half are rows, both in Gray code, so that adjacent nodes are neighbours. A single dimension
-/// is broken into rows.
-///
-/// Positions are computed, not stored: a picture of millions of nodes costs only what is looked at.
+/// The positions of the nodes of a site. A plane is drawn as it is, node 0 at the top left. Further
+/// dimensions are drawn as layers, side by side if they fit. A hypercube is drawn as a Karnaugh
+/// map: half of the dimensions are columns and half are rows, both in Gray code, so that adjacent
+/// nodes are neighbours. A single dimension is broken into rows. Positions are computed, not
+/// stored: a picture of millions of nodes costs only what is looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,
@@ -133,7 +130,6 @@ impl Map {
         Cell::Node((layer * width * height + (y - heading) * width + x) as Node)
     }
 
-    /// The first two sides.
     fn plane(&self) -> (usize, usize) {
         (self.grid.sides()[0] as usize, self.grid.sides()[1] as usize)
     }

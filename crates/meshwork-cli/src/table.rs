@@ -59,10 +59,8 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Writes a table in blocks.
-///
-/// Each block begins with `keys` and has the columns that fit. A blank line precedes each row in
-/// `groups`.
+/// Writes a table in blocks. Each block begins with `keys` and has the columns that fit. A blank
+/// line precedes each row in `groups`.
 pub(crate) fn print(
     out: &mut Output,
     keys: &[Column],
@@ -123,9 +121,7 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// Wraps a text at `columns`, with `before` at the start of continuation lines.
-///
-/// A longer word stays whole.
+/// Wraps a text at `columns`, with `before` on continuation lines. A longer word stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,8 +1,7 @@
-//! A study as TOML text in which every string is on one line and visible.
-//!
-//! The writer of the `toml` library spreads strings with a line break over several lines, and does
-//! not escape characters that change the direction of writing. Here both are escaped as in TOML, so
-//! that the output can be read again.
+//! A study as TOML text in which every string is on one line and visible. The writer of the `toml`
+//! library spreads strings with a line break over several lines, and does not escape characters
+//! that change the direction of writing. Here both are escaped as in TOML, so that the output can
+//! be read again.
 
 use std::fmt::Write;
 

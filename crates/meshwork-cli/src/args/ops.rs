@@ -77,7 +77,7 @@ pub(crate) enum Ops {
 /// An instant as written on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum At {
-    /// Seconds on the clock of the state: of a run, or since 1970.
+    /// A time on the clock of a run, or the seconds since 1970 for a site.
     Number(f64),
     Date(String),
 }

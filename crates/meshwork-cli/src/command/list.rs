@@ -454,8 +454,7 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // A family without pages of its own has its entries spelled out where it is
-                    // named.
+                    // The entries of a family without pages are described where it is named.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

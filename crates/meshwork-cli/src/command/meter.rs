@@ -126,9 +126,8 @@ fn more(progress: &Progress) -> String {
     text
 }
 
-/// The estimated remaining time, or `None` if unknown.
-///
-/// Runs from the store took no time, so they say nothing about the time of the others.
+/// The estimated remaining time, or `None` if unknown. Runs from the store took no time, so they
+/// say nothing about the time of the others.
 fn remaining(progress: &Progress, elapsed: Duration) -> Option<Duration> {
     let ran = progress.done.saturating_sub(progress.reused) as f64 + progress.begun;
     let left = (progress.total.saturating_sub(progress.done) as f64 - progress.begun).max(0.0);

@@ -32,9 +32,8 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// The command line with all values that completions offer.
-///
-/// It is not used for parsing, which accepts further spellings and has its own error messages.
+/// The command line with all values that completions offer. It is not used for parsing, which
+/// accepts further spellings and has its own error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
         // Several entries may share a name.

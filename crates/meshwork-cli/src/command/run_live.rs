@@ -26,9 +26,8 @@ use crate::serve::{Answer, Server, Source};
 /// The maximum number of waiting jobs listed.
 const MAX_WAITING: usize = 20;
 
-/// The minimum interval between two reports.
-///
-/// It is at least `MAKE_SHARE` times as long as one takes, which leaves the processors to the runs.
+/// The minimum interval between two reports. It is at least `MAKE_SHARE` times as long as one
+/// takes, which leaves the processors to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
@@ -102,7 +101,6 @@ impl Watched {
     /// Starts without runs.
     ///
     /// # Errors
-    ///
     /// If a study cannot be expanded.
     pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
@@ -270,7 +268,6 @@ fn machine(view: &View) -> Json {
 /// Starts the server and prints its address.
 ///
 /// # Errors
-///
 /// If no port is available.
 pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     let source: Arc<dyn Source> = Arc::<Watched>::clone(watched);

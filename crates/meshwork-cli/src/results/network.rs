@@ -16,9 +16,8 @@ pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The settings of machine and network common to all scenarios, or `None` without messages.
-///
-/// For example `8 × 8 × 8 torus, network wormhole: pattern all_to_all, buffer 2`.
+/// The settings of machine and network common to all scenarios, or `None` without messages. For
+/// example `8 × 8 × 8 torus, network wormhole: pattern all_to_all, buffer 2`.
 fn in_words(points: &[Point]) -> Option<String> {
     let of = |point: &Point| point.scenario.table()["network"].as_table().cloned();
     let networks: Vec<Table> = points.iter().filter_map(of).collect();

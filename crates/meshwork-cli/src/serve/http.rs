@@ -58,13 +58,11 @@ impl Refusal {
     };
 }
 
-/// Parses a request from all bytes received so far; `None` while it is incomplete.
-///
-/// The port is the server's own: `Host` must be `127.0.0.1`, `localhost` or `[::1]` with that port.
-/// Any other name may be an attack by a web page.
+/// Parses a request from all bytes received so far; `None` while it is incomplete. The port is the
+/// server's own: `Host` must be `127.0.0.1`, `localhost` or `[::1]` with that port. Any other name
+/// may be an attack by a web page.
 ///
 /// # Errors
-///
 /// The reason of the refusal.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];

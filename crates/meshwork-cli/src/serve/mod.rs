@@ -1,9 +1,8 @@
-//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`.
-//!
-//! It listens on the loopback interface alone, on a port chosen by the system. It answers one GET
-//! or HEAD request per connection, and only if `Host` is a name of the loopback interface: a
-//! foreign page whose name resolves to 127.0.0.1 is refused. It opens no file. Time, size and
-//! number of connections are limited, so that no client can slow down the runs beside it.
+//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`. It listens on the
+//! loopback interface alone, on a port chosen by the system. It answers one GET or HEAD request per
+//! connection, and only if `Host` is a name of the loopback interface: a foreign page whose name
+//! resolves to 127.0.0.1 is refused. It opens no file. Time, size and number of connections are
+//! limited, so that no client can slow down the runs beside it.
 
 pub(crate) mod http;
 
@@ -57,7 +56,6 @@ impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    ///
     /// If no port is available.
     pub(crate) fn start(source: Arc<dyn Source>) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -199,9 +197,8 @@ fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-/// Closes the sending side and discards further input.
-///
-/// Closing a connection with unread bytes would also discard the answer.
+/// Closes the sending side and discards further input. Closing a connection with unread bytes would
+/// also discard the answer.
 fn drain(stream: &mut TcpStream) {
     let end = Instant::now() + Duration::from_millis(500);
     let _ = stream.shutdown(Shutdown::Write);

@@ -719,9 +719,7 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// Runs a study on a full disk.
-///
-/// The disk is a small tmpfs, which only root can mount; otherwise the test is skipped.
+/// Runs a study on a full disk: a small tmpfs, mounted by root; otherwise the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {

@@ -341,9 +341,8 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
-/// A page for a thousand scenarios opens within two seconds.
-///
-/// The fastest of five visits counts, as other processes may use the machine.
+/// A page for a thousand scenarios opens within two seconds. The fastest of five visits counts, as
+/// other processes may use the machine.
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };

@@ -1,7 +1,6 @@
-//! Seven pages under axe-core and in print: no serious violations, and no empty sheet.
-//!
-//! axe-core is one of the tools of `crates/meshwork-lab/assets`, installed by `npm ci` there.
-//! Without it or without a browser the tests are skipped with a message.
+//! Seven pages under axe-core and in print: no serious violations, and no empty sheet. axe-core is
+//! one of the tools of `crates/meshwork-lab/assets`, installed by `npm ci` there. Without it or
+//! without a browser the tests are skipped with a message.
 
 use std::fs;
 use std::io::Read;

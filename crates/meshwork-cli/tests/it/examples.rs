@@ -1,6 +1,5 @@
-//! Every example gives exactly the output stored beside it, on one thread and on two.
-//!
-//! Each example has its command in its comments. After a change that is meant to change results,
+//! Every example gives exactly the output stored beside it, on one thread and on two. Each example
+//! has its command in its comments. After a change that is meant to change results,
 //! `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test examples` rewrites the outputs; review the
 //! difference before committing it.
 
@@ -107,8 +106,7 @@ fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
     fs::create_dir(folder.path().join("examples")).unwrap();
     let said = meshwork(folder.path(), &arguments);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    // The logs are compared uncompressed, as the compressed form depends on the version of the
-    // compressor.
+    // Compared uncompressed, as the compressed form depends on the compressor's version.
     let unpacked = |path: &Path| {
         let mut text = String::new();
         GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();

@@ -1,5 +1,4 @@
-//! Names, keys and logs with characters that control a terminal or a browser are escaped
-//! everywhere.
+//! Names, keys and logs with control characters are escaped everywhere.
 
 use crate::common;
 use std::fs;

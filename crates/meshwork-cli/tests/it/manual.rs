@@ -1,8 +1,6 @@
 //! Tests of the manual: commands run, studies are valid, links resolve, generated pages are
-//! current.
-//!
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test manual` rewrites the pages of the reference
-//! and the outputs of the commands; review the difference before committing it.
+//! current. `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test manual` rewrites the pages of the
+//! reference and the outputs of the commands; review the difference before committing it.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,9 +216,8 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a session in order, and returns it with their outputs.
-///
-/// An output that is shown must be right. A line of `…` stands for any lines.
+/// Runs the commands of a session in order, and returns it with their outputs. An output that is
+/// shown must be right. A line of `…` stands for any lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(
@@ -329,7 +326,6 @@ fn every_command_of_the_manual_gives_what_it_shows() {
 }
 
 /// Compares the figures written by a page's commands with those stored in `docs/img`.
-///
 /// `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual` have no
 /// folder.
 fn figures_are_kept(page: &str, text: &str, folder: &Path) {

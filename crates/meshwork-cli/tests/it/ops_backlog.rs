@@ -1,5 +1,4 @@
-//! Long queues: incremental planning compared with exhaustive planning, and a site for
-//! measurements.
+//! Long queues: incremental against exhaustive planning, and a site for measurements.
 
 use crate::common;
 use std::path::PathBuf;

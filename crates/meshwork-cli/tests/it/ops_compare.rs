@@ -312,8 +312,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// Jobs that fill the machine: some exceed their limits, some are cancelled, some have unlisted
-/// sizes.
+/// Jobs that fill the machine; some exceed their limits, are cancelled, or have unlisted sizes.
 fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
     let mut numbers = Numbers(seed);
     let mut at = 1_000_000;
@@ -341,9 +340,7 @@ fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
         .collect()
 }
 
-/// A twin that simulates every second and queries every waiting job at each of them.
-///
-/// Backfill runs at each of its times.
+/// A twin that queries every waiting job at every second, with backfill at each of its times.
 fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>, Vec<[i64; 4]>) {
     let site = machine.site("p");
     let request = |place: usize| Request::of(machine, site, &stays[place]);

@@ -1,5 +1,4 @@
-//! `meshwork ops import --kueue`: workloads and nodes of a Kubernetes cluster, in several
-//! snapshots.
+//! `meshwork ops import --kueue`: workloads and nodes of Kubernetes, in several snapshots.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! `meshwork ops propose`: a planted better list is found, and no improvement is found if none
-//! exists.
+//! `meshwork ops propose`: finds a planted better list, and no improvement where none exists.
 
 use std::fmt::Write;
 use std::fs;
@@ -149,8 +148,7 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
         let wait = |(stay, own): (&Stay, &Outcome)| own.start.unwrap() - stay.queued().unwrap();
         stays.iter().zip(outcomes).map(wait).sum::<i64>() as f64 / stays.len() as f64
     };
-    // Under the site's own list the cut has no effect: the second half waits as in the whole
-    // replay.
+    // Under the site's own list the cut has no effect: waits are those of the whole replay.
     let whole = waits(&stays[200..], &outcomes[200..]);
     assert_eq!(json["wait"].as_f64(), Some(whole), "{json:#}");
     let alone = forecast(&machine, &stays[200..], &Conditions::of(&machine, 0));

@@ -1,6 +1,5 @@
-//! An import of the accounting records of a dozen jobs of a real Slurm.
-//!
-//! CI installs Slurm if it can; otherwise the test is skipped with a message.
+//! An import of the accounting records of a dozen jobs of a real Slurm. CI installs Slurm if it
+//! can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
 use std::fs;

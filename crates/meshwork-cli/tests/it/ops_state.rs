@@ -378,8 +378,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.txt"), &jobs).unwrap();
     let file = |name: &str| from.join(name).display().to_string();
-    // The time in UTC and the nodes planned by backfill for the first three jobs that wait for 16
-    // nodes.
+    // The time in UTC and the nodes of backfill's plan for the first three jobs of 16 nodes.
     for (job, at, nodes) in [
         ("1109", 1_795_272_906, "n[32-39,48-55]"),
         ("1114", 1_795_273_026, "n[32-39,48-55]"),

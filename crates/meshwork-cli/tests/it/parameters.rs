@@ -1,6 +1,5 @@
-//! Extreme values of every numeric parameter of every entry are refused in a sentence, or run.
-//!
-//! They are zero, negative, infinite and absurdly large values.
+//! Extreme values of every numeric parameter of every entry are refused in a sentence, or run. They
+//! are zero, negative, infinite and absurdly large values.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -89,8 +89,7 @@ nonsense
     assert_eq!(said.status, Some(1), "some lines were refused");
 }
 
-/// A job with `exclusive: topo` only gets blocks without other jobs, and no other job gets its
-/// blocks.
+/// A job with `exclusive: topo` gets blocks without other jobs, which no other job gets.
 #[test]
 fn a_job_that_shares_no_block_has_all_of_its_own() {
     let topology = "- topology: racks\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      \

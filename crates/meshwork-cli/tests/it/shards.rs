@@ -226,9 +226,7 @@ fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
 }
 
 /// Waits until these processes have completed more than `runs`, one has exited, or `latest` has
-/// passed.
-///
-/// On a machine of any speed, some runs are then completed and many are left.
+/// passed. On a machine of any speed, some runs are then completed and many are left.
 fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
     loop {
         let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();

@@ -1,6 +1,5 @@
-//! The life of a sweep on a real Slurm of three nodes on this computer.
-//!
-//! CI installs Slurm if it can; otherwise the test is skipped with a message.
+//! The life of a sweep on a real Slurm of three nodes on this computer. CI installs Slurm if it
+//! can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -40,9 +39,8 @@ const MACHINE: Wanted<'static> = Wanted {
 };
 const ALL: u64 = 170;
 
-/// The number of jobs with which a run takes `seconds`, in this build on this computer.
-///
-/// A task can only be signalled in the middle of its runs if they take longer than the signal.
+/// The number of jobs with which a run takes `seconds`, in this build on this computer. A task can
+/// only be signalled in the middle of its runs if they take longer than the signal.
 fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     const FEW: u32 = 16_000;
     let study = STUDY.replace("replications = 10", "replications = 1");
@@ -164,8 +162,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
     let early = slurm.meshwork(&["collect", "S"]);
     assert_eq!(early.status, Some(3), "{}{}", early.out, early.err);
 
-    // A node goes down while its tasks run: they are restarted, while the first copies may still
-    // write.
+    // A node goes down while its tasks run: they restart, while the first copies may still write.
     slurm.wait(ALL, "a task writes", || !slurm.writers().is_empty() || slurm.is_idle());
     if let Some(writer) = slurm.writers().first() {
         let name = format!("nodename={}", writer.node);

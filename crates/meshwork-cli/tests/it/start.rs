@@ -44,8 +44,7 @@ fn all_studies() -> BTreeMap<String, String> {
         let text = fs::read_to_string(&file).unwrap();
         for (i, block) in text.split("```toml\n").skip(1).enumerate() {
             let block = block.split("```").next().unwrap();
-            // Other blocks are parts of studies, other files, or name a strategy added by a
-            // chapter.
+            // Other blocks are parts of studies or other files, or name a chapter's strategy.
             if block.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workload"))
                 && Study::parse("a.toml", block, "".as_ref(), &[]).and_then(|s| expand(&s)).is_ok()
             {

@@ -62,7 +62,6 @@ impl Target {
     /// Reads `8x8x4`, or a number of nodes.
     ///
     /// # Errors
-    ///
     /// One sentence, if it is neither.
     pub fn shape(text: &str) -> Result<(u32, Option<[u32; 3]>), String> {
         let wrong = || format!("`{text}` is no shape: three sides, as 8x8x4, or a number of nodes");
@@ -89,11 +88,9 @@ impl Target {
 /// never tried.
 ///
 /// # Errors
-///
 /// One sentence: the target is not listed, or all jobs in the way are exempt.
 ///
 /// # Complexity
-///
 /// **O(a r)** set operations for *a* places and *r* running jobs, and the rule for each move that
 /// is tried.
 pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>, String> {

@@ -70,7 +70,6 @@ pub struct Explained {
     pub reason: Reason,
     /// The number of nodes free for it now.
     pub free: u32,
-    /// The nearest places.
     pub nearest: Vec<Near>,
     /// The first start by limits if it were first in the queue.
     pub alone: Option<(Second, NodeSet)>,
@@ -85,11 +84,9 @@ pub struct Explained {
 /// Explains why a job waits.
 ///
 /// # Errors
-///
 /// One sentence, if no such job waits.
 ///
 /// # Complexity
-///
 /// That of the rule for each running job, and **O(a n)** for *a* places of *n* nodes.
 pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
     let Some(place) = state.waiting.iter().position(|stay| stay.id == job) else {

@@ -41,7 +41,6 @@ impl Machine {
     /// Reads the files of a machine.
     ///
     /// # Errors
-    ///
     /// One sentence, if one of them cannot be read, or Slurm would not start with them.
     pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Machine, String> {
         let text = |path: &Path| read_text(path).map_err(|trouble| trouble.to_string());
@@ -68,7 +67,6 @@ impl Machine {
     /// A machine of generated files: `topology.yaml`, and optionally `slurm.conf`.
     ///
     /// # Errors
-    ///
     /// One sentence, if Slurm would not start with them.
     pub fn made(texts: Vec<(PathBuf, String)>) -> Result<Machine, String> {
         let text = |own: &str| {
@@ -148,7 +146,6 @@ impl Machine {
     /// A copy with another topology of the same name; `None` if Slurm would not start with it.
     ///
     /// # Complexity
-    ///
     /// That of building the topology, and **O(n)** for *n* nodes and each partition.
     #[must_use]
     pub fn with_topology(&self, topology: &Topology) -> Option<Machine> {
@@ -192,7 +189,6 @@ impl Machine {
     /// The nodes of a host list.
     ///
     /// # Errors
-    ///
     /// One sentence: the list cannot be read, or names a node that the machine does not have.
     pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
         let mut set = NodeSet::empty(self.reading.hosts.count());
@@ -229,9 +225,7 @@ pub fn asked(stay: &Stay) -> Asked {
     }
 }
 
-/// The digests of the files written by the last import, by name.
-///
-/// `None` if nothing was imported.
+/// The digests of the files written by the last import, by name. `None` if nothing was imported.
 fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     let quality = read_text(&path.join(QUALITY)).ok()?;
     let quality: Json = serde_json::from_str(&quality).ok()?;
@@ -252,7 +246,6 @@ impl Folder {
     /// Writes a machine, its history and its quality into a folder, created if missing.
     ///
     /// # Errors
-    ///
     /// One sentence, if it cannot be written, or contains other files.
     pub fn write(
         path: &Path,
@@ -336,7 +329,6 @@ impl Folder {
     /// Reads a folder written by [`Folder::write`].
     ///
     /// # Errors
-    ///
     /// One sentence, if it is no such folder or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();

@@ -177,7 +177,6 @@ impl History {
     /// The history as CSV, one line per record.
     ///
     /// # Complexity
-    ///
     /// **O(n)** for *n* records.
     #[must_use]
     pub fn table(&self) -> String {
@@ -222,7 +221,6 @@ impl History {
     /// Reads a history from CSV; missing columns are empty, and the order of columns is free.
     ///
     /// # Errors
-    ///
     /// With the file and the line: a cell that is no number, or a missing required column.
     pub fn read(file: &str, text: &str) -> Result<History, Trouble> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());

@@ -71,7 +71,6 @@ impl fmt::Display for Trouble {
 /// The text of a file of at most [`MAX_RECORDS`] bytes, decompressed if it is gzip.
 ///
 /// # Errors
-///
 /// If it cannot be read, is longer, or is no text.
 pub fn read_text(path: &Path) -> Result<String, Trouble> {
     let file = path.display().to_string();

@@ -31,7 +31,6 @@ pub fn batches(values: &[f64]) -> Vec<f64> {
 /// The mean of consecutive values, with its 95 % interval by batch means.
 ///
 /// # Complexity
-///
 /// **O(n)** for *n* values.
 #[must_use]
 pub fn interval(values: &[f64]) -> Interval {

@@ -25,7 +25,6 @@ pub enum Place {
 /// rings, blocks and trees, whose rules are not used for it.
 ///
 /// # Complexity
-///
 /// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes
 /// elsewhere.
 #[must_use]
@@ -107,7 +106,6 @@ fn falls_apart(site: &Site, nodes: &NodeSet, size: u32) -> bool {
 /// are returned whole.
 ///
 /// # Complexity
-///
 /// **O(a n)** for *a* places of *n* nodes.
 #[must_use]
 pub fn places(site: &Site, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, NodeSet)> {

@@ -101,7 +101,6 @@ impl Quality {
 /// Examines a history and its machine.
 ///
 /// # Complexity
-///
 /// **O(n log n)** for *n* records; each node list is looked up once, and at most 400 waits, evenly
 /// spread, are examined for their cause.
 #[must_use]
@@ -198,10 +197,8 @@ impl Quality {
     }
 }
 
-/// The number of waits examined, and of those for shape at some time.
-///
-/// Slurm's recorded reasons do not show this, so the state of the machine is examined at the ends
-/// within a wait.
+/// The number of waits examined, and of those for shape at some time. Slurm's recorded reasons do
+/// not show this, so the state of the machine is examined at the ends within a wait.
 fn waits_for_shape(
     machine: &Machine,
     history: &History,

@@ -42,7 +42,6 @@ impl State {
     /// The state of a site at an instant of its history. Jobs that start at that second still wait.
     ///
     /// # Errors
-    ///
     /// One sentence, if the history does not cover that second.
     pub fn of_history(folder: Folder, now: Second) -> Result<State, String> {
         let Folder { path, machine, history } = folder;
@@ -84,7 +83,6 @@ impl State {
     /// Dates in it do not name their time zone.
     ///
     /// # Errors
-    ///
     /// One sentence with the line: a record that is none of a job, an invalid time, or a node that
     /// the machine does not have.
     pub fn of_scontrol(
@@ -200,7 +198,6 @@ impl State {
     /// They have no waiting jobs and no times.
     ///
     /// # Errors
-    ///
     /// One sentence with the line: no answer lists holders, or it names a node that the machine
     /// does not have.
     pub fn of_place(machine: Machine, answers: &Path) -> Result<State, String> {
@@ -325,9 +322,8 @@ pub struct HeldBack {
 }
 
 impl HeldBack {
-    /// Reads Slurm's reason; `None` if the job waits for nodes or its turn.
-    ///
-    /// Reasons of the machine are sentences, except for a few words.
+    /// Reads Slurm's reason; `None` if the job waits for nodes or its turn. Reasons of the machine
+    /// are sentences, except for a few words.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];

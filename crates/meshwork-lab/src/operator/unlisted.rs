@@ -23,7 +23,6 @@ pub enum Unlisted {
 /// size. Jobs with segments are not changed.
 ///
 /// # Complexity
-///
 /// **O(p)** for *p* placements.
 #[must_use]
 pub fn rounded_up(site: &Site, stay: &Stay) -> u32 {

@@ -16,7 +16,6 @@ pub enum Beyond {
     Licences,
     /// Alternative partitions.
     Partitions,
-    /// Nodes of a reservation.
     Reservation,
     /// Components of a heterogeneous job.
     Heterogeneous,
@@ -95,7 +94,6 @@ impl std::fmt::Display for Unmodelled {
 /// All features of a machine and its history that are not modelled.
 ///
 /// # Complexity
-///
 /// **O(n)** for *n* records, and **O(p²)** sets for *p* partitions.
 #[must_use]
 pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {

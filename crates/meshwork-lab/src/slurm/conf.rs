@@ -8,7 +8,6 @@ use super::finding::{Fatal, Findings};
 use super::hostlist;
 use super::topology::Hosts;
 
-/// A line with its keys and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The number of its first line, from 1.
@@ -140,7 +139,6 @@ impl Conf {
     /// Reads a file; `include` returns the text of an included file.
     ///
     /// # Errors
-    ///
     /// If Slurm would not start with it; the reason is then among the findings.
     pub fn read(
         text: &str,

@@ -103,7 +103,6 @@ impl<K: Ord + Clone> Desk<K> {
     /// The answer to a request, without allocating.
     ///
     /// # Complexity
-    ///
     /// That of [`decide`].
     #[must_use]
     pub fn ask(&self, asked: &Asked) -> Told {
@@ -138,7 +137,6 @@ impl<K: Ord + Clone> Desk<K> {
     /// The nodes of [`Desk::ask_without`], without checking whether the job could ever start.
     ///
     /// # Complexity
-    ///
     /// That of [`find`].
     #[must_use]
     pub fn find_without(&self, asked: &Asked, kept: &NodeSet) -> Option<NodeSet> {

@@ -17,7 +17,6 @@ pub enum Level {
     Warning,
 }
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub source: Source,

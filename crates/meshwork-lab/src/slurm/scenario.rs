@@ -32,7 +32,6 @@ pub(crate) const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
 /// the names by which they may require and exclude nodes and name partitions.
 ///
 /// # Errors
-///
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
@@ -86,9 +85,8 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Reads the files of a machine, and records each as a companion of the study.
-///
-/// Files included by a `slurm.conf` are relative to it.
+/// Reads the files of a machine, and records each as a companion of the study. Files included by a
+/// `slurm.conf` are relative to it.
 fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
@@ -123,10 +121,8 @@ fn names_table(workload: Option<&Value>) -> bool {
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Adds the names by which jobs refer to nodes and partitions.
-///
-/// Other partitions are included if their nodes are a subset of this one's and their topology is
-/// the same.
+/// Adds the names by which jobs refer to nodes and partitions. Other partitions are included if
+/// their nodes are a subset of this one's and their topology is the same.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -169,8 +165,7 @@ fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node
         allocator.insert("unlisted".to_owned(), "refuse".into());
         return (machine, allocator, order);
     }
-    // The nodes of the partition come first. Other listed nodes come behind them, and are never
-    // free.
+    // The nodes of the partition come first, then other listed nodes, which are never free.
     let mut order: Vec<Node> = site.whole.iter().collect();
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());

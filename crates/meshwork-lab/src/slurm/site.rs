@@ -63,7 +63,6 @@ pub struct Reading {
 /// Problems are among the findings; topologies are present only if no finding is fatal.
 ///
 /// # Errors
-///
 /// One sentence, if a file cannot be read.
 pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
     let name = |path: &Path| path.display().to_string();
@@ -183,7 +182,6 @@ impl Reading {
     /// The nodes named by the topologies, sorted by name, each with the line of its first mention.
     ///
     /// # Complexity
-    ///
     /// **O(n log n)** for *n* nodes.
     #[must_use]
     pub fn listed_hosts(&self) -> Vec<(String, usize)> {
@@ -202,7 +200,6 @@ impl Reading {
     /// Without a `slurm.conf` it has all nodes and the default topology.
     ///
     /// # Errors
-    ///
     /// One sentence, if Slurm would not start, or there is no such partition.
     pub fn site(&self, partition: Option<&str>) -> Result<Site, String> {
         if let Some(refusal) = self.refusal() {

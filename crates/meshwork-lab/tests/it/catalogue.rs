@@ -1,6 +1,5 @@
-//! Code that names strategies, workloads and metrics uses the catalogue that it is given.
-//!
-//! The sources of the lab and of the command are scanned: only a few files may name the standard
+//! Code that names strategies, workloads and metrics uses the catalogue that it is given. The
+//! sources of the lab and of the command are scanned: only a few files may name the standard
 //! catalogue and its lists, so that additions are known everywhere.
 
 use std::fs;

@@ -104,8 +104,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
     let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
-    // If any free processors suffice, the choice among them has no effect: `random` draws, but all
-    // results are equal.
+    // If any free processors suffice, `random` draws, but all results are equal.
     assert_eq!(counts[0], 1);
     let wait = found.summary.rows[1].differences[0].metrics[0].1;
     assert!(wait.half_width.unwrap() > 0.0, "{wait:?}");

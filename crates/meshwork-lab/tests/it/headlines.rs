@@ -1,7 +1,5 @@
-//! The headlines of thirty studies, compared with `headlines.toml`.
-//!
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-lab --test headlines` rewrites them; review each
-//! before committing it.
+//! The headlines of thirty studies, compared with `headlines.toml`. `UPDATE_EXPECTED=1 cargo test
+//! -p meshwork-lab --test headlines` rewrites them; review each before committing it.
 
 use std::fs;
 use std::path::Path;

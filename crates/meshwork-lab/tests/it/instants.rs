@@ -1,5 +1,4 @@
 //! Explanations of waits, and moves that free a place, against exhaustive search on small machines.
-//!
 //! All allocators are tested.
 
 use std::collections::BTreeSet;

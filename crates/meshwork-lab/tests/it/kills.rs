@@ -83,8 +83,7 @@ fn a_thousand_kills_lose_and_double_nothing() {
         attempt(&study, &folder, index, u64::from(chance.unit() < 0.9));
         let new: Vec<PathBuf> = segments(&folder).difference(&before).cloned().collect();
         let [segment] = &new[..] else { panic!("an attempt has one segment: {new:?}") };
-        // The leftovers of a kill: the name of an unfinished attempt, and its bytes up to any
-        // position.
+        // The leftovers of a kill: an unfinished attempt's name, and its bytes up to any position.
         let bytes = fs::read(segment).unwrap();
         let cut = (chance.unit() * (bytes.len() + 1) as f64) as usize;
         let part = PathBuf::from(format!("{}.part", segment.display()));

@@ -1,7 +1,5 @@
-//! Start times of every job compared with those of other programs on the same logs.
-//!
-//! The logs and the tables are not part of the project; without them these tests are skipped with a
-//! message.
+//! Start times of every job compared with those of other programs on the same logs. The logs and
+//! the tables are not part of the project; without them these tests are skipped with a message.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -89,9 +87,8 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
     outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
-/// Compares one log under one scheduler, job by job and in its means.
-///
-/// `means` are wait, turnaround, bounded slowdown, utilization and makespan.
+/// Compares one log under one scheduler, job by job and in its means. `means` are wait, turnaround,
+/// bounded slowdown, utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
     let files = (
         shared(&format!("traces/{log}.swf.gz")),

@@ -42,9 +42,8 @@ fn embedded(html: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Mean, half-width and replications of each row, as written in the file.
-///
-/// The key has the keys of the row and the title of the metric.
+/// Mean, half-width and replications of each row, as written in the file. The key has the keys of
+/// the row and the title of the metric.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
 /// Reads one of the tables beside the page; the array names its measured columns.
@@ -319,8 +318,7 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
     let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.key.as_str()).collect();
-    // The last choice is for views with another key along the plot, which leave another key to
-    // select.
+    // The last choice is for views with another key along the plot, which leave a key to select.
     assert_eq!(keys, ["metric", "along", "scheduler", "workload.sizes.max"]);
     assert!(unturned(figure).iter().all(|view| view.at[2].is_some() && view.at[3].is_none()));
     let points = |view: &View| view.series.iter().map(|series| series.x.len()).sum::<usize>();

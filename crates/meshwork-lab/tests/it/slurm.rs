@@ -394,8 +394,8 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
             assert_eq!(own, theirs, "{request}\n{text}");
             // Slurm lets a job wait that excludes nodes of a torus.
             let waits = matches!(told, Told::Wait(..)) && asked.exclude.is_some();
-            // If no listed node is free, other nodes are considered for jobs that never start on
-            // the empty machine.
+            // If no listed node is free, others serve requests that never start on the empty
+            // machine.
             let starts = matches!(told, Told::Nodes(_));
             if partition != Some("nobody") && !waits && !starts {
                 let never = matches!(told, Told::Never(_));

@@ -1,6 +1,5 @@
-//! The example of an entry: a study or a command, derived from the entry's own description.
-//!
-//! A new strategy thus gets an example without further work, and the tests run all of them.
+//! The example of an entry: a study or a command, derived from the entry's own description. A new
+//! strategy thus gets an example without further work, and the tests run all of them.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Features, usual};

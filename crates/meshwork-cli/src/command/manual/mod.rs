@@ -1,6 +1,5 @@
-//! `meshwork manual`: the generated pages and pictures of the manual.
-//!
-//! The command is hidden. It must be run after a strategy is added; a test checks that it was.
+//! `meshwork manual`: the generated pages and pictures of the manual. The command is hidden. It
+//! must be run after a strategy is added; a test checks that it was.
 
 mod advice;
 mod drawing;

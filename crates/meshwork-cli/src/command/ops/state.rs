@@ -22,9 +22,8 @@ enum Named {
     Other(Instant),
 }
 
-/// Reads the state: a site at an instant, output of scontrol, a run, or a saved pool.
-///
-/// Without an instant, a site is read at the one since which `job` has waited.
+/// Reads the state: a site at an instant, output of scontrol, a run, or a saved pool. Without an
+/// instant, a site is read at the one since which `job` has waited.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {

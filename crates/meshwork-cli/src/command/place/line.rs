@@ -131,9 +131,8 @@ impl Counter {
         Counter { desk, letters, letter_of, is_changed: true }
     }
 
-    /// Processes a line and writes the answer; `None` is a line that was too long.
-    ///
-    /// A refusal changes nothing, but part of an answer may already be written to `out`.
+    /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
+    /// changes nothing, but part of an answer may already be written to `out`.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };

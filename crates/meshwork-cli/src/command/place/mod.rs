@@ -45,9 +45,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
 
 /// Answers lines.
 trait Clerk {
-    /// Processes a line and writes the answer; `None` is a line that was too long.
-    ///
-    /// A refusal changes nothing, but part of an answer may already be written to `out`.
+    /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
+    /// changes nothing, but part of an answer may already be written to `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
     /// Saves the state if a file was given.

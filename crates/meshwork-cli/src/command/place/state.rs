@@ -73,9 +73,7 @@ impl Saved {
     }
 }
 
-/// Locks the state file for writing.
-///
-/// Two processes with one file would allocate the same processors twice.
+/// Locks the state file, as two processes with one file would allocate processors twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),

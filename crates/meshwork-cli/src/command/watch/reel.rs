@@ -37,10 +37,8 @@ enum Upcoming {
     Over,
 }
 
-/// A run up to the furthest event seen.
-///
-/// The latest events are kept, with stored views in between; to seek before them, the run is
-/// simulated again.
+/// A run up to the furthest event seen. The latest events are kept, with stored views in between;
+/// to seek before them, the run is simulated again.
 pub(super) struct Reel {
     start: Start,
     live: Live,

@@ -29,9 +29,7 @@ use crate::output::{Ended, Stop, Verdict};
 /// The minimum duration of a frame.
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// The maximum wait for a key.
-///
-/// Resizes of the window are not keys and are noticed in between.
+/// The maximum wait for a key. Resizes of the window are not keys and are noticed in between.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The initial speed, in events per second.
@@ -127,9 +125,7 @@ fn set(out: &mut impl io::Write, cell: Cell) -> io::Result<()> {
     Ok(())
 }
 
-/// The terminal in raw mode on its alternate screen.
-///
-/// Dropping it, also after a panic, restores the terminal.
+/// The terminal in raw mode on its alternate screen, restored on drop, also after a panic.
 struct Stage;
 
 impl Stage {
@@ -149,10 +145,9 @@ impl Drop for Stage {
     }
 }
 
-/// Events of the terminal, until it is gone.
-///
-/// They are read in a thread of its own: crossterm never returns from reading a terminal that is
-/// gone, and a caller blocked in it would notice neither signals nor failed writes.
+/// Events of the terminal, until it is gone. They are read in a thread of its own: crossterm never
+/// returns from reading a terminal that is gone, and a caller blocked in it would notice neither
+/// signals nor failed writes.
 fn listen() -> Receiver<io::Result<Event>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,7 +1,6 @@
-//! A headless browser for tests of pages.
-//!
-//! It is the system's Chromium (`apt-get install chromium`, which `.ci/run` does if it can).
-//! Without one, [`browser`] returns `None`, and a test is skipped with a message.
+//! A headless browser for tests of pages. It is the system's Chromium (`apt-get install chromium`,
+//! which `.ci/run` does if it can). Without one, [`browser`] returns `None`, and a test is skipped
+//! with a message.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -49,13 +48,11 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Opens a file.
     pub(crate) fn open(browser: &Browser, file: &Path) -> Page {
         let file = file.canonicalize().expect("the file is there");
         Page::visit(browser, &format!("file://{}", file.display()))
     }
 
-    /// Opens an address.
     pub(crate) fn visit(browser: &Browser, address: &str) -> Page {
         let tab = browser.new_tab().expect("a tab opens");
         tab.set_default_timeout(PATIENCE);

@@ -35,9 +35,8 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
     Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// Jobs for a machine with this number of nodes.
-///
-/// `at_once` of them are submitted within the first hour, the others at the rate of completion.
+/// Jobs for a machine with this number of nodes. `at_once` of them are submitted within the first
+/// hour, the others at the rate of completion.
 pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<Stay> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));

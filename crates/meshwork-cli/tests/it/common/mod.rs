@@ -58,9 +58,8 @@ pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
     said(&command(folder, arguments).output().expect("the binary starts"))
 }
 
-/// The output of an ended command without its progress lines.
-///
-/// Whether those are printed depends on the speed of the machine.
+/// The output of an ended command without its progress lines. Whether those are printed depends on
+/// the speed of the machine.
 pub(crate) fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
     let err = without_progress(&text(&output.stderr));

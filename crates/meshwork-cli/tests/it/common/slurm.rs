@@ -1,8 +1,7 @@
-//! A real Slurm of a few nodes on this computer.
-//!
-//! It needs root, because munge and the daemons do, and the packages slurmctld, slurmd,
-//! slurm-client and munge; for accounting, slurmdbd, slurm-wlm-mysql-plugin and mariadb-server too.
-//! All of it listens on this computer alone, and every process started here is ended here.
+//! A real Slurm of a few nodes on this computer. It needs root, because munge and the daemons do,
+//! and the packages slurmctld, slurmd, slurm-client and munge; for accounting, slurmdbd,
+//! slurm-wlm-mysql-plugin and mariadb-server too. All of it listens on this computer alone, and
+//! every process started here is ended here.
 
 use std::fs;
 use std::net::TcpListener;
@@ -262,7 +261,7 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         self.ask("scancel", &["--user=root"]);
         self.ask("scontrol", &["shutdown"]);
-        // They have been told to end; munge, which they need, is the first of the list and ends
+        // They have been told to end. Munge, which they need, is the first of the list and ends
         // last.
         self.daemons.iter_mut().rev().for_each(end);
     }

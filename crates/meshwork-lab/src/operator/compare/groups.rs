@@ -28,7 +28,6 @@ pub struct Group {
 /// The groups of the jobs that start in every replay, by user only if there are several.
 ///
 /// # Complexity
-///
 /// **O(n log n)** for *n* jobs.
 pub(super) fn groups(ground: &Ground<'_>, courses: &[Course]) -> Vec<Group> {
     let waits: Vec<Vec<f64>> =

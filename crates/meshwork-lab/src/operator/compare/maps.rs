@@ -14,17 +14,14 @@ pub struct Layer {
     pub name: String,
     /// The number of cells in a row along x.
     pub row: usize,
-    /// For each cell, x fastest, the share of the time in which its node was used; `None` for a
-    /// hole.
+    /// For each cell, x fastest, the share of the time in use; `None` for a hole.
     pub cells: Vec<Option<f64>>,
 }
 
-/// The layers of the tori of a machine, empty if it has none.
-///
-/// Every topology used by a partition is drawn once.
+/// The layers of the tori of a machine, empty if it has none. Every topology used by a partition is
+/// drawn once.
 ///
 /// # Complexity
-///
 /// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
 pub(super) fn layers(machine: &Machine, course: &Course, span: &Range<Second>) -> Vec<Layer> {
     let mut busy = vec![0_i64; machine.reading.hosts.count() as usize];

@@ -168,9 +168,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Counts a job, in order of start.
-    ///
-    /// `add` is called for each node with the time from which it is newly counted.
+    /// Counts a job, in order of start. `add` gets each node and the time from which it is new.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,

@@ -48,7 +48,6 @@ impl Contender {
     /// Reads another topology for the nodes and the `slurm.conf` of a site.
     ///
     /// # Errors
-    ///
     /// One sentence with the file, and the line if known: it cannot be read, Slurm would not start
     /// with it, or it is that of another machine.
     pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
@@ -115,7 +114,6 @@ impl Course {
     /// Replays jobs on a machine.
     ///
     /// # Complexity
-    ///
     /// That of [`Forecast::run_with_waits`].
     #[must_use]
     pub fn of(
@@ -164,17 +162,14 @@ pub struct Comparison {
     pub unmodelled: Vec<Unmodelled>,
     /// For each topology, the layers of its tori with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
-    /// The jobs by size, and by user.
     pub groups: Vec<Group>,
-    /// For each topology but the first, the difference of its file from the first, as a unified
-    /// diff.
+    /// For each topology but the first, the unified diff of its file to the first.
     pub changes: Vec<String>,
 }
 
 /// The indices of the jobs that ran, in order of submission.
 ///
 /// # Errors
-///
 /// One sentence with the file, if there are none.
 pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     let stays = &folder.history.stays;
@@ -194,15 +189,12 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 
 /// Replays the jobs of a site under each topology, with one thread per processor.
 ///
-/// `report` is called from time to time with the number of started jobs, and the number of jobs
-/// under all topologies.
+/// `report` is called from time to time with the jobs started and all jobs, over all topologies.
 ///
 /// # Errors
-///
 /// One sentence with the file, if there are no jobs.
 ///
 /// # Complexity
-///
 /// For each topology that of [`Forecast::run_with_waits`].
 pub fn compare(
     folder: &Folder,

@@ -10,10 +10,9 @@ const LONGEST: Second = 3_600;
 /// The minimum share of a gap that counts: some nodes of a job may be freed before the others.
 const LEAST_SHARE: f64 = 0.03;
 
-/// The seconds from the end of a job to the start of one that had waited for its nodes.
-///
-/// Each job that waited counts once, with the last end among the jobs whose nodes it got. `by`
-/// restricts the starts to those of one scheduler.
+/// The seconds from the end of a job to the start of one that had waited for its nodes. Each job
+/// that waited counts once, with the last end among the jobs whose nodes it got. `by` restricts the
+/// starts to those of one scheduler.
 fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
     let count = replay.machine.reading.hosts.count() as usize;
     // The last end on each node so far.
@@ -46,13 +45,11 @@ fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
     gaps
 }
 
-/// The clean-up time estimated from the gaps.
-///
-/// Ends and starts are truncated to whole seconds, so a clean-up of *g* + *f* seconds, with *f*
-/// below 1, gives gaps of *g*, *g* + 1 and *g* + 2. The share of *g* is (1 − *f*)² / 2, as for a
-/// difference of two uniform numbers. A scheduler that does not run at once makes some gaps longer,
-/// and the estimate too large by less than 1. If most gaps are the shortest one, times were not
-/// truncated, and it is the clean-up itself.
+/// The clean-up time estimated from the gaps. Ends and starts are truncated to whole seconds, so a
+/// clean-up of *g* + *f* seconds, with *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2. The
+/// share of *g* is (1 − *f*)² / 2, as for a difference of two uniform numbers. A scheduler that
+/// does not run at once makes some gaps longer, and the estimate too large by less than 1. If most
+/// gaps are the shortest one, times were not truncated, and it is the clean-up itself.
 fn of_gaps(gaps: &[Second]) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -62,12 +59,10 @@ fn of_gaps(gaps: &[Second]) -> Option<f64> {
     Some(if share >= 0.5 { shortest as f64 } else { shortest as f64 + 1.0 - (2.0 * share).sqrt() })
 }
 
-/// The clean-up time of a history in seconds, to hundredths.
-///
-/// `None` if no job waited for another's nodes.
+/// The clean-up time of a history in seconds, to hundredths. `None` if no job waited for another's
+/// nodes.
 ///
 /// # Complexity
-///
 /// **O(n m)** for *n* records of *m* nodes.
 pub(super) fn of(replay: &Replay<'_>) -> Option<f64> {
     let all = of_gaps(&gaps(replay, None));

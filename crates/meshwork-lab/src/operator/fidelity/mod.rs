@@ -161,7 +161,6 @@ pub type Report<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// `report` covers both parts together.
 ///
 /// # Complexity
-///
 /// That of [`decisions`] and of [`Forecast::run`].
 #[must_use]
 pub fn of(folder: &Folder, report: Report<'_>) -> Fidelity {
@@ -175,7 +174,6 @@ pub fn of(folder: &Folder, report: Report<'_>) -> Fidelity {
 /// Compares the decisions of a history with the rule of its machine, without waits.
 ///
 /// # Complexity
-///
 /// For each start that of the rule, and for starts by backfill that of a plan of the jobs before
 /// it. Within a second up to 160 states are tried.
 #[must_use]

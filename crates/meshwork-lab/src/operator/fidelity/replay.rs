@@ -88,7 +88,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Compares all decisions, if nodes are free again `cleanup` seconds after the end of a job.
-    ///
     /// `report` is called from time to time with the number of decisions.
     pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<Decision> {
         let desks = Desks::new(self.machine, self.stays);

@@ -64,12 +64,10 @@ impl Instant {
     /// costs, 2,000 at most.
     ///
     /// # Errors
-    ///
     /// One sentence: the target would not fit the empty site, or no job that would have to move may
     /// be moved.
     ///
     /// # Complexity
-    ///
     /// That of checking every block, and some queries to the allocator for each that is tried.
     pub fn defrag(&self, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
         let (job, site) = (&target.job, target.site);
@@ -92,9 +90,8 @@ impl Instant {
     }
 }
 
-/// The plans of [`Instant::defrag`] within `tries` places or sets of jobs.
-///
-/// `ways` are the results of [blocks] for the target.
+/// The plans of [`Instant::defrag`] within `tries` places or sets of jobs. `ways` are the results
+/// of [blocks] for the target.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &Target,

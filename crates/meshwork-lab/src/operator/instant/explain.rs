@@ -91,11 +91,9 @@ impl Instant {
     /// Explains why the job of this name waits.
     ///
     /// # Errors
-    ///
     /// One sentence, if no such job waits.
     ///
     /// # Complexity
-    ///
     /// Up to one query to the allocator for each running job and each job before this one; for a
     /// shape also a check of every block.
     pub fn explain(&self, name: &str) -> Result<Explained, String> {
@@ -179,9 +177,8 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs, the end of any of which would let the job start.
-    ///
-    /// If any nodes suffice they are found by counting, else by queries to the allocator.
+    /// Running jobs, the end of any of which would let the job start. If any nodes suffice they are
+    /// found by counting, else by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -241,9 +238,8 @@ impl Instant {
         all
     }
 
-    /// The nearest sets of jobs after whose ends the allocator can place the job.
-    ///
-    /// `sets` are those on whose nodes a block lies.
+    /// The nearest sets of jobs after whose ends the allocator can place the job. `sets` are those
+    /// on whose nodes a block lies.
     fn nearest_of(&self, site: usize, mut sets: Vec<&Vec<usize>>, job: &Job) -> Vec<Near> {
         sets.sort_by_cached_key(|jobs| self.rank(jobs));
         let mut found: Vec<Near> = Vec::new();
@@ -264,8 +260,7 @@ impl Instant {
         found
     }
 
-    /// The nearest sets if any nodes suffice: the fewest jobs with the earliest ends, and the
-    /// earliest.
+    /// The nearest sets if any nodes suffice: the fewest jobs that end early, and the earliest.
     fn by_count(&self, site: usize, job: &Job) -> Vec<Near> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -295,9 +290,8 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// The nearest sets if placements are arbitrary but not all suffice.
-    ///
-    /// They are the smallest sets of jobs whose ends let the job start, and the earliest one.
+    /// The nearest sets if placements are arbitrary but not all suffice. They are the smallest sets
+    /// of jobs whose ends let the job start, and the earliest one.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<Near> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -350,8 +344,7 @@ impl Instant {
         floor.start(job, self.now)
     }
 
-    /// The first start by estimates if the jobs before it start in order, each as early as
-    /// possible.
+    /// The first start by estimates if the jobs before it start in order, as early as possible.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<Start> {
         let mut floor = Floor::of(self);
         let mut now = self.now;

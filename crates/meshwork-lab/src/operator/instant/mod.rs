@@ -96,7 +96,6 @@ impl Instant {
 /// Reads a request: `8x8x4`, a number of nodes, or `2^5`, a subcube.
 ///
 /// # Errors
-///
 /// One sentence, if it is none of them.
 pub fn request(text: &str) -> Result<Request, String> {
     let wrong = || {

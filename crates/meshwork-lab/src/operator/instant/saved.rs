@@ -26,7 +26,6 @@ impl Instant {
     /// `fits` returns an error if the machine would take too many bytes.
     ///
     /// # Errors
-    ///
     /// One sentence with the file: it holds no snapshot, one of another version, or a damaged one.
     pub fn of_pool(
         catalogue: &Catalogue,

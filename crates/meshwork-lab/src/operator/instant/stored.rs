@@ -45,7 +45,6 @@ impl Instant {
     /// It is run again up to then, so no states need to be stored.
     ///
     /// # Errors
-    ///
     /// One sentence, if there is no such run, it cannot be run again, or it ended before `at`.
     pub fn of_run(
         catalogue: &Catalogue,

@@ -29,12 +29,10 @@ pub(super) struct Way {
 }
 
 /// Every block of a site that a job may get, if its placements are single blocks of its shape.
-///
 /// These are all corners, and all orders of sides that the allocator tries. `None` if a placement
 /// may be other nodes, or if there are too many blocks.
 ///
 /// # Complexity
-///
 /// **O(n · a · o)** for *n* nodes, blocks of *a* of them and *o* orders of sides.
 pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Way>> {
     let empty = &instant.empty[site];
@@ -84,9 +82,8 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Wa
     Some(ways)
 }
 
-/// Whether an allocator that misses no block tries this order of sides.
-///
-/// The test is whether it finds the only free block.
+/// Whether an allocator that misses no block tries this order of sides. The test is whether it
+/// finds the only free block.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -130,7 +127,6 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
 /// Sets of jobs in order of their total cost, and among equal costs by size.
 ///
 /// # Complexity
-///
 /// **O(log k)** for the *k*-th set, and its size.
 pub(super) struct Sets {
     jobs: Vec<(i64, usize)>,

@@ -7,12 +7,10 @@ use serde_json::Value as Json;
 use super::HOST;
 
 /// The number of pods per node; `None` if the topology ends above the nodes or was not requested.
-///
 /// Both formats are read: `domains` of `v1beta1`, and `slices` of `v1beta2`, with the values of a
 /// slice in full or shortened by common parts.
 ///
 /// # Errors
-///
 /// The problem, in words that follow "the topology assignment of …".
 pub(super) fn hosts(assignment: &Json) -> Result<Option<BTreeMap<String, u64>>, String> {
     let levels: Vec<&str> = list(assignment, "levels").filter_map(Json::as_str).collect();

@@ -62,10 +62,8 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// The resource by which pods are counted.
-    ///
-    /// It is the one requested by most workloads among those with a vendor's name, such as
-    /// accelerators, else processors.
+    /// The resource by which pods are counted. It is the one requested by most workloads among
+    /// those with a vendor's name, such as accelerators, else processors.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {

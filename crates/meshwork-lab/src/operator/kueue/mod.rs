@@ -84,7 +84,6 @@ impl<'a> Snapshots<'a> {
     /// the top. The processors of a node are its amount of the counted resource.
     ///
     /// # Errors
-    ///
     /// One sentence, if no snapshot has a node.
     pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, Trouble> {
         self.cluster.files().ok_or_else(|| {
@@ -101,11 +100,9 @@ impl<'a> Snapshots<'a> {
     /// The merged history of all snapshots.
     ///
     /// # Errors
-    ///
     /// One sentence: an invalid time, or an unreadable assignment.
     ///
     /// # Complexity
-    ///
     /// **O(n log n)** for *n* workloads in all snapshots.
     pub fn history(&self) -> Result<Read, Trouble> {
         let mut read = Read::default();

@@ -85,7 +85,6 @@ struct Admitted {
 /// The records of one workload: it runs from admission to eviction or the end.
 ///
 /// # Errors
-///
 /// One sentence with the line: an invalid time, or an unreadable assignment.
 pub(super) fn stays(
     seen: &[Seen<'_>],
@@ -239,8 +238,7 @@ impl Seen<'_> {
             sets += 1;
             asked += count as f64 * cluster.asked(set);
             let wants = |key: &str| text(set, &["topologyRequest", key]);
-            // Each set is counted by itself: *n* sets in one leaf domain each are below *n*
-            // switches.
+            // Each set counts by itself: *n* sets in one leaf domain each need *n* switches.
             match wants("required") {
                 Some(label) if cluster.is_leaf(label) => below += 1,
                 Some(label) if label != HOST => is_higher = true,

@@ -99,12 +99,10 @@ impl Proposal {
 /// Searches better lists for a site.
 ///
 /// # Errors
-///
 /// One sentence: its topology has no lists that could change, there are too few jobs, or no
 /// threads.
 ///
 /// # Complexity
-///
 /// As much time as `effort` allows, and the memory of one history for each thread.
 pub fn propose(
     folder: &Folder,
@@ -174,9 +172,8 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, size by size; returns the lists and the waits under them.
-///
-/// Every change of a machine has to be understood by its operators.
+/// Undoes changes of little effect, size by size; returns the lists and the waits under them. Every
+/// change of a machine has to be understood by its operators.
 fn simplified(trial: &Trial<'_>, own: &Tried, lists: &Lists) -> (Lists, Option<Vec<f64>>) {
     let jobs = 0..trial.stays.len();
     let mut lists = lists.clone();
@@ -215,7 +212,6 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
 /// The topology under which most jobs ran, with its lists.
 ///
 /// # Errors
-///
 /// One sentence: it has no lists that could change, or there are too few jobs.
 pub fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
     let (topology, lists) = listing(folder)?;

@@ -42,8 +42,7 @@ pub(super) struct Trial<'a> {
     pub(super) conditions: Conditions,
     /// Jobs in order of submission.
     pub(super) stays: &'a [Stay],
-    /// The initial state, and the number of leading jobs that only belong to it; `None` if it is
-    /// empty.
+    /// The initial state and its number of leading jobs; `None` if the machine is empty.
     pub(super) cut: Option<(&'a Cut, usize)>,
 }
 
@@ -51,9 +50,8 @@ pub(super) struct Trial<'a> {
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// The waits of a range of jobs in a replay of their own, for those that ran.
-    ///
-    /// The trial is aborted if the waits sum up to more than `most`.
+    /// The waits of a range of jobs in a replay of their own, for those that ran. The trial is
+    /// aborted if the waits sum up to more than `most`.
     pub(super) fn waits(&self, lists: &Lists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
         let stays = &self.stays[jobs];
@@ -112,14 +110,12 @@ impl Ends {
     }
 }
 
-/// Searches lists in rounds.
-///
-/// A round makes new lists from the best ones so far, tries them on some of the jobs, keeps a
-/// quarter, tries those on more jobs, keeps a quarter, and tries the rest on all jobs. The result
-/// is the site's own list, the best lists in order, and the number of lists tried.
+/// Searches lists in rounds. A round makes new lists from the best ones so far, tries them on some
+/// of the jobs, keeps a quarter, tries those on more jobs, keeps a quarter, and tries the rest on
+/// all jobs. The result is the site's own list, the best lists in order, and the number of lists
+/// tried.
 ///
 /// # Complexity
-///
 /// For a round of 64 lists about twelve times that of all jobs.
 pub(super) fn search(
     trial: &Trial<'_>,
@@ -172,8 +168,7 @@ pub(super) fn search(
                 .into_par_iter()
                 .filter(|_| !ends.is_over())
                 .filter_map(|lists| {
-                    // Lists that advance count once, and those skipped for lack of time do not
-                    // count.
+                    // A list counts once, and not if it was skipped for lack of time.
                     begun.fetch_add(usize::from(fewer == FEWER[0]), Relaxed);
                     let waits = trial.waits(&lists, window.clone(), most)?;
                     Some(Tried::new(lists, waits))

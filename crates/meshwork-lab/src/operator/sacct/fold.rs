@@ -356,9 +356,8 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Read
     }
 }
 
-/// Warns of jobs that run longer than the total span of all shorter ones.
-///
-/// Such jobs show nothing about waits.
+/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs show nothing
+/// about waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Read) {
     let mut ran: Vec<(Second, &Stay)> = read
         .history

@@ -35,7 +35,6 @@ pub struct Tally {
     pub steps: usize,
     /// Records of requeued jobs other than their last attempt.
     pub requeued: usize,
-    /// Tasks of arrays.
     pub array_tasks: usize,
     pub arrays: usize,
     /// Records with times in the wrong order, which are not replayed.

@@ -83,9 +83,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The ways to read a record with too many fields, by assigning the surplus bars to its texts.
-///
-/// The first way assigns all of them to the last text.
+/// The ways to read a record with too many fields, by assigning the surplus bars to its texts. The
+/// first way assigns all of them to the last text.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],

@@ -75,8 +75,8 @@ impl Submitted {
                 }
             };
             let value = value.unwrap_or_default();
-            // Without quotes the end of a wrapped command is unknown, and its options are not
-            // Slurm's.
+            // Without quotes the end of a wrapped command, whose options are not Slurm's, is
+            // unknown.
             if name == "wrap" && !value.starts_with(['"', '\'']) {
                 break;
             }

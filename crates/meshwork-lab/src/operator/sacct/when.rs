@@ -37,7 +37,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of UTC.
     #[must_use]
     pub fn utc() -> Clock {
         Clock { zone: Some(TimeZone::UTC) }
@@ -104,9 +103,8 @@ impl Clock {
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// Converts local time, given as seconds, to seconds since 1970.
-    ///
-    /// In a repeated hour the first occurrence counts; a skipped hour is moved by one hour.
+    /// Converts local time, given as seconds, to seconds since 1970. In a repeated hour the first
+    /// occurrence counts; a skipped hour is moved by one hour.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -231,8 +229,7 @@ mod tests {
         assert_eq!(Clock::default().time("2026-11-21T14:51:07"), Ok(Some((second, Form::Local))));
         let berlin = Clock::read("Europe/Berlin").unwrap();
         assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
-        // In summer it is two hours ahead. Half past two occurs twice in October, and not at all in
-        // March.
+        // In summer it is two hours ahead. 2:30 occurs twice in October, and not at all in March.
         for (text, seconds) in [
             ("2026-07-01T02:00:00", 1_782_864_000),
             ("2026-10-25T02:30:00", 1_792_888_200),

@@ -52,10 +52,9 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Vec<String> {
     if is_wide || lines.len() > MOST { Vec::new() } else { lines }
 }
 
-/// The layers of a torus from z = 0 on, with x to the right and y downwards.
-///
-/// Cells of one box have one letter, for the first placement whose boxes fill the torus without
-/// overlap. Holes are dashes.
+/// The layers of a torus from z = 0 on, with x to the right and y downwards. Cells of one box have
+/// one letter, for the first placement whose boxes fill the torus without overlap. Holes are
+/// dashes.
 fn layers(torus: &Torus, name: &str) -> Vec<String> {
     let sides = torus.grid().sides();
     let tiles = torus.entries().iter().position(|entry| {

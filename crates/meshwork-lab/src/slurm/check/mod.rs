@@ -28,7 +28,6 @@ pub struct Checked {
 /// Reads the files and checks them.
 ///
 /// # Errors
-///
 /// One sentence, if a file cannot be read.
 pub fn check(topology: &Path, conf: Option<&Path>) -> Result<Checked, String> {
     Ok(of(site::read(topology, conf)?))

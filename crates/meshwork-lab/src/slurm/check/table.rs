@@ -78,10 +78,8 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Table {
     }
 }
 
-/// One row for each placement, with its number of anchors.
-///
-/// The last columns have the number of placements of the next larger size that one box breaks on
-/// the empty machine.
+/// One row for each placement, with its number of anchors. The last columns have the number of
+/// placements of the next larger size that one box breaks on the empty machine.
 fn placements(_topology: &Topology, anchors: &Anchors, named: &[Named]) -> Table {
     let mut rows = Vec::new();
     for (torus, named) in anchors.toruses().iter().zip(named) {

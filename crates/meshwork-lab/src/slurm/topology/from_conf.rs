@@ -7,7 +7,6 @@ use crate::slurm::finding::{Fatal, Findings};
 /// The topology of a file, whose kind is that of its lines.
 ///
 /// # Errors
-///
 /// If Slurm would not start with it; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut Findings) -> Result<Topology, Fatal> {
     let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());

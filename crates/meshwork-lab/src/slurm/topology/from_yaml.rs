@@ -10,7 +10,6 @@ const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 /// The topologies of a file, in its order.
 ///
 /// # Errors
-///
 /// If Slurm would not start with it; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut Findings) -> Result<Vec<Topology>, Fatal> {
     let document = yaml::read(text).map_err(|refused| {

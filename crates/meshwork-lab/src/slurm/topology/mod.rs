@@ -65,7 +65,6 @@ impl Kind {
     }
 }
 
-/// A text and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     pub text: String,
@@ -107,7 +106,6 @@ pub struct Torus {
     pub placements: Vec<Placement>,
 }
 
-/// A box of a torus, with its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The line where it begins.

@@ -50,9 +50,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Numbered nodes at their positions on the terminal's map.
-///
-/// A link to a node that is not adjacent on the map is a stub with that node's number.
+/// Numbered nodes at their positions on the terminal's map. A link to a node that is not adjacent
+/// on the map is a stub with that node's number.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();

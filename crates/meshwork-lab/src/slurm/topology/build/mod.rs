@@ -73,7 +73,6 @@ impl Structure {
 /// Builds the structure of a topology on these nodes.
 ///
 /// # Errors
-///
 /// If Slurm would not start with it; the reason is then among the findings.
 pub fn build(
     topology: &Topology,
