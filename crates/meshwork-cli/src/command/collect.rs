@@ -67,7 +67,7 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
     Ok(())
 }
 
-/// `replications 0-4, 7`, or a note that all may be missing if their number is still unknown.
+/// `replications 0-4, 7`, or a note that more are needed if their number is still unknown.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in units.iter().filter_map(|unit| unit.replication) {

@@ -13,7 +13,7 @@ pub(super) const JOBS: &str = "jobs.txt";
 /// The maximum time to wait for the engine's answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// `Slurm: 12 running, 30 pending`, or `None` if it cannot be had.
+/// `Slurm says: 12 running, 30 pending`, or `None` if it cannot be had.
 pub(super) fn said(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join("submit").join(JOBS)).ok()?;
     let jobs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("slurm ")).collect();

@@ -51,7 +51,7 @@ pub struct Target {
     /// The partition; the default one if empty.
     pub partition: String,
     pub size: u32,
-    /// The sides of a box.
+    /// The sides of a box; `None` for any place of the size.
     pub sides: Option<[u32; 3]>,
     /// Jobs that must not be moved.
     pub exempt: BTreeSet<String>,

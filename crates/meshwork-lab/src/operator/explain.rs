@@ -58,7 +58,7 @@ pub struct Near {
     pub jobs: Vec<usize>,
     /// The number of its nodes that are down.
     pub down: u32,
-    /// The time limit of the last of these jobs; `None` if one has no limit.
+    /// The last end of these jobs by their limits; `None` if one has no limit.
     pub until: Option<Second>,
 }
 

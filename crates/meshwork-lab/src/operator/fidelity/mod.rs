@@ -59,7 +59,7 @@ pub struct Differing {
     pub by: By,
     /// The recorded nodes.
     pub nodes: String,
-    /// The decision of the rule, in words.
+    /// The decision of the rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 

@@ -164,7 +164,7 @@ fn clear(instant: &Instant, target: &Target, place: &Placement, jobs: &[usize]) 
     let grid = instant.sites[*site].site().grid();
     let mut jobs = jobs.to_vec();
     jobs.sort_by_key(|&job| (Reverse(instant.running[job].placement.len()), job));
-    // Each job needs as many free nodes outside of the place as it holds.
+    // The largest job moves first, and needs as many free nodes outside of the place as it holds.
     let outside = instant.sites[*site].site().free_nodes()
         - place.part_in(instant.sites[*site].site().free(), grid).len();
     let largest = jobs.first().map_or(0, |&job| instant.running[job].placement.len());

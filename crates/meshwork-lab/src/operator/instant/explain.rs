@@ -83,7 +83,7 @@ pub struct Explained {
     pub ends: Vec<usize>,
     /// A free block of its shape, in any orientation, that the allocator does not find.
     pub overlooked: Option<(usize, Placement)>,
-    /// The cheapest moves that let it start, with the site.
+    /// The fewest moves that let it start, with the site.
     pub moves: Option<(usize, Moves)>,
 }
 
