@@ -1,10 +1,10 @@
-//! The command `meshwork`: words in, words out. All that it knows is in the laboratory and the model.
+//! The command `meshwork`: a thin front end to the laboratory and the model.
 //!
 //! It simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat trees,
 //! dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for clusters
 //! under Slurm or Kueue.
 //!
-//! A program with strategies of its own has the whole command with them:
+//! A program with strategies of its own gets the whole command with them:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -40,11 +40,12 @@ use meshwork::catalogue::Catalogue;
 use args::{Arguments, Command};
 use output::{Ended, Kept, Output, Stop, Verdict, answer, finish};
 
-/// What the last panic said, and where.
+/// The message and location of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// The whole command, for what the command line of this process says: what it may name is in the
-/// catalogue. A catalogue that could not be put together ends the program with its error, in one sentence.
+/// Runs the command line of this process with this catalogue.
+///
+/// If the catalogue is invalid, the program ends with its error in one sentence.
 pub fn main_with<C: TryInto<Catalogue, Error: Display>>(catalogue: C) -> ExitCode {
     ExitCode::from(match catalogue.try_into() {
         Ok(catalogue) => main_of(&catalogue, std::env::args_os()),
@@ -52,11 +53,12 @@ pub fn main_with<C: TryInto<Catalogue, Error: Display>>(catalogue: C) -> ExitCod
     })
 }
 
-/// The whole command, for these words, the first of which is its own name; gives the exit status. For programs that
-/// are not started as the command, such as an interpreter with Meshwork as a module.
+/// Runs the command line `words`, including the program name, and returns the exit status.
+///
+/// It is for programs that are not started as the command, such as a Python interpreter.
 pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>) -> u8 {
-    // A panic is a fault of the program and never of its user, who is told so in one sentence. One
-    // inside a run is caught by the laboratory and fails that run alone.
+    // A panic is a fault of the program, reported in one sentence. A panic inside a run is caught
+    // by the laboratory and fails only that run.
     panic::set_hook(Box::new(remember));
     let arguments = args::command()
         .try_get_matches_from(words)
@@ -70,26 +72,27 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
     }
 }
 
-/// What a command answered to a program.
+/// The output of a command called by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// All that it wrote, as it would stand in a pipe.
+    /// All that it wrote to standard output, as plain text.
     pub text: String,
     /// Whether no run failed, and no check found a difference.
     pub all_well: bool,
 }
 
-/// Why a command gave no answer, in one sentence.
+/// The reason, in one sentence, why a command gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// What was asked was wrong.
+    /// The request was wrong.
     Wrong(String),
-    /// Something failed on the way.
+    /// An error occurred while it ran.
     Failed(String),
 }
 
-/// Asks one command, as a program does that wants its answer and no terminal: these words stand behind the name of
-/// the command, and warnings go to standard error.
+/// Runs one command for a program and returns its output.
+///
+/// The words follow the name of the command; warnings go to standard error.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -102,14 +105,14 @@ pub enum Refusal {
 /// ```
 ///
 /// # Errors
-/// The sentence that the command would have ended with.
+/// The message with which the command would have ended.
 pub fn ask<W: Into<OsString>>(
     catalogue: &Catalogue,
     words: impl IntoIterator<Item = W>,
 ) -> Result<Answer, Refusal> {
     let words = std::iter::once("meshwork".into()).chain(words.into_iter().map(Into::into));
     let arguments = Arguments::try_parse_from::<_, OsString>(words).map_err(|error| {
-        // Of what clap says the first paragraph is what is wrong; the rest is how a shell would be told more.
+        // The first paragraph of clap's error says what is wrong; the rest is help for a shell.
         let text = error.render().to_string();
         let wrong = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
         Refusal::Wrong(wrong.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -123,7 +126,7 @@ pub fn ask<W: Into<OsString>>(
     }
 }
 
-/// What a command came to; a panic is a failure.
+/// The result of a command; a panic becomes a failure.
 fn caught(run: impl FnOnce() -> Ended) -> Ended {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Stop::Failed(fault())))
 }

@@ -1,4 +1,4 @@
-//! The command `meshwork`, with everything that Meshwork has.
+//! The command `meshwork`, with the standard catalogue.
 
 use std::process::ExitCode;
 

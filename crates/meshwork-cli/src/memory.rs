@@ -1,4 +1,4 @@
-//! How much memory may be taken: `--max-memory`.
+//! The memory limit: `--max-memory`.
 
 use meshwork_lab::run::memory::{at_once, refuse_above, refuse_at_once};
 
@@ -14,17 +14,17 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The limit in bytes; `None` where none is given and the computer does not say what it has.
+    /// The limit in bytes; `None` if none is given and the installed memory is unknown.
     pub(crate) fn limit(self) -> Option<u64> {
         self.max_memory.or_else(|| installed().map(|bytes| bytes / 4 * 3))
     }
 
-    /// Refuses what would take so many bytes, in a sentence that begins with `what`.
+    /// Returns an error if `bytes` exceeds the limit, in a sentence that begins with `what`.
     pub(crate) fn check(self, bytes: u64, what: &str) -> Result<(), Stop> {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// Refuses so many runs of as many bytes each, on so many threads; 0 is as many as there are processors.
+    /// The check for runs of `bytes` each on several threads; 0 threads means one per processor.
     pub(crate) fn check_at_once(
         self,
         bytes: u64,
@@ -38,7 +38,7 @@ impl Memory {
     }
 }
 
-/// The memory of this computer in bytes, or of the part of it that the process may use.
+/// The memory in bytes that this process may use: of the computer, or of its control group.
 fn installed() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -49,7 +49,7 @@ fn installed() -> Option<u64> {
     Some(of_group.map_or(all, |limit: u64| limit.min(all)))
 }
 
-/// A size as users write it: a number, perhaps with K, M, G or T behind it, which are powers of 1024.
+/// Parses a size in bytes; the suffixes K, M, G and T are powers of 1024.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!("`{text}` is no size: give a number of bytes, or one with K, M, G or T, such as 4G")

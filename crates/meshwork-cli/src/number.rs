@@ -1,8 +1,8 @@
-//! Numbers below each other, and the room that texts take.
+//! Alignment of numbers, and the width of texts on a terminal.
 
 use meshwork_lab::findings::number::Rounded;
 
-/// Numbers below each other: decimal points and `±` are aligned. Every line has the same width.
+/// Aligns numbers at decimal points and `±`. All lines have the same width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     let means: Vec<&str> = numbers.iter().map(|number| number.mean.as_str()).collect();
     let halves: Vec<&str> =
@@ -22,7 +22,7 @@ pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     numbers.iter().zip(means).zip(halves).map(line).collect()
 }
 
-/// Texts with their decimal points below each other, all of one width.
+/// Pads texts to one width with their decimal points aligned.
 fn align_points(texts: &[&str]) -> Vec<String> {
     let point = |text: &str| text.find('.').unwrap_or(text.len());
     let before = texts.iter().map(|text| point(text)).max().unwrap_or(0);
@@ -35,17 +35,17 @@ fn align_points(texts: &[&str]) -> Vec<String> {
     texts.iter().map(padded).collect()
 }
 
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns of a text.
 pub(crate) fn width(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// A text at the left of so many columns.
+/// A text padded on the right to a number of columns.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// A text at the right of so many columns.
+/// A text padded on the left to a number of columns.
 pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }

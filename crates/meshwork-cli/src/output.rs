@@ -1,4 +1,4 @@
-//! Everything that is written to the terminal, and how a command may end.
+//! Output to the terminal, and the results of commands.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, StderrLock, Write};
@@ -9,21 +9,20 @@ use meshwork_lab::visible::{visible, visible_text};
 
 use crate::table::wrapped;
 
-/// The width of tables where nothing says how wide they may be.
+/// The width of tables in columns, if the terminal does not give one.
 const WIDTH: usize = 100;
 
-/// Why a command ends early.
+/// The reason why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The request was wrong: exit status 2.
     Wrong(String),
-    /// Something failed on the way: exit status 1.
+    /// An error occurred while it ran: exit status 1.
     Failed(String),
-    /// Whoever read the output has gone, as `head` does: nothing is left to say.
+    /// The reader of the output is gone, as with `head`; nothing more is printed.
     Gone,
 }
 
-/// What is written to standard output: the only way there.
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Stop {
         match error.kind() {
@@ -51,33 +50,31 @@ impl From<TraceError> for Stop {
     }
 }
 
-/// How a command ended.
+/// The result of a command.
 pub(crate) type Ended = Result<Verdict, Stop>;
 
-/// How a command that came to its end went.
+/// The outcome of a command that was not ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// All is well: exit status 0.
+    /// Success: exit status 0.
     Done,
     /// A run failed, or a check found a difference: exit status 1.
     RunFailed,
-    /// Some runs of a sweep have not ended: exit status 3.
+    /// Some runs of a sweep have not finished: exit status 3.
     Incomplete,
-    /// It was stopped between two runs, and the same command goes on: exit status 75.
+    /// Stopped between two runs, to be continued by the same command: exit status 75.
     Stopped,
 }
 
-/// Where a command writes: standard output, buffered, and what it can show; or the memory of a program that asked for it.
+/// The only way to write to standard output, buffered; or to the buffer of a calling program.
 pub(crate) struct Output {
     sink: Box<dyn Write>,
-    /// Columns that tables may take.
+    /// The maximum width of tables, in columns.
     pub(crate) width: usize,
-    /// Whether headers are set in bold.
     pub(crate) bold: bool,
 }
 
 impl Output {
-    /// Standard output as it is.
     pub(crate) fn new() -> Output {
         let stdout = io::stdout();
         let width = stdout
@@ -90,29 +87,28 @@ impl Output {
         Output { sink, width, bold }
     }
 
-    /// What is written goes into this memory, as plain text.
+    /// Writes plain text into this buffer.
     pub(crate) fn kept(text: &Kept) -> Output {
         Output { sink: Box::new(text.clone()), width: WIDTH, bold: false }
     }
 
-    /// Writes a text of the program's own as it is: a script, a page, help.
+    /// Writes a text of the program's own unescaped: a script, a page, help.
     pub(crate) fn raw(&mut self, text: &str) -> Result<(), Stop> {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes a text of several lines. What a terminal would obey instead of showing it is written
-    /// out, here and in all that follows.
+    /// Writes several lines. Here and in all methods below, terminal control characters are
+    /// escaped.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }
 
-    /// Writes a line.
     pub(crate) fn line(&mut self, line: &str) -> Result<(), Stop> {
         self.raw(&visible(line))?;
         self.raw("\n")
     }
 
-    /// Writes a line in bold where that can be seen.
+    /// Writes a line, in bold if the terminal supports it.
     pub(crate) fn headline(&mut self, line: &str) -> Result<(), Stop> {
         if !self.bold {
             return self.line(line);
@@ -120,24 +116,21 @@ impl Output {
         self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
-    /// Writes an object as one line of JSON, in which such characters are escaped and so stay what
-    /// they are.
+    /// Writes an object as one line of JSON, where JSON escapes keep the original characters.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Stop> {
         self.line(&value.to_string())
     }
 
-    /// Hands over all that was written.
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
         Ok(self.sink.flush()?)
     }
 }
 
-/// Text that a command has written for the program that asked it.
+/// The buffer of a command's output for a calling program.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
 
 impl Kept {
-    /// All of it.
     pub(crate) fn text(&self) -> String {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
@@ -155,15 +148,13 @@ impl Write for Kept {
     }
 }
 
-/// Whether colour is wanted: `NO_COLOR` is not set, and the terminal is not a dumb one.
+/// Whether colour is wanted: `NO_COLOR` is not set and the terminal is not dumb.
 pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes one sentence to standard error, on a terminal in lines that break between words.
-///
-/// That nobody reads it is no reason to stop.
+/// Writes a sentence to standard error, wrapped on a terminal. Errors of writing are ignored.
 pub(crate) fn say(kind: &str, sentence: &str) {
     let sentence = format!("{kind}: {sentence}");
     let stderr = io::stderr();
@@ -177,19 +168,18 @@ pub(crate) fn say(kind: &str, sentence: &str) {
     }
 }
 
-/// Writes a line to standard error.
 pub(crate) fn tell(line: &str) {
     let mut stderr: StderrLock<'_> = io::stderr().lock();
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
-/// Writes clap's own answer: help and version to standard output, all else to standard error.
+/// Prints clap's answer: help and version to standard output, all else to standard error.
 pub(crate) fn answer(error: &clap::Error) -> u8 {
     let text = error.render();
     if error.use_stderr() {
         let mut stderr = io::stderr().lock();
         let plain = text.to_string();
-        // Its colours cannot be told from those of an argument that it repeats.
+        // Clap's colours cannot be told from control sequences in an argument that it repeats.
         let is_plain = !stderr.is_terminal() || !colour_is_welcome() || repeats_what_is_obeyed();
         let _ = if is_plain {
             write!(stderr, "{}", visible_text(&plain))
@@ -203,12 +193,12 @@ pub(crate) fn answer(error: &clap::Error) -> u8 {
     finish(output.raw(&text).and_then(|()| output.flush()).map(|()| Verdict::Done))
 }
 
-/// Whether a word of the command line has what a terminal would obey.
+/// Whether an argument has characters that control a terminal.
 fn repeats_what_is_obeyed() -> bool {
     std::env::args_os().any(|word| matches!(visible(&word.to_string_lossy()), Cow::Owned(_)))
 }
 
-/// The exit status of a command, after its last sentence.
+/// Prints the final error, if any, and returns the exit status.
 pub(crate) fn finish(ended: Ended) -> u8 {
     match ended {
         Ok(Verdict::Done) | Err(Stop::Gone) => 0,

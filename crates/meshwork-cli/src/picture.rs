@@ -1,26 +1,21 @@
-//! A machine as rows of characters: where on a page each node stands, and which letter stands for
-//! whom.
+//! A machine as rows of characters: the position of each node, and the letters of the jobs.
 
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 
-/// What stands at one place of a picture.
+/// The content of one position of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
-    /// A node of the machine.
     Node(Node),
     /// A character of a label.
     Label(char),
-    /// Nothing.
     Blank,
 }
 
-/// Where the nodes of a site stand.
-///
-/// A plane is drawn as it is, node 0 at the top left; more dimensions follow as layers, side by side as far
-/// as they fit. A hypercube is drawn as a Karnaugh map: half of the dimensions count columns and half
-/// rows, both in Gray code, so that nodes side by side are neighbours. One dimension is broken into rows.
-///
-/// Nothing is stored for a node: a picture of millions costs what is looked at.
+/// The positions of the nodes of a site. A plane is drawn as it is, node 0 at the top left. Further
+/// dimensions are drawn as layers, side by side if they fit. A hypercube is drawn as a Karnaugh
+/// map: half of the dimensions are columns and half are rows, both in Gray code, so that adjacent
+/// nodes are neighbours. A single dimension is broken into rows. Positions are computed, not
+/// stored: a picture of millions of nodes costs only what is looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,
@@ -29,19 +24,19 @@ pub(crate) struct Map {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// Rows of so many nodes, with the number of the first one in front.
+    /// Rows of `across` nodes, with the number of the first one in front.
     Rows { across: usize, label: usize },
-    /// Layers of the first two dimensions: so many beside each other.
+    /// Layers of the first two dimensions, `across` side by side.
     Layers { across: usize },
-    /// So many dimensions as columns, the others as rows.
+    /// The first `columns` dimensions as columns, the others as rows.
     Karnaugh { columns: usize },
 }
 
-/// Columns between two layers.
+/// The columns between two layers.
 const GAP: usize = 2;
 
 impl Map {
-    /// The map of a site that may be about so wide: layers go below each other beyond that.
+    /// The map of a site for a page of this width; layers that do not fit go below.
     pub(crate) fn new(topology: &Topology, width: usize) -> Map {
         let grid = topology.grid().clone();
         let dimensions = grid.dimensions();
@@ -63,7 +58,7 @@ impl Map {
         map
     }
 
-    /// Columns and rows of the whole picture.
+    /// The columns and rows of the whole picture.
     pub(crate) fn size(&self) -> (usize, usize) {
         match self.form {
             Form::Rows { across, label } => {
@@ -72,7 +67,7 @@ impl Map {
             Form::Layers { across } => {
                 let width = across * (self.layer_width() + GAP) - GAP;
                 let bands = self.layers().div_ceil(across);
-                // Between two bands there is an empty line.
+                // Bands are separated by an empty line.
                 (width, bands * (self.heading() + self.plane().1) + bands - 1)
             }
             Form::Karnaugh { columns } => {
@@ -83,7 +78,6 @@ impl Map {
         }
     }
 
-    /// What stands at this column of this row.
     pub(crate) fn cell(&self, x: usize, y: usize) -> Cell {
         let (width, height) = self.size();
         if x >= width || y >= height {
@@ -110,7 +104,7 @@ impl Map {
                     (Some(column), Some(row)) => {
                         Cell::Node((gray(row) << columns | gray(column)) as Node)
                     }
-                    // The bits of a column stand above it, those of a row before it.
+                    // The bits of a column are above it, those of a row before it.
                     (Some(column), None) => bit(gray(column), columns - 1 - y),
                     (None, Some(row)) if x < rows => bit(gray(row), rows - 1 - x),
                     _ => Cell::Blank,
@@ -136,7 +130,6 @@ impl Map {
         Cell::Node((layer * width * height + (y - heading) * width + x) as Node)
     }
 
-    /// The first two sides.
     fn plane(&self) -> (usize, usize) {
         (self.grid.sides()[0] as usize, self.grid.sides()[1] as usize)
     }
@@ -146,12 +139,12 @@ impl Map {
         self.grid.nodes() as usize / (width * height)
     }
 
-    /// Lines above each layer.
+    /// The number of lines above each layer.
     fn heading(&self) -> usize {
         usize::from(self.layers() > 1)
     }
 
-    /// The coordinates of a layer beyond the first two: `z=3`, and with more dimensions `3,1`.
+    /// The coordinates of a layer beyond the first two: `z=3`, or `3,1` with more dimensions.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);
@@ -165,7 +158,7 @@ impl Map {
     }
 }
 
-/// The number at a place in Gray code: neighbours differ in one bit.
+/// The Gray code of a number: consecutive codes differ in one bit.
 fn gray(place: usize) -> usize {
     place ^ (place >> 1)
 }
@@ -174,14 +167,14 @@ fn bit(number: usize, bit: usize) -> Cell {
     Cell::Label(if number >> bit & 1 == 1 { '1' } else { '0' })
 }
 
-/// A digit of a number that is set to the right in a field of this width.
+/// The character at column `x` of a number right-aligned in a field of this width.
 fn digits(number: usize, width: usize, x: usize) -> Cell {
     let text = number.to_string();
     let at = (x + text.len()).checked_sub(width);
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// Letters for those who hold nodes: no two have the same one while there are letters left.
+/// The letters of node holders, unique while unused letters are left.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,
@@ -197,8 +190,7 @@ impl Default for Letters {
 }
 
 impl Letters {
-    /// The next letter in the alphabet that nobody has; where everybody has one, the next that
-    /// fewest have.
+    /// Takes the next unused letter or, if all are in use, the next of the least used ones.
     pub(crate) fn take(&mut self) -> char {
         let around = (0..LETTERS.len()).map(|i| (self.next + i) % LETTERS.len());
         let letter = around.min_by_key(|&letter| self.users[letter]).expect("there are letters");
@@ -207,12 +199,12 @@ impl Letters {
         char::from(LETTERS[letter])
     }
 
-    /// The letter that was given last.
+    /// The letter assigned last.
     pub(crate) fn last(&self) -> Option<char> {
         self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
     }
 
-    /// These letters given, and this one last; `None` if one is none.
+    /// Restores the letters in use and the last one; `None` if a character is no letter.
     pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
         let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
         let mut letters = Letters::default();
@@ -225,7 +217,6 @@ impl Letters {
         Some(letters)
     }
 
-    /// Gives a letter back.
     pub(crate) fn give_back(&mut self, letter: char) {
         let letter = LETTERS.iter().position(|&known| char::from(known) == letter);
         let users = &mut self.users[letter.expect("a letter that was taken")];
@@ -237,7 +228,7 @@ impl Letters {
 mod tests {
     use super::*;
 
-    /// Nodes modulo 10, labels as they are.
+    /// The picture as text: nodes as letters modulo 26, and labels.
     fn drawn(topology: &Topology, width: usize) -> Vec<String> {
         let map = Map::new(topology, width);
         let (width, height) = map.size();

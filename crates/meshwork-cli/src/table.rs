@@ -1,14 +1,13 @@
-//! Tables made for reading: columns side by side while they fit, and else in several blocks.
+//! Tables for reading: columns side by side if they fit, else in several blocks.
 
 use meshwork_lab::visible::visible;
 
 use crate::number::{left, right, width};
 use crate::output::{Output, Stop};
 
-/// What separates columns.
+/// The separator of columns.
 const GUTTER: &str = "  ";
 
-/// One column.
 pub(crate) struct Column {
     header: Vec<String>,
     cells: Vec<String>,
@@ -17,18 +16,18 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Texts, at the left.
+    /// A left-aligned column of texts.
     pub(crate) fn words(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, false)
     }
 
-    /// Numbers, at the right. Cells should have one width.
+    /// A right-aligned column of numbers. Cells should have one width.
     pub(crate) fn numbers(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, true)
     }
 
     fn new(header: &str, cells: Vec<String>, at_the_right: bool) -> Column {
-        // Here already, so that it is what is seen that has the width.
+        // Escaped first, so that the width is that of the visible text.
         let cells: Vec<String> =
             cells.into_iter().map(|cell| visible(&cell).into_owned()).collect();
         let header = &visible(header);
@@ -38,7 +37,7 @@ impl Column {
         Column { header, cells, width: widest, at_the_right }
     }
 
-    /// How many columns of the terminal it takes.
+    /// The width in terminal columns.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -48,7 +47,7 @@ impl Column {
     }
 }
 
-/// A header that is wider than its column in two lines, where a `_` or a `.` lets it be.
+/// Splits a header wider than its column into two lines after a `_` or a `.`.
 fn folded(header: &str, columns: usize) -> Vec<String> {
     if width(header) <= columns.max(10) {
         return vec![header.to_owned()];
@@ -60,8 +59,8 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Writes a table: `keys` begin every block, and every block holds as many columns as fit. A blank
-/// line stands before each of the rows in `groups`.
+/// Writes a table in blocks. Each block begins with `keys` and has the columns that fit. A blank
+/// line precedes each row in `groups`.
 pub(crate) fn print(
     out: &mut Output,
     keys: &[Column],
@@ -83,7 +82,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// How many columns fit beside the keys: at least one, whatever the width.
+/// The number of columns that fit beside the keys, at least one.
 fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
     let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
     let fit = columns.iter().take_while(|column| {
@@ -98,7 +97,7 @@ fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
 fn print_block(out: &mut Output, columns: &[&Column], groups: &[usize]) -> Result<(), Stop> {
     let height = columns.iter().map(|column| column.header.len()).max().unwrap_or(1);
     for line in 0..height {
-        // Short headers stand at the bottom, beside the cells.
+        // Short headers are at the bottom, beside the cells.
         let text = |column: &&Column| {
             let above = height - column.header.len();
             column.cell(line.checked_sub(above).map_or("", |line| &column.header[line]))
@@ -122,8 +121,7 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// A text in lines of at most so many columns, the second and further ones with this before them. A
-/// word that is longer stays whole.
+/// Wraps a text at `columns`, with `before` on continuation lines. A longer word stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,7 +1,7 @@
-//! A study as text in TOML in which every text stands on one line and can be seen.
-//!
-//! The writer of the library spreads a text with a line break over several lines, and leaves a text that turns the
-//! direction of writing as it is. Here both are escaped as TOML does it, so that what is printed can be read again.
+//! A study as TOML text in which every string is on one line and visible. The writer of the `toml`
+//! library spreads strings with a line break over several lines, and does not escape characters
+//! that change the direction of writing. Here both are escaped as in TOML, so that the output can
+//! be read again.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ fn write_table(out: &mut String, path: &str, table: &Table) {
         let own = if path.is_empty() { quoted(key) } else { format!("{path}.{}", quoted(key)) };
         match value {
             Value::Table(inner) => {
-                // A table that only holds tables needs no heading of its own.
+                // A table of tables needs no heading of its own.
                 if inner.is_empty() || inner.values().any(|value| !has_heading(value)) {
                     write_heading(out, &format!("[{own}]"));
                 }
@@ -45,7 +45,7 @@ fn write_heading(out: &mut String, heading: &str) {
     let _ = writeln!(out, "{blank}{heading}");
 }
 
-/// Whether a value stands below a heading: a table, or a list of tables.
+/// Whether a value is written below a heading: a table, or a list of tables.
 fn has_heading(value: &Value) -> bool {
     match value {
         Value::Table(_) => true,
@@ -76,7 +76,7 @@ fn quoted(key: &str) -> String {
     if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { escaped(key) }
 }
 
-/// Whether nothing in a text would be obeyed rather than shown.
+/// Whether a text has no characters that control a terminal.
 fn is_plain(text: &str) -> bool {
     visible(text) == text
 }

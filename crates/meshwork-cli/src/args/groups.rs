@@ -1,4 +1,4 @@
-//! The commands as `meshwork --help` lists them: by what they are for.
+//! The groups of commands listed by `meshwork --help`.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use meshwork_lab::study::command_for;
 
 use super::Arguments;
 
-/// The groups, in the order of `--help`. A test holds them to name every command once.
+/// The groups, in the order of `--help`. A test checks that they name every command once.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Begin", &["replay", "new", "reproduce"]),
     ("Studies", &["run", "report", "watch", "show", "list", "schema", "check"]),
@@ -37,7 +37,7 @@ pub(crate) fn command() -> Command {
     Arguments::command().help_template(text)
 }
 
-/// The command that may have been meant where a file or a folder stands in its place.
+/// The suggested command if a file or a folder was given in place of a command.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;

@@ -1,4 +1,4 @@
-//! What can be written on the command line.
+//! The command line arguments.
 
 mod groups;
 pub(crate) mod ops;
@@ -271,7 +271,7 @@ pub(crate) struct Report {
     pub(crate) jobs: usize,
 }
 
-/// A scenario and a replication, both from 1.
+/// Parses a scenario and an optional replication, both counted from 1.
 fn run_of(text: &str) -> Result<(u64, u64), String> {
     text.parse().map(|RunName { scenario, replication }| (scenario, replication))
 }
@@ -360,7 +360,7 @@ impl Watch {
         }
     }
 
-    /// Whether something is asked for that only frames have.
+    /// Whether any option is given that implies frames of plain text.
     pub(crate) fn wants_frames(&self) -> bool {
         self.frames || self.every.is_some() || self.until.is_some() || self.max_frames.is_some()
     }
@@ -434,7 +434,7 @@ pub(crate) struct Check {
     pub(crate) json: bool,
 }
 
-/// More threads than this help nobody, and some systems cannot start them.
+/// Upper bound of `--threads`: more have no use, and some systems cannot start them.
 const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! What can be written on the command line about a machine that Slurm manages.
+//! The command line arguments of `meshwork ops`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -74,12 +74,11 @@ pub(crate) enum Ops {
     Defrag(Defrag),
 }
 
-/// An instant, as it is written on the command line.
+/// An instant as written on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum At {
-    /// A number of a clock that is known from elsewhere.
+    /// A time on the clock of a run, or the seconds since 1970 for a site.
     Number(f64),
-    /// A date.
     Date(String),
 }
 

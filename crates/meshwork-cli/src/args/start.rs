@@ -1,4 +1,4 @@
-//! What can be written on the command line to begin with: a log, or a new study.
+//! The command line arguments of `meshwork replay` and `meshwork new`.
 
 use std::path::PathBuf;
 

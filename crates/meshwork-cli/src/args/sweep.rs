@@ -1,4 +1,4 @@
-//! What can be written on the command line about a study that several processes share.
+//! The command line arguments for studies shared by several processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,12 +55,11 @@ pub(crate) struct Submit {
     pub(crate) dry_run: bool,
 }
 
-/// A number of shards, or as many as fit.
+/// The number of shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shards {
-    /// As many as fit.
+    /// Chosen from the expected cost of the runs.
     Auto,
-    /// So many.
     Given(u64),
 }
 
@@ -74,7 +73,7 @@ fn shards(text: &str) -> Result<Shards, String> {
         .ok_or_else(|| format!("must be `auto`, or a whole number from 1 to {MAX_SHARDS}"))
 }
 
-/// A word that stands in a script.
+/// Parses a name that can be written into a script without quoting.
 fn word(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-.,@+:/".contains(c);
     let is_word = !text.is_empty() && text.chars().all(fits) && !text.starts_with('-');
@@ -128,7 +127,7 @@ pub(crate) struct Status {
     pub(crate) json: bool,
 }
 
-/// A time as engines and people write it: `55m`, `1h30m`, `90s`, `1:30:00`, `30:00`, or a number of seconds.
+/// Parses a time: `55m`, `1h30m`, `90s`, `1:30:00`, `30:00`, or a number of seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "must be a time such as 55m, 1h30m, 90s or 1:30:00".to_owned();
     let mut seconds: u64 = 0;

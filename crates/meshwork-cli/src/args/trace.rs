@@ -1,4 +1,4 @@
-//! What can be written on the command line about logs.
+//! The command line arguments of `meshwork trace`.
 
 use std::path::PathBuf;
 
@@ -123,7 +123,7 @@ pub(crate) struct Fit {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// A number of seconds, or a date.
+/// Parses a number of seconds, or a date.
 fn instant(text: &str) -> Result<Value, String> {
     if unix_seconds(text).is_some() {
         return Ok(Value::String(text.to_owned()));

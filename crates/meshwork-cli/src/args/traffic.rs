@@ -1,4 +1,4 @@
-//! What can be written on the command line about a network without jobs.
+//! The command line arguments of `meshwork traffic`.
 
 use clap::Args;
 

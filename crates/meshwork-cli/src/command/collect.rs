@@ -11,10 +11,10 @@ use meshwork_lab::sweep::{Collected, collect, export};
 use crate::args::{Collect, RunsFormat};
 use crate::output::{Ended, Output, Verdict, say};
 
-/// How many scenarios are listed of those that have not ended.
+/// The maximum number of unfinished scenarios listed.
 const MAX_LISTED: usize = 20;
 
-/// Puts what shards have written together.
+/// Merges the results of all shards.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) -> Ended {
     let Collected { stored, missing, points, failures, warnings } =
         collect(catalogue, &arguments.dir)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) 
     })
 }
 
-/// What has not ended, scenario by scenario.
+/// Lists the unfinished runs by scenario.
 fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), crate::output::Stop> {
     let scenarios = || missing.units.chunk_by(|a, b| a.scenario == b.scenario);
     for units in scenarios().take(MAX_LISTED) {
@@ -67,7 +67,7 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
     Ok(())
 }
 
-/// `replications 0-4, 7`, or that all of them may be missing where nobody knows yet how many there are.
+/// `replications 0-4, 7`, or a note that more are needed if their number is still unknown.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in units.iter().filter_map(|unit| unit.replication) {

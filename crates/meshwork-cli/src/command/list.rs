@@ -14,24 +14,24 @@ use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
-/// A kind as the command line calls it, and its entries.
+/// A kind under its name on the command line, with its entries.
 pub(super) struct Listed {
     about: About,
     pub(super) family: &'static Family,
 }
 
 impl Listed {
-    /// The word for one of its entries.
+    /// The singular, which names one entry.
     pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
 
-    /// The word for all of them.
+    /// The plural, which names all entries.
     pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
     }
 
-    /// What they are for, and where a study names one.
+    /// The purpose of the kind, and the study key that names an entry.
     pub(super) fn introduction(&self) -> &'static str {
         self.about.definition
     }
@@ -157,7 +157,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// Kinds are entries themselves, so that a misspelt one finds its nearest.
+/// The kinds as entries, so that a misspelt kind gets a suggestion.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",
@@ -165,7 +165,6 @@ static KIND_FAMILY: Family = Family {
     common: &[],
 };
 
-/// Prints everything, one kind, or one entry.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> Ended {
     let wrong = |problem: meshwork::registry::Problem| Stop::Wrong(problem.message);
     let kinds: Vec<&Listed> = match &arguments.kind {
@@ -202,7 +201,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     Ok(Verdict::Done)
 }
 
-/// The entries with this name or alias, of any kind: `first_fit` is an allocator and a selector.
+/// The entries of any kind with this name or alias: `first_fit` is an allocator and a selector.
 fn of_any_kind(catalogue: &Catalogue, given: &str) -> Vec<(&'static Listed, &'static About)> {
     let name = given.to_lowercase();
     let find =
@@ -252,7 +251,7 @@ fn print_entries(
     Ok(())
 }
 
-/// A name and a text behind it, in as many lines as it takes.
+/// Prints a name with a wrapped text in the column beside it.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let room = out.width.max(columns + 24) - columns - 4;
@@ -311,7 +310,7 @@ fn print_one(
     Ok(())
 }
 
-/// What a parameter may be, with the place where names are listed.
+/// The values a parameter accepts, with the command that lists the names.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {
@@ -324,7 +323,7 @@ fn may_be(param: &Param) -> String {
     }
 }
 
-/// What an entry can do, beside its parameters.
+/// The capabilities of an entry other than its parameters.
 pub(super) fn capabilities(
     catalogue: &Catalogue,
     kind: &Listed,
@@ -455,7 +454,7 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // One without pages of its own is told, word for word, where it is named.
+                    // The entries of a family without pages are described where it is named.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

@@ -1,4 +1,4 @@
-//! How far a study is, and how long it will take: a bar on a terminal, and a line now and then elsewhere.
+//! Progress of a study with the remaining time: a bar on a terminal, occasional lines elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -10,27 +10,27 @@ use meshwork_lab::run::Progress;
 
 use crate::output::tell;
 
-/// When the first line is written where there is no terminal, and how long after that the next.
+/// The time of the first line without a terminal, and the time between further lines.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
-/// How often the words beside the bar change.
+/// The time between updates of the text beside the bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
-/// Shows progress on standard error.
+/// Progress on standard error.
 pub(super) struct Meter {
     began: Instant,
-    /// The bar; none where there is no terminal.
+    /// `None` if standard error is no terminal.
     bar: Option<ProgressBar>,
-    /// What is counted.
+    /// The singular of the counted unit.
     noun: &'static str,
     is_silent: bool,
-    /// When something is to be said next.
+    /// The time since `began` at which the next text is due.
     due: Mutex<Duration>,
 }
 
 impl Meter {
-    /// One that says nothing.
+    /// A meter that prints nothing.
     pub(super) fn silent() -> Meter {
         Meter {
             began: Instant::now(),
@@ -41,19 +41,18 @@ impl Meter {
         }
     }
 
-    /// A bar that counts something, if standard error is a terminal; lines, if it is not.
+    /// A bar if standard error is a terminal, and lines otherwise.
     pub(super) fn new(noun: &'static str) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
-    /// So many of all have been seen to.
+    /// Shows `done` of `all`.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(Progress { done: done as u64, total: all as u64, ..Progress::default() });
     }
 
-    /// The study is this far.
     pub(super) fn show(&self, progress: Progress) {
         if self.is_silent {
             return;
@@ -88,7 +87,7 @@ impl Meter {
         }
     }
 
-    /// Nothing more is to be shown.
+    /// Removes the bar.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -96,9 +95,9 @@ impl Meter {
     }
 }
 
-/// A bar on standard error. It is drawn at most ten times a second.
+/// A bar on standard error, drawn at most ten times a second.
 fn bar(noun: &str) -> ProgressBar {
-    // What has no room in the line is left out, the least important last.
+    // Text that does not fit in the line is cut at its end, the least important part.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
     let style = ProgressStyle::with_template(&template)
         .expect("the template is right")
@@ -109,7 +108,7 @@ fn bar(noun: &str) -> ProgressBar {
     bar
 }
 
-/// What else is worth a word.
+/// The failed, reused and begun runs, and the number of jobs.
 fn more(progress: &Progress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
@@ -127,8 +126,8 @@ fn more(progress: &Progress) -> String {
     text
 }
 
-/// How long it will take, as far as that can be told: runs from the store took no time, and say nothing of
-/// how long the others take.
+/// The estimated remaining time, or `None` if unknown. Runs from the store took no time, so they
+/// say nothing about the time of the others.
 fn remaining(progress: &Progress, elapsed: Duration) -> Option<Duration> {
     let ran = progress.done.saturating_sub(progress.reused) as f64 + progress.begun;
     let left = (progress.total.saturating_sub(progress.done) as f64 - progress.begun).max(0.0);
@@ -161,7 +160,7 @@ mod tests {
     #[test]
     fn stored_runs_are_no_speed() {
         let minute = Duration::from_secs(60);
-        // 900 runs came from the store in an instant; two of the other 100 took a minute.
+        // 900 runs came from the store at once; two of the other 100 took a minute.
         let progress = Progress { done: 902, total: 1000, reused: 900, ..Progress::default() };
         assert_eq!(remaining(&progress, minute), Some(49 * minute));
         let none = Progress { done: 900, total: 1000, reused: 900, ..Progress::default() };

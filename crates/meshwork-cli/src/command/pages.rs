@@ -16,7 +16,7 @@ use super::list::KINDS;
 use crate::args::Arguments;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Prints a completion script, which knows the names of kinds, entries and papers too.
+/// Prints a completion script, including the names of kinds, entries and papers.
 pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_values(catalogue), program(), &mut script);
@@ -24,7 +24,7 @@ pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell)
     Ok(Verdict::Done)
 }
 
-/// What this program is called: `meshwork`, or the name of one that adds strategies of its own.
+/// The program's name: `meshwork`, or that of a program with strategies of its own.
 fn program() -> String {
     let own = std::env::current_exe().ok();
     let own =
@@ -32,11 +32,11 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// The command line with the values that its arguments may have, as they are offered and not as they are read: what is read
-/// has further spellings, and sentences of its own for what is wrong.
+/// The command line with all values that completions offer. It is not used for parsing, which
+/// accepts further spellings and has its own error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
-        // One name may be that of several entries.
+        // Several entries may share a name.
         let mut seen = BTreeSet::new();
         let once = values.into_iter().filter(|value| seen.insert(value.get_name().to_owned()));
         arg.value_parser(PossibleValuesParser::new(once.collect::<Vec<_>>()))

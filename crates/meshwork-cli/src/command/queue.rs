@@ -1,4 +1,4 @@
-//! What an engine says of the jobs of a sweep: a decoration. Nothing depends on it.
+//! The state of a sweep's jobs as reported by the engine; for information only.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use meshwork_lab::findings::number::count;
 
-/// The file in `DIR/submit` that has the numbers of the jobs, one in a line, after the name of the engine.
+/// The file in `DIR/submit` with one job per line: the engine's name and the job number.
 pub(super) const JOBS: &str = "jobs.txt";
 
-/// How long an engine may think.
+/// The maximum time to wait for the engine's answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// `Slurm: 12 running, 30 pending`, where that can be had.
+/// `Slurm says: 12 running, 30 pending`, or `None` if it cannot be had.
 pub(super) fn said(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join("submit").join(JOBS)).ok()?;
     let jobs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("slurm ")).collect();

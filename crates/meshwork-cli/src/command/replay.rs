@@ -1,4 +1,4 @@
-//! `meshwork replay`: a log under a few schedulers, without a study to be written first.
+//! `meshwork replay`: a log under several schedulers, without writing a study first.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::toml_text::document;
 
-/// Runs the study that the options amount to, prints its table and writes its page.
+/// Runs the study defined by the options, prints its table and writes its page.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -> Ended {
     let log = arguments.log.display();
     if arguments.log.extension().is_some_and(|ending| ending == "toml") {
@@ -63,7 +63,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// The machine that the header of a log names, as a flat one.
+/// A flat machine with the processors given in the header of a log.
 fn of_header(log: &Path) -> Result<Value, Stop> {
     let statistics = info(log)?;
     let Some(processors) = statistics.processors_by_header else {
@@ -86,7 +86,6 @@ fn of_header(log: &Path) -> Result<Value, Stop> {
         .map_err(|problem| Stop::Wrong(problem.message))
 }
 
-/// The study of one log under several schedulers.
 fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     let path = std::path::absolute(&arguments.log)
         .map_err(|error| Stop::Wrong(format!("{}: {error}", arguments.log.display())))?;
@@ -110,7 +109,7 @@ fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     Ok(study)
 }
 
-/// The folder for results: one named after the log, beside whoever asks.
+/// The folder for results: by default one in the working directory, named after the log.
 fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }

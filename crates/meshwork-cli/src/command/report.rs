@@ -11,7 +11,6 @@ use meshwork_lab::watch::recording::Window;
 use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Writes the page of a folder.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     if let Some(until) = arguments.serve {
         return super::report_live::serve(catalogue, &arguments.dir, until);
@@ -33,7 +32,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     Ok(Verdict::Done)
 }
 
-/// Writes every figure of a page into a folder, which is made; gives how many there are.
+/// Writes every figure of a page into a folder, created if missing; returns their number.
 fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     let shown = folder.display();
     if folder.exists() && !folder.is_dir() {
@@ -54,7 +53,7 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     Ok(files.len() as u64)
 }
 
-/// Writes the page of a folder into a file, `report.html` in it where none is named; gives its path.
+/// Writes the page of a folder, by default to its `report.html`, and returns the path.
 pub(super) fn write(
     catalogue: &Catalogue,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! What `meshwork report --serve` shows: the page of a folder to which processes still add.
+//! `meshwork report --serve`: the page of a folder that processes still add results to.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -18,14 +18,14 @@ use crate::output::{Ended, Stop, Verdict, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// How often the folder is looked at, and how many times as long as a page took to make it rests.
+/// The interval between looks at the folder; after making a page, `REST_SHARE` times its duration.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
 
-/// How long a page that is open may take to fetch the last numbers.
+/// The time for an open page to fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// A page that has been made.
+/// A finished page.
 #[derive(Default)]
 struct Made {
     version: u64,
@@ -53,7 +53,7 @@ impl Source for Folder {
     }
 }
 
-/// Serves the page of a folder until all of its runs have ended, or the command is.
+/// Serves the page of a folder until all runs have ended or the command is terminated.
 pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> Ended {
     let mut made = make(catalogue, folder, 1)?;
     let mut seen = signature(folder);
@@ -83,7 +83,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
         seen = now;
         version += 1;
         let began = Instant::now();
-        // What is just being collected may be half there for a moment.
+        // Files that are just being collected may be incomplete for a moment.
         if let Ok(again) = make(catalogue, folder, version) {
             made = again;
             is_over = has_ended(&made.1);
@@ -108,7 +108,7 @@ fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, Pro
     Ok((Made { version, page, report: bytes(data), now: bytes(state) }, now))
 }
 
-/// What changes when a run is added: the lengths and times of all files of runs.
+/// A fingerprint that changes with every added run: lengths and times of all files of runs.
 fn signature(folder: &Path) -> Vec<(u64, Option<SystemTime>)> {
     let segments = std::fs::read_dir(folder.join(SEGMENTS)).into_iter().flatten().flatten();
     let mut paths: Vec<_> = segments.map(|entry| entry.path()).collect();

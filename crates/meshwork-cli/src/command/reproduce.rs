@@ -17,7 +17,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Runs the studies of the papers, one after the other, and prints each claim with its verdict.
+/// Runs the studies of the papers one after the other, and prints each claim with its verdict.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {
     let papers: Vec<&Paper> = match &arguments.paper {
         Some(key) => vec![paper(key)?],
@@ -32,7 +32,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
     if arguments.list {
         return list(out, &chosen);
     }
-    // What is wrong with the request itself ends the command before anything is run.
+    // An invalid request ends the command before anything is run.
     for study in chosen.iter().flat_map(|(_, studies)| studies) {
         expand::expand(study)?;
     }
@@ -78,12 +78,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
     Ok(verdict)
 }
 
-/// The folder that the folders of the studies lie in.
+/// The parent folder of the folders of the studies.
 fn base(arguments: &Reproduce) -> PathBuf {
     if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
 
-/// Runs one study; one whose log is missing has claims that cannot be checked.
+/// Runs one study; if its log is missing, its claims are not checkable.
 fn reproduce(
     out: &mut Output,
     study: &Study,
@@ -155,7 +155,7 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// How many claims of each paper have which verdict.
+/// Prints the number of claims of each paper by verdict.
 fn summary(out: &mut Output, counts: &[(&Paper, Vec<Judged>)]) -> Result<(), Stop> {
     let column = |verdict: Judged| {
         let cells = counts

@@ -18,12 +18,12 @@ use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
-/// How many failed runs are told one by one.
+/// The maximum number of failed runs listed.
 const MAX_FAILURES: usize = 10;
 
-/// Runs every study; all of them are read before the first one runs.
+/// Runs all studies, after reading all of them.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
-    // Only where it has somewhere to go on is a run stopped in between.
+    // A run is interrupted only if it can be resumed later.
     let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
     let stopper = is_resumable.then(|| Stopper::new(arguments.time_budget));
     if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
@@ -45,7 +45,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         Some(_) => Some(Arc::new(Watched::new(&studies)?)),
         None => None,
     };
-    // Dropped at the end: nobody is served any more.
+    // Dropped at the end, which stops the server.
     let _server = watched.as_ref().map(run_live::serve).transpose()?;
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
@@ -81,7 +81,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
                 results::print_files(out, study, &finished, &folder)?;
             }
         }
-        // Results before complaints, where both go to one terminal.
+        // Results come before errors if both go to one terminal.
         out.flush()?;
         tell(&finished, arguments.quiet);
         if !finished.failures.is_empty() {
@@ -94,7 +94,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     Ok(verdict)
 }
 
-/// The folder of each study: `--out` itself for a single one, else one in it for each.
+/// The folder of each study: `--out` itself for a single one, else a subfolder for each.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {
@@ -116,7 +116,7 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
     Ok(folders.into_iter().map(Some).collect())
 }
 
-/// Runs one study, with a bar unless it is to be quiet.
+/// Runs one study, with a progress bar unless `quiet`.
 pub(super) fn one(
     study: &Study,
     (out, replace): (Option<PathBuf>, bool),
@@ -144,7 +144,7 @@ pub(super) fn one(
     finished
 }
 
-/// Says what went wrong and what is worth a word.
+/// Prints warnings unless `quiet`, and failures.
 pub(super) fn tell(finished: &Finished, quiet: bool) {
     if !quiet {
         for warning in &finished.warnings {
@@ -154,7 +154,7 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Says what failed, the first few one by one.
+/// Prints the first few failures, and the number of the others.
 pub(super) fn complain(failures: &[String]) {
     for failure in failures.iter().take(MAX_FAILURES) {
         say("error", failure);

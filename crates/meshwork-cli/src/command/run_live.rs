@@ -1,4 +1,4 @@
-//! What `meshwork run --serve` shows: the report so far, how far it is, and the machine of one run.
+//! The page of `meshwork run --serve`: the report so far, the progress, and the machine of one run.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -23,31 +23,30 @@ use crate::output::{Stop, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// How many waiting jobs are listed.
+/// The maximum number of waiting jobs listed.
 const MAX_WAITING: usize = 20;
 
-/// A page that is asked for again is made again after this time, and after so many times the time that it took: the
-/// runs have the processors first.
+/// The minimum interval between two reports. It is at least `MAKE_SHARE` times as long as one
+/// takes, which leaves the processors to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
-/// How long a page that is open may take to fetch the last numbers.
+/// The time for an open page to fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// Within this time of its last question a page counts as open.
+/// A page counts as open for this time after its last request.
 const OPEN: Duration = Duration::from_secs(3);
 
-/// The studies of one command, as far as they are.
+/// The studies of one command, with their results so far.
 pub(super) struct Watched {
     studies: Vec<Followed>,
-    /// Which of them runs.
+    /// The index of the running study.
     current: AtomicUsize,
     spectator: Spectator,
     state: Mutex<State>,
     made: Mutex<Option<Made>>,
 }
 
-/// One study.
 struct Followed {
     study: Study,
     points: Vec<Point>,
@@ -55,23 +54,23 @@ struct Followed {
 
 #[derive(Default)]
 struct State {
-    /// Of each study, of each scenario, its runs by replication.
+    /// The runs by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<Progress>,
-    /// How often anything has changed in them.
+    /// Increased on every change of the runs.
     version: u64,
     has_ended: bool,
-    /// When a page last asked, and which version it has been given.
+    /// The time of the page's last request; `given` is the version last sent.
     asked: Option<Instant>,
     given: Option<u64>,
 }
 
-/// The runs of a scenario by replication, in whatever order they end.
+/// The runs of a scenario in order of replication, whatever order they end in.
 #[derive(Clone, Default)]
 struct InOrder {
-    /// Those that none is missing before.
+    /// The complete prefix: no earlier replication is missing.
     runs: Runs,
-    /// Those that ended before an earlier one.
+    /// Runs that ended before an earlier replication.
     early: BTreeMap<u64, Run>,
 }
 
@@ -90,7 +89,7 @@ impl InOrder {
     }
 }
 
-/// A report that has been made.
+/// A finished report.
 struct Made {
     version: u64,
     at: Instant,
@@ -99,7 +98,7 @@ struct Made {
 }
 
 impl Watched {
-    /// Begins with no run.
+    /// Starts without runs.
     ///
     /// # Errors
     /// If a study cannot be expanded.
@@ -123,18 +122,18 @@ impl Watched {
         })
     }
 
-    /// The study with this index is about to run.
+    /// Marks the study with this index as running.
     pub(super) fn begin(&self, study: usize) {
         self.current.store(study, Ordering::Release);
     }
 
-    /// The present study is this far.
+    /// Updates the progress of the running study.
     pub(super) fn progress(&self, progress: Progress) {
         let study = self.current.load(Ordering::Acquire);
         self.state().progress[study] = progress;
     }
 
-    /// Nothing will run any more.
+    /// Marks the end of all studies.
     fn end(&self) {
         let mut state = self.state();
         state.has_ended = true;
@@ -145,7 +144,7 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The report so far, and its version.
+    /// The report so far, with its version.
     fn report(&self) -> (u64, Report) {
         let (version, runs, progress) = {
             let state = self.state();
@@ -173,7 +172,7 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// The report as it is fetched, made anew if that is due.
+    /// The report as JSON, made again if due; `None` if the client knows this version.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {
@@ -197,7 +196,7 @@ impl Watched {
         (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
     }
 
-    /// How far it is, and the machine of the run that is followed.
+    /// The progress, and the machine of the followed run.
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());
@@ -215,7 +214,7 @@ impl Watched {
         object
     }
 
-    /// Whether a page is open that has not got the last numbers yet.
+    /// Whether an open page has not fetched the latest version yet.
     fn is_awaited(&self) -> bool {
         let state = self.state();
         let is_open = state.asked.is_some_and(|asked| asked.elapsed() < OPEN);
@@ -256,7 +255,7 @@ impl Source for Watched {
     }
 }
 
-/// A machine and its queue, as the page draws them.
+/// A machine and its queue, as drawn by the page.
 fn machine(view: &View) -> Json {
     let View { scenario, replication, scene, ended } = view;
     json!({
@@ -266,10 +265,10 @@ fn machine(view: &View) -> Json {
     })
 }
 
-/// Begins to serve, and says where.
+/// Starts the server and prints its address.
 ///
 /// # Errors
-/// If no port can be had.
+/// If no port is available.
 pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     let source: Arc<dyn Source> = Arc::<Watched>::clone(watched);
     let server = Server::start(source)
@@ -278,7 +277,7 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     Ok(server)
 }
 
-/// Lets those who look see the end; `until` says whether they may stay.
+/// Waits for open pages to fetch the end; `until` selects whether the server stays up.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
     let stays = match until {
@@ -290,7 +289,7 @@ pub(super) fn leave(watched: &Watched, until: ServeUntil) {
         tell("All has run. The page stays until you press Enter or Ctrl-C.");
         let mut line = String::new();
         let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);
-        // Where there is nobody to press Enter, it stays until it is ended from outside.
+        // Without a terminal to press Enter on, it stays until it is terminated.
         if is_over && until == ServeUntil::Stay {
             loop {
                 thread::park();

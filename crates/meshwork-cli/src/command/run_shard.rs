@@ -1,4 +1,4 @@
-//! `meshwork run --shard`: one part of a study, whose runs are collected later.
+//! `meshwork run --shard`: runs one part of a study, to be collected later.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
@@ -11,7 +11,6 @@ use super::stop::Stopper;
 use crate::args::Run;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Runs a shard.
 pub(super) fn run(
     out: &mut Output,
     catalogue: &Catalogue,

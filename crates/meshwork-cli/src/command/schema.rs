@@ -5,7 +5,6 @@ use meshwork_lab::study::schema::schema;
 
 use crate::output::{Ended, Output, Verdict};
 
-/// Prints the JSON Schema of study files.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue) -> Ended {
     out.text(&format!("{:#}\n", schema(catalogue)))?;
     Ok(Verdict::Done)

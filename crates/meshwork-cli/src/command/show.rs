@@ -13,7 +13,7 @@ use crate::output::{Ended, Output, Verdict};
 use crate::toml_text;
 use meshwork_lab::findings::number::significant;
 
-/// Prints the scenarios one by one, as they are made.
+/// Prints the scenarios one by one, as they are expanded.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let total = count(&study)?;
@@ -51,7 +51,7 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// The speed of each site in each replication that is sure to be run, where speeds are drawn.
+/// The drawn speed of each site, for each replication that is certain to be run.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,
@@ -60,7 +60,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// A study of this one scenario: what `run` would read.
+/// A study of this one scenario that `run` accepts.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

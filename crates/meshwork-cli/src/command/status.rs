@@ -17,11 +17,11 @@ use super::queue;
 use crate::args::Status;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// How often `--watch` looks, and how many times as long as a look took it waits at least.
+/// The interval of `--watch`; at least `LOOK_SHARE` times as long as one look takes.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const LOOK_SHARE: u32 = 10;
 
-/// Says how far a sweep is.
+/// Prints the progress of a sweep.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Status) -> Ended {
     loop {
         let began = Instant::now();

@@ -18,7 +18,7 @@ use crate::args::{Engine, Shards, Submit};
 use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// What Slurm allows where nobody has set it otherwise.
+/// Slurm's default of `MaxArraySize`.
 const SLURM_DEFAULT: u64 = 1001;
 
 /// Writes the script of a study, and submits it.
@@ -82,7 +82,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     submit(out, arguments, &script, &plan)
 }
 
-/// This program, as a script calls it: where Meshwork is a module of Python, that of the interpreter.
+/// The command that calls this program; under Python it is the interpreter with `-m meshwork`.
 fn program() -> Result<Vec<String>, Stop> {
     let path = std::env::current_exe().map_err(|error| {
         Stop::Failed(format!("the path of this program is not known ({error})"))
@@ -103,7 +103,7 @@ fn engine(engine: Engine) -> script::Engine {
     }
 }
 
-/// More shards than runs would be of no use.
+/// The number of shards, never more than runs.
 fn shards(arguments: &Submit, plan: &Plan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
@@ -111,7 +111,7 @@ fn shards(arguments: &Submit, plan: &Plan) -> u64 {
     }
 }
 
-/// How many tasks an array of this Slurm may have.
+/// The maximum number of tasks in an array of this Slurm.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
     let told =
@@ -129,7 +129,7 @@ fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     Ok(largest)
 }
 
-/// Prints what would be written and called.
+/// Prints the script, and the commands that would be called.
 fn dry(out: &mut Output, script: &Script) -> Ended {
     out.text(&script.text())?;
     out.line("")?;
@@ -143,7 +143,7 @@ fn dry(out: &mut Output, script: &Script) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Writes all that belongs to a submission.
+/// Writes all files of a submission.
 fn keep(script: &Script, plan: &Plan) -> Result<(), FileError> {
     for name in [SUBMISSIONS, LOGS] {
         let folder = script.folder.join(name);
@@ -157,7 +157,7 @@ fn keep(script: &Script, plan: &Plan) -> Result<(), FileError> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            // That it cannot be started by hand is no harm: engines read it.
+            // A failure is harmless: engines only read the script.
             let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o755));
         }
     }
@@ -172,7 +172,6 @@ fn unwritten(path: &Path, error: &io::Error) -> FileError {
     }
 }
 
-/// Calls the engine.
 fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Plan) -> Ended {
     let path = script.path();
     let mut jobs = Vec::new();
@@ -204,18 +203,18 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Plan) ->
     Ok(Verdict::Done)
 }
 
-/// Keeps the numbers of the jobs: for people, and as a decoration of `meshwork status`.
+/// Appends the job numbers to a file, for users and for `meshwork status`.
 fn note_jobs(script: &Script, jobs: &[String]) {
     let path = script.folder.join(SUBMISSIONS).join(JOBS);
     let mut text = fs::read_to_string(&path).unwrap_or_default();
     for job in jobs {
         text += &format!("{} {job}\n", script.engine.name());
     }
-    // Nothing depends on it.
+    // A failure is harmless, as no component depends on the file.
     let _ = write_whole(&path, text.as_bytes());
 }
 
-/// Calls a program of the engine, and gives the number of the job that it answers.
+/// Calls a program of the engine, and returns the job number from its answer.
 fn answered(call: &Call, engine: script::Engine, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {

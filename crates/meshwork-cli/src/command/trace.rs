@@ -18,15 +18,14 @@ use crate::table::{Column, print as print_table, wrapped};
 use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
 
-/// What a job takes that is drawn: all are held for the statistics. Measured on 300,000 of them.
+/// Memory per generated job, all of which are kept for the statistics. Measured on 300,000 jobs.
 const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
 
-/// Labels of a header that say which log it is.
+/// Header labels that identify a log.
 const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 
-/// Runs the command that was asked for.
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
     match command {
         Trace::Info { log, json } => {
@@ -67,7 +66,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What the options say, as parameters of the workload `swf`.
+/// The options as parameters of the workload `swf`.
 fn changes(arguments: &Convert) -> Result<Table, Stop> {
     let mut changes = Table::new();
     for (key, value) in [
@@ -96,7 +95,7 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
         load: arguments.load,
     };
     let what = format!("--jobs {}: so many jobs take", arguments.jobs);
-    // More than may be generated is refused for that, whatever the memory.
+    // A number beyond `MAX_JOBS` is refused as such, whatever the memory.
     let jobs = arguments.jobs.min(MAX_JOBS);
     arguments.memory.check(jobs.saturating_mul(BYTES_PER_JOB), &what)?;
     let statistics = generate(&arguments.output, &model)?;
@@ -164,7 +163,7 @@ fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     text + "\n" + &document(&fitted.study)
 }
 
-/// The log in one line.
+/// A one-line summary of a log.
 fn gist(statistics: &Statistics) -> String {
     let mut text = format!("{} jobs", count(statistics.jobs));
     if let Some(span) = statistics.span() {

@@ -1,4 +1,4 @@
-//! `meshwork traffic`: the network alone.
+//! `meshwork traffic`: measures a network without jobs.
 
 use meshwork::network::traffic::{self, Carried, Offered, TRAFFIC};
 use meshwork::network::wormhole::{ClassRule, Lanes, Preset, Routing, Upward, WormholeConfig};
@@ -17,11 +17,11 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table};
 use meshwork_lab::findings::number::{Rounded, significant};
 
-/// Lets every load through the network and prints what became of it.
+/// Simulates the network under every load and prints the results.
 pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
     let mut loads = offered(arguments)?;
     if !arguments.json {
-        // All that the network can carry is what it carries when it is offered all that there can be.
+        // Saturation throughput is measured at the maximum offered load.
         loads.push(Offered { load: 1.0, ..loads[0].clone() });
     }
     let threads = arguments.threads.unwrap_or(0);
@@ -83,7 +83,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
         global_latency: arguments.global_latency,
         ..usual
     };
-    // One channel is simulated faster, where it will do.
+    // A single channel, which is simulated faster, is used if it suffices.
     let least = if topology.grid().is_wrapped() { 2 } else { 1 };
     let channels = setting.usual_channels(&topology).max(least);
     let setting = WormholeConfig { virtual_channels: arguments.vcs.unwrap_or(channels), ..setting };
@@ -106,7 +106,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// The machine, as a study with these parameters would have it.
+/// The topology, as a study with these parameters would have it.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(text).map(|machine| match machine.as_str() {
@@ -141,7 +141,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     let name = arguments.topology.as_str();
     let wrong_dims = |sentence: &str| Stop::Wrong(format!("--dims: {sentence}"));
     match (name, dims) {
-        // Their sentences speak of sides.
+        // The library's messages are worded in terms of sides.
         ("mesh" | "torus" | "tofu", _) if dims.contains(&0) || dims.is_empty() => {
             let error = Topology::mesh(dims).err().map_or_else(String::new, |e| e.to_string());
             return Err(wrong_dims(&error));
@@ -171,13 +171,13 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     })
 }
 
-/// The topology of a site that is given as a table.
+/// The topology of a site given as a table.
 fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
     let params = SITE_FAMILY.resolve(path, site)?;
     (entry(TOPOLOGIES, params.name()).build)(&params)
 }
 
-/// A problem as a sentence that begins with the argument that is to blame.
+/// The problem as a sentence that begins with the argument to blame.
 fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
     let argument = match problem.path.as_str() {
         "packet_length" => "--packet",
@@ -189,10 +189,10 @@ fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
         "global_latency" => "--global-latency",
         "load" => "--loads",
         "traffic" => "--traffic",
-        // What is wrong with the machine itself.
+        // A problem of the machine itself.
         "" | "topology" if arguments.machine.is_some() => "--machine",
         "topology" => "--topology",
-        // The threads, or a network that has stopped.
+        // Threads that cannot be started, or a deadlocked network.
         _ => return Stop::Failed(problem.message.clone()),
     };
     Stop::Wrong(format!("{argument}: {problem}"))

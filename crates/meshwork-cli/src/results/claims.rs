@@ -1,4 +1,4 @@
-//! What a paper claims, with our verdicts.
+//! The claims of a paper, with their verdicts.
 
 use meshwork_lab::findings::claims::Judgement;
 

@@ -1,4 +1,4 @@
-//! The results of a study, as tables made for reading.
+//! The results of a study, as tables for reading.
 
 pub(crate) mod claims;
 pub(crate) mod network;
@@ -22,7 +22,7 @@ use crate::number::{align, right, width};
 use crate::output::{Output, Stop};
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Prints everything that a study found.
+/// Prints all results of a study.
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let title = match &study.description {
         Some(description) => format!("{}: {description}", study.name),
@@ -64,7 +64,7 @@ fn print_claims(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     claims::print(out, &finished.claims)
 }
 
-/// Says where the files of a study are.
+/// Prints the names of a study's result files.
 pub(crate) fn print_files(
     out: &mut Output,
     study: &Study,
@@ -88,7 +88,7 @@ pub(crate) fn print_files(
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }
 
-/// How much was run, and what a half width means.
+/// The number of scenarios and replications, and the meaning of a half-width.
 fn caption(study: &Study, finished: &Finished) -> String {
     let scenarios = finished.points.len();
     let replications: Vec<u64> =
@@ -119,7 +119,7 @@ fn caption(study: &Study, finished: &Finished) -> String {
     text
 }
 
-/// Which metrics have columns.
+/// The metrics that have columns.
 fn shown(finished: &Finished) -> Shown {
     Shown::of(&finished.summary, finished.points.first().map(|point| &point.scenario))
 }
@@ -153,7 +153,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// One scenario: a line for each metric, with its meaning.
+/// Prints one scenario: a line for each metric, with its meaning.
 fn print_one(
     out: &mut Output,
     finished: &Finished,
@@ -163,7 +163,7 @@ fn print_one(
     let figures: Vec<Rounded> =
         names.iter().map(|name| measured(finished, &row.metrics, name)).collect();
     let words = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect();
-    // Numbers of different kinds: nothing is gained by setting their points below each other.
+    // The numbers are of different kinds, so their points are not aligned.
     let most = figures.iter().map(|figure| width(&figure.mean)).max().unwrap_or(0);
     let text = |figure: &Rounded| match &figure.half_width {
         Some(half) => format!("{} ± {half}", right(&figure.mean, most)),
@@ -186,7 +186,7 @@ fn print_one(
     print_table(out, &keys, &columns, &[])
 }
 
-/// A line that is too long ends before its last comma, or in the middle.
+/// The line, cut before its last comma or, if it has none, in the middle.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -197,7 +197,7 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// What was found of a metric, in the unit in which it is shown.
+/// The result for a metric, in the unit in which it is shown.
 fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
     figure(&finished.clock.shown(value(metrics, name), finished.summary.meanings.unit(name)))
 }
@@ -206,7 +206,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// The swept keys of these rows.
+/// The columns of swept keys of these rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
     let rows: Vec<&Row> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };
@@ -290,7 +290,7 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Differences with a mark where the interval excludes 0, and as shares of the baseline.
+/// Differences with a mark if the interval excludes 0, and as shares of the baseline.
 fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
     let figures = found.iter().map(|(interval, relative)| {
@@ -358,10 +358,10 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     print_table(out, &keys, &columns, &begins)
 }
 
-/// The most users or groups that are printed; of more, their file is named.
+/// The maximum number of users or groups printed; beyond that, their file is named.
 const MAX_OWNERS: usize = 100;
 
-/// The jobs of each user or group.
+/// Prints the jobs of each user or group.
 fn print_owners(out: &mut Output, finished: &Finished, by: By) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
@@ -396,7 +396,7 @@ fn print_owners(out: &mut Output, finished: &Finished, by: By) -> Result<(), Sto
     print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())
 }
 
-/// What is worth a word only where it happened.
+/// Prints notes on conditions that apply to these results.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut lines = Vec::new();
     if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
@@ -420,7 +420,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// A sentence about the scenarios whose interval stayed too wide.
+/// A note about the scenarios whose interval is too wide.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
     let is_too_wide = |row: &&Row| {
@@ -428,7 +428,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
         let half = interval.half_width.unwrap_or(f64::INFINITY);
         interval.mean.is_none_or(|mean| half > target * mean.abs())
     };
-    // More replications of what draws nothing would be the same again.
+    // More replications of a run without random draws would give the same values.
     let rows = finished.summary.rows.iter().enumerate();
     let drawn = rows.filter(|(index, _)| !finished.results.is_constant(*index)).map(|(_, row)| row);
     let missed: Vec<&Row> = drawn.filter(is_too_wide).collect();
@@ -447,7 +447,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     }
 }
 
-/// `7`, or `from 3 to 7`.
+/// `7`, or `3 to 7`.
 fn range(counts: &[u64]) -> String {
     let least = counts.iter().min().copied().unwrap_or(0);
     let most = counts.iter().max().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The network of a study in words: what its numbers hang on beside what is swept.
+//! The network of a study in words: the settings common to all scenarios.
 
 use meshwork_lab::findings::summary::shown;
 use meshwork_lab::study::expand::Point;
@@ -7,7 +7,6 @@ use toml::Table;
 use crate::output::{Output, Stop};
 use crate::table::wrapped;
 
-/// Prints them, if there are any.
 pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     if let Some(words) = in_words(points) {
         for line in wrapped(&words, out.width, "") {
@@ -17,8 +16,8 @@ pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What all scenarios have in common of the machine and the network, such as `8 × 8 × 8 torus, network wormhole:
-/// pattern all_to_all, buffer 2`. Nothing if no job sends messages.
+/// The settings of machine and network common to all scenarios, or `None` without messages. For
+/// example `8 × 8 × 8 torus, network wormhole: pattern all_to_all, buffer 2`.
 fn in_words(points: &[Point]) -> Option<String> {
     let of = |point: &Point| point.scenario.table()["network"].as_table().cloned();
     let networks: Vec<Table> = points.iter().filter_map(of).collect();

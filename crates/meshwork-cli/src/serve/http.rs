@@ -1,12 +1,11 @@
 //! The HTTP/1.1 subset of `run --serve`, as functions over bytes.
 
-/// The most bytes of a request.
+/// The maximum size of a request in bytes.
 const MAX_BYTES: usize = 8 << 10;
 
-/// The most headers of a request.
 const MAX_HEADERS: usize = 64;
 
-/// What can be asked for.
+/// The resources, by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
     /// `/`
@@ -17,18 +16,17 @@ pub(crate) enum Resource {
     Machine,
 }
 
-/// A request that is answered.
+/// A valid request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// What is asked for.
     pub(crate) resource: Resource,
-    /// Whether only the head of the answer is wanted.
+    /// Whether only the head of the answer is requested.
     pub(crate) is_head: bool,
-    /// The tag of the state that is known already.
+    /// The tag of the version that the client knows.
     pub(crate) known: Option<String>,
 }
 
-/// Why a request is not answered.
+/// The reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     status: &'static str,
@@ -60,13 +58,12 @@ impl Refusal {
     };
 }
 
-/// Reads a request from all bytes that have come so far; nothing while its end is not there.
-///
-/// The port is the server's own: a request must call it `127.0.0.1`, `localhost` or `[::1]` with that port.
-/// Everything else may be a page from elsewhere that looks for a way in.
+/// Parses a request from all bytes received so far; `None` while it is incomplete. The port is the
+/// server's own: `Host` must be `127.0.0.1`, `localhost` or `[::1]` with that port. Any other name
+/// may be an attack by a web page.
 ///
 /// # Errors
-/// Why it is not answered.
+/// The reason of the refusal.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -109,23 +106,22 @@ fn is_loopback(host: &[u8], port: u16) -> bool {
     is_name && given == port.to_string()
 }
 
-/// What every answer says: nothing is kept, nothing is guessed, no other page may show or read it.
+/// Headers of every answer: no caching, no sniffing, no framing or reading by other pages.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
      X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\r\n";
 
-/// The head of an answer.
 pub(crate) fn head(kind: &str, tag: &str, length: usize) -> Vec<u8> {
     let tag = if tag.is_empty() { String::new() } else { format!("ETag: \"{tag}\"\r\n") };
     format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{tag}{ALWAYS}")
         .into_bytes()
 }
 
-/// The answer to someone who knows the present state.
+/// The answer to a client that knows the current version.
 pub(crate) fn unchanged() -> Vec<u8> {
     format!("HTTP/1.1 304 Not Modified\r\n{ALWAYS}").into_bytes()
 }
 
-/// The answer to what is refused.
+/// The answer to a refused request.
 pub(crate) fn refusal(refusal: &Refusal, is_head: bool) -> Vec<u8> {
     let Refusal { status, sentence } = refusal;
     let allow = if *refusal == Refusal::METHOD { "Allow: GET, HEAD\r\n" } else { "" };
@@ -232,7 +228,7 @@ mod tests {
         }
     }
 
-    /// A good request, spoilt in one place, is refused, waits for more, or is as good as before.
+    /// A valid request with one wrong byte is refused, incomplete, or means the same as before.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

@@ -1,10 +1,8 @@
-//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`.
-//!
-//! It listens on the loopback interface alone, on a port that the system chooses. It answers GET and HEAD, one request
-//! for each connection, and only to those who call it by a name of the loopback interface: a page from
-//! elsewhere whose name has been bound to 127.0.0.1 is turned away. It opens no file. Every request has a few
-//! seconds and a few kilobytes, and there is room for a few connections at once, so whatever knocks, the
-//! runs beside it go on.
+//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`. It listens on the
+//! loopback interface alone, on a port chosen by the system. It answers one GET or HEAD request per
+//! connection, and only if `Host` is a name of the loopback interface: a foreign page whose name
+//! resolves to 127.0.0.1 is refused. It opens no file. Time, size and number of connections are
+//! limited, so that no client can slow down the runs beside it.
 
 pub(crate) mod http;
 
@@ -17,38 +15,37 @@ use std::time::{Duration, Instant};
 
 use http::{Refusal, Request, Resource};
 
-/// How many connections are served at once; others are asked to come again.
+/// The maximum number of connections at once; others get status 503.
 const MAX_CONNECTIONS: usize = 32;
 
-/// How long a request may take to arrive: a browser on the same machine needs a millisecond.
+/// The time for a request to arrive; a browser on the same machine needs a millisecond.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long an answer may take to be read.
+/// The time for an answer to be read.
 const ANSWERING: Duration = Duration::from_secs(20);
 
-/// The most bytes that are read of whoever goes on sending after the answer.
+/// The maximum number of bytes read from a client that still sends after the answer.
 const MAX_DRAINED: usize = 1 << 16;
 
-/// The stack of a connection's thread, which calls nothing deep.
+/// The stack size of a connection's thread, which has no deep calls.
 const STACK: usize = 1 << 20;
 
-/// What an address holds now.
+/// The current content of a resource.
 pub(crate) struct Answer {
-    /// Its media type.
+    /// The media type.
     pub(crate) kind: &'static str,
-    /// A name of this state of it, for those who ask again; empty if it has none.
+    /// The entity tag of this version; empty if it has none.
     pub(crate) tag: String,
-    /// Its bytes.
     pub(crate) body: Arc<Vec<u8>>,
 }
 
-/// Who knows the answers.
+/// The source of answers.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// What is there now, for someone who knows the state with this tag: nothing if it is the same.
+    /// The current content, or `None` if its tag is `known`.
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer>;
 }
 
-/// A server on a thread of its own, until it is dropped.
+/// A server with a thread of its own, stopped when dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     is_closing: Arc<AtomicBool>,
@@ -56,10 +53,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// If no port can be had.
+    /// If no port is available.
     pub(crate) fn start(source: Arc<dyn Source>) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -70,7 +67,7 @@ impl Server {
         Ok(Server { address, is_closing, listener })
     }
 
-    /// Where it is.
+    /// The URL of the page.
     pub(crate) fn address(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -79,7 +76,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_closing.store(true, Ordering::Release);
-        // Whoever waits for a connection gets one.
+        // A connection wakes the listener from `accept`.
         let woken = TcpStream::connect_timeout(&self.address, PATIENCE).is_ok();
         if let Some(listener) = self.listener.take().filter(|_| woken) {
             let _ = listener.join();
@@ -95,7 +92,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
             return;
         }
         let Ok((stream, _)) = connection else {
-            // The system is out of something: it will not have more of it at once.
+            // The system is short of a resource, which will not be available at once.
             thread::sleep(Duration::from_millis(20));
             continue;
         };
@@ -105,12 +102,12 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
             Some(_place) => serve(stream, port, &*source),
             None => turn_away(stream),
         };
-        // If there is no thread to be had, the connection is closed, and that is the answer.
+        // If no thread can be started, the connection is closed without an answer.
         let _ = thread::Builder::new().name("connection".to_owned()).stack_size(STACK).spawn(serve);
     }
 }
 
-/// One of the places for connections, until it is dropped.
+/// One of the slots for connections, freed when dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -126,7 +123,7 @@ impl Drop for Place {
     }
 }
 
-/// Someone for whom there is no place: told so, if that takes no time.
+/// Refuses a connection for lack of a slot, within a short time limit.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));
@@ -146,7 +143,7 @@ fn serve(mut stream: TcpStream, port: u16, source: &dyn Source) {
     }
 }
 
-/// The request of a connection; nothing if there comes none.
+/// Reads the request of a connection; `None` if none arrives.
 fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
@@ -163,7 +160,7 @@ fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal
             Ok(0) if bytes.is_empty() => return Ok(None),
             Ok(0) => return Err(Refusal::HALF),
             Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            // The time is up, which the next round says, or a signal came.
+            // Either the time is up, which the next iteration detects, or a signal arrived.
             Err(error) if is_pause(&error) => continue,
             Err(_) => return Ok(None),
         }
@@ -186,7 +183,7 @@ fn respond(stream: &mut TcpStream, request: &Request, answer: Option<&Answer>) -
     if request.is_head { Ok(()) } else { write(stream, &answer.body) }
 }
 
-/// Writes everything, if it is taken in time.
+/// Writes all bytes, unless the time limit passes.
 fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     let end = Instant::now() + ANSWERING;
     for chunk in bytes.chunks(1 << 14) {
@@ -200,8 +197,8 @@ fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-/// Says that there is no more, and lets go of what still comes: a connection that is closed with bytes
-/// unread takes the answer with it.
+/// Closes the sending side and discards further input. Closing a connection with unread bytes would
+/// also discard the answer.
 fn drain(stream: &mut TcpStream) {
     let end = Instant::now() + Duration::from_millis(500);
     let _ = stream.shutdown(Shutdown::Write);

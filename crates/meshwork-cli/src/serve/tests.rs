@@ -1,10 +1,10 @@
-//! The server against those who do not keep to the rules, over real connections.
+//! The server against clients that break the rules, over real connections.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// Answers with a body of this many bytes, and remembers what it was asked.
+/// A source with a body of `bytes` bytes that records the requested resources.
 struct Fake {
     bytes: usize,
     asked: Mutex<Vec<Resource>>,
@@ -35,17 +35,17 @@ fn get(server: &Server, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address)
 }
 
-/// What is answered, until the connection is closed.
+/// The answer, read until the connection is closed.
 fn heard(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
-    // A connection that is reset has said what it said.
+    // What arrived before a reset is kept.
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn said(server: &Server, request: &[u8]) -> String {
     let mut stream = connect(server);
-    // The server may have gone before all of it is written.
+    // The server may close the connection before all of it is written.
     let _ = stream.write_all(request);
     heard(stream)
 }
@@ -135,7 +135,7 @@ fn garbage_and_broken_connections_do_it_no_harm() {
         }
     }
     assert!(fake.asked.lock().unwrap().is_empty());
-    // The last of them may still be on their way out.
+    // The last connections may still be closing.
     for _ in 0..100 {
         if said(&server, get(&server, "/").as_bytes()).starts_with("HTTP/1.1 200") {
             break;
@@ -187,7 +187,7 @@ fn many_connections_are_bounded_and_end() {
     let busy = said(&server, get(&server, "/").as_bytes());
     assert!(busy.starts_with("HTTP/1.1 503 ") || busy.is_empty(), "{busy}");
     thread::sleep(PATIENCE + Duration::from_millis(500));
-    // Those who said nothing have been let go of, though they still hold on.
+    // Silent clients have been disconnected, although their sockets are still open.
     is_well(&server);
     drop(open);
 }

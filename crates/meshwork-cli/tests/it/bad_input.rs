@@ -1,4 +1,4 @@
-//! Bad input: one clear sentence, the right exit status, and nothing else lost.
+//! Bad input: one clear sentence, the right exit status, and no loss of other results.
 
 use std::fs;
 use std::io::Write;
@@ -48,7 +48,7 @@ fn run(folder: &Path, arguments: &str) -> Said {
     meshwork(folder, &arguments)
 }
 
-/// The only line on standard error, without the word before it.
+/// The only line on standard error, without the leading `error: `.
 fn sentence(said: &Said) -> &str {
     let line = said.err.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
     let line = line.strip_suffix('\n').unwrap();
@@ -687,7 +687,7 @@ fn partitions_and_reservations_that_no_machine_can_have() {
         assert!(found.ends_with(sentence), "{argument}: {found}");
         assert_eq!(said.status, Some(2), "{argument}");
     }
-    // Without any it is the machine as it is.
+    // Empty lists leave the machine unchanged.
     let plain = run(folder.path(), "log.toml");
     let none =
         run(folder.path(), "log.toml --set machine.partitions=[] --set machine.reservations=[]");
@@ -719,8 +719,7 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// The disk is a small one in memory, which only an administrator can make; elsewhere the test is
-/// skipped.
+/// Runs a study on a full disk: a small tmpfs, mounted by root; otherwise the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
@@ -731,7 +730,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let elsewhere = run(path, "many.toml --out elsewhere");
     assert_eq!(elsewhere.status, Some(0));
     fs::create_dir(path.join("small")).unwrap();
-    // In a name space of its own, so that the mount goes with the last process that sees it.
+    // In a mount namespace of its own, so that the mount ends with the last process that sees it.
     let script = "mount -t tmpfs -o size=64k none small || exit 99
         \"$0\" run many.toml --out small/out; echo \"status $?\"
         rm -f small/out/experiment.toml; wc -l < small/out/runs.jsonl; tail -c 1 small/out/runs.jsonl | wc -l";
@@ -746,7 +745,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let said = said(&output);
     let lines: Vec<&str> = said.out.lines().collect();
     let at = lines.iter().position(|line| *line == "status 1").expect("it fails");
-    // The results are those of a large disk, whatever could be kept.
+    // The printed results do not depend on what could be stored.
     let table = |text: &str| text.split("\nwritten to").next().unwrap().to_owned();
     assert_eq!(table(&said.out), table(&elsewhere.out));
     let errors: Vec<&str> = said.err.lines().collect();
@@ -790,7 +789,7 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         "{}",
         said.err
     );
-    // What is held at once of logs and tables, and the results of many runs.
+    // Memory for logs and tables, and for the results of many runs.
     let rows: String = (0..50_000).map(|i| format!("{i},5,1\n")).collect();
     fs::write(folder.path().join("jobs.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
     let log: String = (1..50_000).map(|i| line(i, i, 5, 1, 5)).collect();

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use crate::chromium::{Page, browser};
 use crate::common::{examples, meshwork};
 
-/// Figures that are drawn.
+/// The number of figures drawn.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
-/// Tables of which something can only be seen by moving them sideways.
+/// The tables that need horizontal scrolling.
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 
-/// The width of the text on a sheet of A4 with a centimetre of margin on either side, in pixels.
+/// The width of the text on an A4 sheet with margins of one centimetre, in pixels.
 const SHEET: u32 = 718;
 
-/// Runs a study of the examples and makes its page.
+/// Runs an example study and writes its page.
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
     assert_eq!(meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).status, Some(0));
@@ -24,7 +24,7 @@ fn page_of(folder: &Path, example: &str) -> PathBuf {
     folder.join("out/report.html")
 }
 
-/// Nothing is wider than the window, in light and dark, on a phone and on a desk.
+/// Checks that nothing is wider than the window, in light and dark, for widths of 320 to 2560.
 fn fits_everywhere(page: &Page) {
     let mut papers = Vec::new();
     for dark in [false, true] {
@@ -43,7 +43,7 @@ fn fits_everywhere(page: &Page) {
     page.look(1280, 900, false);
 }
 
-/// How light a colour of the page is, from 0 to 1.
+/// The relative luminance of a colour of the page, from 0 to 1.
 fn luminance(page: &Page, property: &str) -> f64 {
     let colour = page.value(&format!(
         "getComputedStyle(document.documentElement).{property}.match(/[0-9.]+/g).slice(0, 3).map(Number)"
@@ -62,7 +62,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
     // Means, differences, waits, and the course of the runs.
     page.wait(&format!("{DRAWN} === 4"));
-    // Every plot says what it shows, to those who see it and to those who hear it.
+    // Every plot has its caption in its label for screen readers.
     let told = page.value(
         "[...document.querySelectorAll('.figures figure')].every((figure) => {
             const sentence = figure.querySelector('figcaption').textContent;
@@ -78,7 +78,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
         "document.querySelector('figure figcaption').textContent.startsWith('Utilization: ')",
     );
     page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
-    // Its numbers are those of the table beside the page.
+    // Its numbers are those of `summary.csv`.
     page.act("document.querySelector('figure details').open = true");
     page.wait("document.querySelectorAll('.figures figure table tbody tr').length === 8");
     let shown = page.value(
@@ -98,7 +98,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     rows.sort();
     shown.sort();
     assert_eq!(shown, rows);
-    // Fresh data leaves what was chosen, and makes no second plot.
+    // New data keeps the selection, and adds no second plot.
     page.act(
         "const data = JSON.parse(document.getElementById('report-data').textContent);
          const shown = data.sections[0].figures[0].views.find(({ y, at }) => y.key === 'utilization' && at[1] === 0);
@@ -113,7 +113,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     assert!(page.pdf().starts_with(b"%PDF"));
 }
 
-/// Whatever a page saves from here on is kept in it: kind and text.
+/// Records the type and text of everything the page saves from here on.
 const KEEP: &str = "window.saved = [];
     const make = URL.createObjectURL;
     URL.createObjectURL = (blob) => {
@@ -133,7 +133,7 @@ fn what_is_saved_is_what_the_command_writes() {
     let page = Page::open(&browser, &page);
     page.wait(&format!("{DRAWN} === 4"));
     page.act(KEEP);
-    // Every figure as it is at first.
+    // Every figure with its initial selection.
     page.act("for (const button of document.querySelectorAll('.save button')) if (button.textContent !== 'PNG') button.click()");
     page.wait("saved.length === 8");
     let saved = page.value("saved");
@@ -191,7 +191,7 @@ fn what_is_chosen_stands_in_the_address() {
         caption.starts_with("Utilization: ") && caption.ends_with(" The scale is logarithmic."),
         "{caption}"
     );
-    // What is as it was at first is not written.
+    // The initial selection is not written to the address.
     choose("metric", "Turnaround");
     choose("scale", "logarithmic");
     choose("scale", "linear");
@@ -219,7 +219,7 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     choose("out-means", "along", "allocator");
     page.wait("document.querySelector('#out-means figcaption').textContent.includes('a row for each load')");
     assert!(page.value("location.hash").as_str().unwrap().contains("along=allocator"));
-    // Differences are from one of two allocators: one row, with a mark for each load.
+    // Differences from one of two allocators: one row, with a mark for each load.
     choose("out-differences-0", "along", "allocator");
     page.wait("document.querySelectorAll('#out-differences-0 .legend li').length === 5");
     page.act("document.querySelector('#out-means details').open = true");
@@ -229,7 +229,7 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     let means: Vec<f64> = serde_json::from_value(page.value(last)).unwrap();
     assert!(means.is_sorted(), "{means:?}");
     assert_eq!(page.console(), Vec::<String>::new());
-    // Five lines over time hide one another.
+    // Five lines over time in one panel would hide one another.
     let other = tempfile::tempdir().unwrap();
     let page = Page::open(&browser, &page_of(other.path(), "energy.toml"));
     page.wait("document.querySelectorAll('#out-course .panels svg').length === 5");
@@ -294,7 +294,7 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
     assert_eq!(meshwork(folder.path(), &arguments).status, Some(0));
     assert_eq!(meshwork(folder.path(), &["report", "out", "--out", "one.html"]).status, Some(0));
     let page = Page::open(&browser, &folder.path().join("one.html"));
-    // Of one scenario there are no means to compare, but how its run went.
+    // A single scenario has no means to compare, but the course of its run.
     page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.querySelector('.numbers').open"), true);
     fits_everywhere(&page);
@@ -330,9 +330,9 @@ fn papers_have_every_figure_beside_its_claims() {
     let authors =
         ["Chang & Mohapatra", "Mohapatra, Yu, Das & Kim", "Shih, Huang & Chung"].map(str::to_owned);
     assert_eq!(table, serde_json::json!(authors));
-    // What is not checkable says why.
+    // A claim that is not checkable has its reason.
     page.wait("document.querySelector('.overview').textContent.includes('The log that it reads is missing.')");
-    // Every link leads somewhere.
+    // Every link has a target.
     let dead = page.value(
         "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.getElementById(a.hash.slice(1))).length",
     );
@@ -341,8 +341,8 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
-/// A page for a thousand scenarios is open within two seconds. Of five visits the fastest counts: others may be
-/// using the machine too.
+/// A page for a thousand scenarios opens within two seconds. The fastest of five visits counts, as
+/// other processes may use the machine.
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };

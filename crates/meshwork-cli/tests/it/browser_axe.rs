@@ -1,8 +1,6 @@
-//! Seven pages under axe-core, and printed: nothing serious is wrong with them for those who cannot see or point, and
-//! no sheet is empty.
-//!
-//! axe-core is one of the tools of `crates/meshwork-lab/assets`, which `npm ci` there fetches; without it, as without a
-//! browser, the tests say that they were skipped.
+//! Seven pages under axe-core and in print: no serious violations, and no empty sheet. axe-core is
+//! one of the tools of `crates/meshwork-lab/assets`, installed by `npm ci` there. Without it or
+//! without a browser the tests are skipped with a message.
 
 use std::fs;
 use std::io::Read;
@@ -97,7 +95,7 @@ fn of_topologies(folder: &Path) -> PathBuf {
     folder.join("compared.html")
 }
 
-/// What axe-core finds that is serious, in words.
+/// The serious violations found by axe-core, in words.
 fn violations(page: &Page, axe: &str) -> Json {
     page.value(&format!("(() => {{ {axe}; return true; }})()"));
     page.act(
@@ -111,7 +109,7 @@ fn violations(page: &Page, axe: &str) -> Json {
     )
 }
 
-/// What is drawn on each sheet of a PDF, as Chromium writes one: how many pieces of text.
+/// The number of pieces of text on each sheet of a PDF as written by Chromium.
 fn sheets(pdf: &[u8]) -> Vec<usize> {
     let find = |from: usize, what: &[u8]| {
         pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)

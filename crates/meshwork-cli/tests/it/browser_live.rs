@@ -4,7 +4,7 @@ use crate::chromium::{Page, browser};
 use crate::common;
 use crate::common::serving::{LONG, SHORT, Serving};
 
-/// Figures that are drawn.
+/// The number of figures drawn.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
 fn visit(browser: &headless_chrome::Browser, serving: &Serving) -> Page {
@@ -25,19 +25,19 @@ fn plots_and_the_machine_change_while_the_study_runs() {
     let canvas = "document.querySelector('#live-machine canvas').toDataURL()";
     let words = "document.querySelector('#live-machine figcaption').textContent";
     assert!(page.value(words).as_str().unwrap().contains("replication"));
-    // The map is that of a report: free processors have the colour of free ones, and the lists and words are there.
+    // The map is that of a report, with its colour of free processors, its lists and its words.
     let lists = "[...document.querySelectorAll('#live-machine caption')].map((c) => c.textContent.split(':')[0])";
     assert_eq!(page.value(lists), serde_json::json!(["Running", "Waiting"]));
     let said = "document.querySelector('#live-machine .m-now').textContent";
     page.wait(&format!("/of 256 processors are held/.test({said})"));
-    // One count of runs is enough.
+    // The count of runs is shown only once.
     assert_eq!(
         page.value("getComputedStyle(document.querySelector('.study > .runs')).display"),
         "none"
     );
     page.act(&format!("window.before = {{ canvas: {canvas}, words: {words} }}"));
     page.wait(&format!("{words} !== before.words && {canvas} !== before.canvas"));
-    // What was chosen stays chosen when new numbers come.
+    // The selection is kept when new numbers arrive.
     page.act(
         "const select = document.querySelector('figure select'); select.value = select.options[1].value; \
          select.dispatchEvent(new Event('change')); \
@@ -64,14 +64,14 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     );
     page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.getElementById('live-bar').hidden"), true);
-    // Nothing runs any more, and both counts are the same.
+    // All runs have ended, and both counts are equal.
     let said = page.value("document.querySelector('#live-machine .m-now').textContent");
     assert!(said.as_str().unwrap().contains(" processors were held"), "{said}");
     let caption = page.value("document.querySelector('#live-machine figcaption').textContent");
     assert!(caption.as_str().unwrap().starts_with("One of the runs, as it ended: "), "{caption}");
     page.wait("document.querySelector('.study > .runs').textContent.startsWith('16 of 16 runs, ')");
     assert_eq!(page.console(), Vec::<String>::new());
-    // As many rows as the report of the same folder has.
+    // The tables have the cells of the report of the same folder.
     assert_eq!(common::meshwork(folder.path(), &["report", "out"]).status, Some(0));
     let report = Page::open(&browser, &folder.path().join("out/report.html"));
     let cells =

@@ -1,4 +1,4 @@
-//! The machine's map in a real browser, against the run itself.
+//! The machine's map in a real browser, compared with the run itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,13 +15,13 @@ use meshwork_lab::watch::{Happening, Live, Next, Scene, What};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What draws, in the page.
+/// The object that draws the machine, in the page.
 const MACHINE: &str = "document.querySelector('.machine').machine";
 
-/// The place of a slider's value among its steps.
+/// The number of steps of the slider.
 const STEPS: f64 = 100_000.0;
 
-/// A run in a page, and what happened in it.
+/// A run in a page, with its events.
 struct Shown {
     page: Page,
     happenings: Vec<Happening>,
@@ -30,7 +30,7 @@ struct Shown {
     _folder: TempDir,
 }
 
-/// Writes and runs a study, and makes its page.
+/// Writes and runs a study, and writes its page.
 fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -45,7 +45,7 @@ fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
     folder
 }
 
-/// Opens the page; nothing where no browser is.
+/// Opens the page; `None` without a browser.
 fn shown(head: &str) -> Option<Shown> {
     let browser = browser()?;
     let folder = made(head, "", &[]);
@@ -61,7 +61,7 @@ fn opened(browser: &headless_chrome::Browser, folder: &Path) -> Page {
     page
 }
 
-/// What happens in the first run of a study.
+/// The events of the first run of a study.
 fn lived(file: &Path) -> (Vec<Happening>, Vec<Topology>) {
     let study = Study::read(file, &[]).unwrap();
     let (point, mut live) = Live::start(&study, 0, 0).unwrap();
@@ -78,7 +78,7 @@ fn lived(file: &Path) -> (Vec<Happening>, Vec<Topology>) {
     }
 }
 
-/// A number as the page writes it: with three decimals at most.
+/// A number as written by the page, with at most three decimals.
 fn written(number: f64) -> String {
     ((number * 1000.0).round() / 1000.0).to_string()
 }
@@ -88,7 +88,7 @@ fn plural(count: usize, one: &str, more: &str) -> String {
 }
 
 impl Shown {
-    /// Moves the slider, as a hand does; gives the time at which it then stands.
+    /// Moves the slider as a user does, and returns the resulting time.
     fn slide(&self, share: f64) -> f64 {
         self.page.act(&format!(
             "const slider = document.querySelector('.machine input[type=range]');
@@ -104,7 +104,7 @@ impl Shown {
         self.page.value(&format!("{MACHINE}.time")).as_f64().unwrap()
     }
 
-    /// The machine at that time, as the run had it.
+    /// The state of the run at that time.
     fn scene(&self, time: f64) -> Scene {
         let mut scene = Scene::new(self.topologies.clone());
         let until = Time::new(time);
@@ -114,7 +114,7 @@ impl Shown {
         scene
     }
 
-    /// The words, the lists, and who holds which processor are those of the run at this time.
+    /// Checks the words, the lists and the owner of each processor against the run at this time.
     fn agrees(&self, time: f64) {
         let scene = self.scene(time);
         let nodes: u32 = self.topologies.iter().map(|topology| topology.grid().nodes()).sum();
@@ -156,7 +156,7 @@ impl Shown {
         assert_eq!(drawn, json!(holders));
     }
 
-    /// Everything that holds for the map of any machine.
+    /// The checks that hold for the map of any machine.
     fn is_right(&self) {
         let mut pictures: Vec<Value> = Vec::new();
         for share in [0.2, 0.5, 0.85] {
@@ -169,7 +169,7 @@ impl Shown {
             assert!(!pictures.contains(&picture), "the slider moves the map");
             pictures.push(picture);
         }
-        // Every processor stands in one place of the picture.
+        // Every processor has exactly one position in the picture.
         let places = self.page.value(&format!(
             "{MACHINE}.layouts.map(({{ panes }}) => panes.flatMap((pane) => Array.from(
                 {{ length: pane.columns * pane.rows }},
@@ -193,7 +193,7 @@ impl Shown {
     }
 }
 
-/// The processors whose picture is free though somebody holds them, or the other way round.
+/// The processors drawn as free but held, or drawn as held but free.
 fn wrong_pixels() -> String {
     format!(
         "(() => {{
@@ -305,7 +305,7 @@ fn jobs_that_are_resized_are_seen_to_be() {
     shown.is_right();
 }
 
-/// What each job waits for from when on, as the run itself says it.
+/// The causes for which each job waits, with their times, as recorded from the run.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 
@@ -361,7 +361,7 @@ fn a_job_that_waits_says_why() {
         }
     }
     assert!(seen.len() > 1, "{seen:?}");
-    // It follows the time: a job that runs does not wait.
+    // The cause follows the time: a running job does not wait.
     let started =
         shown.happenings.iter().rfind(|own| matches!(own.what, What::Started { .. })).unwrap();
     shown.page.act(&format!(
@@ -393,14 +393,14 @@ fn the_keyboard_is_enough() {
     page.press("End");
     assert_eq!(shown.time().to_bits(), instants.last().unwrap().to_bits());
     shown.slide(0.3);
-    // What is seen is told aloud, once it stands still.
+    // The words on the map are announced to screen readers once the slider rests.
     page.wait("document.querySelector('.m-unseen').textContent === document.querySelector('.m-now').textContent");
     let still = shown.time();
     page.press(" ");
     page.wait(&format!("{MACHINE}.time > {still}"));
     page.press(" ");
     assert_eq!(page.value(&format!("{MACHINE}.isPlaying")), false);
-    // A job is chosen from the list, and let go.
+    // A job is selected in the list, and deselected.
     page.act("document.querySelector('.m-list tbody button').focus()");
     page.press("Enter");
     page.wait(
@@ -516,7 +516,7 @@ fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
     );
     page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = sjf'"));
     page.act(&format!("{MACHINE}.seek({MACHINE}.timeOf(0.7))"));
-    // It is written a moment later, and the choice of the run may have been before.
+    // The address is updated with a delay, and may still hold the previous selection of the run.
     let time = format!("Number({MACHINE}.time.toPrecision(10))");
     page.wait(&format!("decodeURIComponent(location.hash).includes('/' + {time})"));
     let seen = format!("[{MACHINE}.run.recording.scenario, Number({MACHINE}.time.toPrecision(9))]");
@@ -524,7 +524,7 @@ fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
     let other = Page::visit(&browser, address.as_str().unwrap());
     other.wait(&format!("{MACHINE}?.moment"));
     assert_eq!(other.value(&seen), seen_here);
-    // Back where it began there is nothing to be told.
+    // The initial state is not written to the address.
     page.act(
         "const runs = document.querySelector('.m-runs select');
          runs.selectedIndex = 0;
@@ -547,12 +547,12 @@ fn the_map_is_saved_as_it_is_seen() {
          HTMLAnchorElement.prototype.click = () => {};
          for (const button of document.querySelectorAll('.m-save button')) button.click()",
     );
-    // A picture of dots, one of lines, and a table.
+    // A bitmap, a vector drawing, and a table.
     page.wait("saved.length === 3");
     page.act("saved.sort((a, b) => a.type.localeCompare(b.type))");
     page.act("saved[1].text().then((text) => { window.drawing = new DOMParser().parseFromString(text, 'image/svg+xml'); })");
     page.wait("window.drawing");
-    // As much of it is in the colours of jobs as is held.
+    // The area in colours of jobs is that of the held processors.
     let area = page.value(&format!(
         "(() => {{
             const jobs = new Set({MACHINE}.theme.jobs);
@@ -587,7 +587,7 @@ fn more_lanes_than_rows_are_put_together() {
     let page = &shown.page;
     shown.slide(0.5);
     assert_eq!(page.value(&format!("{MACHINE}.gantt.isDense({MACHINE}.gantt.bands[0])")), true);
-    // Every row says how many of its processors are held, which is what the map says.
+    // The number of held processors in every row equals that of the map.
     let wrong = page.value(&format!(
         "(() => {{
             const {{ gantt, maps, time }} = {MACHINE};
@@ -624,7 +624,7 @@ fn the_queue_is_seen_beside_those_that_run() {
     assert_eq!(page.value(seen), json!([true, true, true, true]));
 }
 
-/// Not a test of anything but patience: how long a frame takes at 200 places of a run of 50,000 jobs.
+/// A measurement, not a test: the time of a frame at 200 positions in a run of 50,000 jobs.
 #[test]
 #[ignore = "it measures: its figures stand in docs/performance.md"]
 #[expect(clippy::print_stderr, reason = "it is run to be read")]

@@ -1,4 +1,4 @@
-//! What the other commands print.
+//! The output of the other commands.
 
 use std::fs;
 
@@ -82,7 +82,7 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
     let shown = meshwork(folder.path(), &["show", "study.toml", "--json"]);
     let shown: Value = serde_json::from_str(shown.out.lines().nth(1).unwrap()).unwrap();
     assert_eq!(shown["speeds"], lines[1]["speeds"]);
-    // With two sites a variance of 0.02 is 0.1 on either side of 1.
+    // With two sites, a variance of 0.02 means a deviation of 0.1 on either side of 1.
     for speeds in shown["speeds"].as_array().unwrap() {
         let (first, second) = (speeds[0].as_f64().unwrap(), speeds[1].as_f64().unwrap());
         assert!(((first - 1.0).abs() - 0.1).abs() < 1e-12, "{speeds}");
@@ -116,7 +116,7 @@ fn several_studies_have_a_folder_each() {
         assert!(folder.path().join("out").join(name).join("summary.csv").is_file());
         assert!(said.out.contains(&format!("written to out/{name}: runs.jsonl, summary.csv\n")));
     }
-    // Nothing runs where one of them is wrong.
+    // If one study is invalid, no run is started.
     fs::write(folder.path().join("b.toml"), "scheduler = 'none'\n".to_owned() + study).unwrap();
     let said = meshwork(folder.path(), &["run", "a.toml", "b.toml", "--out", "other"]);
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
@@ -154,7 +154,7 @@ fn everything_is_listed_and_can_be_looked_up() {
     let plural = meshwork(folder.path(), &["list", "allocators"]).out;
     assert_eq!(plural, meshwork(folder.path(), &["list", "allocator"]).out);
     assert!(plural.starts_with("allocators\n  first_fit"), "{plural}");
-    // A name alone is looked for in every kind.
+    // A name alone is searched for in every kind.
     let of = |words: &[&str]| meshwork(folder.path(), &[&["list"], words].concat()).out;
     let (selector, allocator) = (of(&["selector", "first_fit"]), of(&["allocator", "first_fit"]));
     assert_eq!(of(&["first_fit"]), format!("{selector}\n{allocator}"));

@@ -1,8 +1,7 @@
-//! Every example gives, byte for byte, the output that stands beside it, on one thread and on two.
-//!
-//! Each example says in its comments with which command it is run. After a change that is meant to
-//! change results, `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test examples` writes the outputs
-//! anew; read the difference before it is kept.
+//! Every example gives exactly the output stored beside it, on one thread and on two. Each example
+//! has its command in its comments. After a change that is meant to change results,
+//! `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test examples` rewrites the outputs; review the
+//! difference before committing it.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +10,7 @@ use std::path::Path;
 use crate::common::{examples, meshwork};
 use flate2::read::GzDecoder;
 
-/// The examples, by name, and the command line of each.
+/// The examples with their command lines, by name.
 fn listed() -> Vec<(String, Vec<String>)> {
     let mut listed = Vec::new();
     for entry in fs::read_dir(examples()).expect("there are examples") {
@@ -31,7 +30,7 @@ fn listed() -> Vec<(String, Vec<String>)> {
     listed
 }
 
-/// A copy of the examples, so that what they write does not stay.
+/// Copies the examples, so that their output does not stay.
 fn copied(folder: &Path) {
     let to = folder.join("examples");
     fs::create_dir(&to).unwrap();
@@ -43,7 +42,7 @@ fn copied(folder: &Path) {
     }
 }
 
-/// What the example printed, and the jobs of its first run where it wrote them.
+/// The printed output, and the jobs of the first run if the example writes them.
 fn results(command: &[String], threads: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     copied(folder.path());
@@ -54,8 +53,8 @@ fn results(command: &[String], threads: &str) -> String {
     let mut text = said.out;
     let jobs = folder.path().join("results/jobs");
     if let Ok(index) = fs::read_to_string(jobs.join("index.csv")) {
-        // A file is named by the key of its run, in which the model's source is: it is another one after every change
-        // of the model, and so the scenario stands in its place.
+        // A file is named by the key of its run, which depends on the source of the model and so
+        // changes with it. It is replaced by the scenario.
         let mut shown = index.clone();
         for line in index.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
@@ -85,7 +84,7 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
     }
 }
 
-/// Jobs that follow others, machines that fail or are partitioned, users and energy included.
+/// The examples include dependencies, failures, partitions, users and energy.
 #[test]
 fn what_every_example_stores_it_gives_again() {
     for (name, command) in listed() {
@@ -107,8 +106,7 @@ fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
     fs::create_dir(folder.path().join("examples")).unwrap();
     let said = meshwork(folder.path(), &arguments);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    // The log is compared and not its compressed form, which another version of the compressor may
-    // change.
+    // Compared uncompressed, as the compressed form depends on the compressor's version.
     let unpacked = |path: &Path| {
         let mut text = String::new();
         GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();

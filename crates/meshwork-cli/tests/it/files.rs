@@ -1,4 +1,4 @@
-//! Files that users name: what may be replaced, what is found again, and how much is read.
+//! Files named by users: which are replaced, which are found again, and how much is read.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::common::{Said, examples, meshwork, skip};
 
-/// A log of a few jobs, into a file.
+/// Generates a log of a few jobs.
 fn generate(folder: &Path, output: &str) -> Said {
     meshwork(folder, &["trace", "generate", output, "--jobs", "20", "--processors", "16"])
 }
@@ -17,7 +17,7 @@ fn a_device_stays_a_device() {
     use std::os::unix::fs::FileTypeExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("null");
-    // The one that does what /dev/null does.
+    // The device number of /dev/null.
     let made = Command::new("mknod").arg(&path).args(["c", "1", "3"]).output();
     if !made.is_ok_and(|made| made.status.success()) || fs::write(&path, "x").is_err() {
         skip("tools", "no device can be made here: that takes the rights of root");
@@ -123,8 +123,7 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
     let submit = meshwork(path, &["submit", "other.toml", "--out", "results", "--engine", "slurm"]);
     assert!(submit.err.contains("this folder holds the study `one`"), "{submit:?}");
     assert_eq!(kept.map(read), before);
-    // The same study goes on: under its name from another file, with more replications, from its
-    // own folder.
+    // The same study continues: from another file, with more replications, from its own folder.
     for study in [
         &["named.toml", "--set", "replications=2"][..],
         &["one.toml", "--set", "replications=3"],
@@ -162,7 +161,7 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     assert_eq!(said.status, Some(0), "{said:?}");
 }
 
-/// Two folders, in the first of which lies all that the study of a machine of Slurm needs.
+/// Two folders; the first has all files for the study of a Slurm machine.
 fn production() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
@@ -176,7 +175,7 @@ fn production() -> tempfile::TempDir {
         .replace("warmup_jobs = 200", "warmup_jobs = 10");
     fs::write(home.join("production.toml"), study).unwrap();
     fs::write(home.join("site/topology.yaml"), read("topology.yaml")).unwrap();
-    // All of it comes from a file that it includes.
+    // All of it comes from an included file.
     fs::write(home.join("site/nodes.conf"), read("slurm.conf")).unwrap();
     fs::write(home.join("site/slurm.conf"), "Include nodes.conf\n").unwrap();
     folder
@@ -193,7 +192,7 @@ fn a_study_of_a_slurm_machine_has_what_it_needs_in_its_folder() {
     let folder = production();
     let (home, elsewhere) = (folder.path().join("home"), folder.path().join("elsewhere"));
     let whole = done(&home, &["run", "production.toml", "--out", "../results"]).out;
-    // The first two of three shards while the files are there, and the third without them.
+    // The first two of three shards run while the files exist, the third without them.
     let shard = |folder: &Path, study: &str, shard: &str| {
         done(folder, &["run", study, "--out", "../shared", "--shard", shard]);
     };
@@ -214,7 +213,7 @@ fn a_study_of_a_slurm_machine_has_what_it_needs_in_its_folder() {
     let again = done(&elsewhere, &["run", "../results/experiment.toml", "--out", "../again"]);
     assert_eq!(again.out.replace("../again", "../results"), whole);
     done(&elsewhere, &["report", "../again"]);
-    // What is asked for anew is made with what is there now.
+    // Runs that are not stored need the current files.
     let said = meshwork(&home, &["run", "production.toml", "--out", "../results"]);
     assert!(said.err.contains("site/topology.yaml: there is no such file"), "{said:?}");
 }
@@ -279,7 +278,7 @@ fn an_import_replaces_only_what_an_import_wrote() {
     );
     assert_eq!(said.status, Some(2));
     assert!(fs::read_to_string(path.join("site/jobs.csv")).unwrap().contains("1011"));
-    // One of before, which has noted nothing of its files.
+    // An older site, which does not record its files.
     fs::write(path.join("site/quality.json"), "{\"stays\": 1}").unwrap();
     assert_eq!(import().status, Some(0));
 }

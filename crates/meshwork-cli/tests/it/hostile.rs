@@ -1,4 +1,4 @@
-//! Names, keys and logs with what a terminal or a browser obeys: through every door they come out written, and obeyed by nobody.
+//! Names, keys and logs with control characters are escaped everywhere.
 
 use crate::common;
 use std::fs;
@@ -7,16 +7,16 @@ use std::path::Path;
 
 use crate::common::{Said, command, meshwork, said};
 
-/// An escape, a control of eight bits, a bell, a return to the beginning of the line, a mark that turns the direction of writing.
+/// Escape, 8-bit CSI, bell, carriage return, and a mark that changes the direction of writing.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 
-/// A name as nobody means it.
+/// A hostile name.
 const NAME: &str = "a\u{1b}[31m\u{9b}2J\u{7}\r\u{202e}\nINJECTED";
 
-/// The same in a key or text of TOML.
+/// The hostile name in a key or text of TOML.
 const IN_TOML: &str = "a\\u001b[31m\\u009b2J\\u0007\\r\u{202e}\\nINJECTED";
 
-/// The same where a line cannot be broken.
+/// The hostile name without line breaks.
 const WORD: &str = "a\u{1b}[31m\u{9b}2J\u{7}\u{202e}b";
 
 fn is_clean(text: &str, what: &str) {
@@ -40,7 +40,7 @@ fn tried(folder: &Path, arguments: &[&str]) -> Said {
     said
 }
 
-/// A folder with a study and a log that mean no good.
+/// A folder with a hostile study and log.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
@@ -108,7 +108,7 @@ fn what_is_wrong_is_said_without_obeying_it() {
     let set = |value: &str| format!("machine={value}");
     // Text that is no TOML is not repeated.
     is_clean(&meshwork(path, &["run", "text.toml"]).err, "text.toml");
-    // What is no option is repeated without what would be obeyed.
+    // Unknown options are repeated in escaped form.
     for arguments in [
         &["run", "study.toml", "--threads", WORD][..],
         &["run", "study.toml", &format!("--{WORD}")],
@@ -142,7 +142,7 @@ fn what_is_wrong_is_said_without_obeying_it() {
         &["place", "--machine", "mesh:4x4", "--allocator", NAME],
         &["traffic", "--dims", "4,4", "--traffic", NAME],
     ] {
-        // Some sentences repeat what was given, and some only say what would be right.
+        // Some messages repeat the argument, others only say what would be right.
         let said = meshwork(path, arguments);
         is_clean(&said.out, &format!("{arguments:?}"));
         is_clean(&said.err, &format!("{arguments:?}"));
@@ -159,7 +159,7 @@ fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
     for op in ["allocate", "sow", "release", "release"] {
         let line = serde_json::json!({ "op": op, "id": NAME, "nodes": 2 });
         let line = if op == "release" { serde_json::json!({ "op": op, "id": NAME }) } else { line };
-        // As it is, and not escaped, as far as JSON lets it be.
+        // Unescaped, as far as JSON allows.
         writeln!(input, "{}", line.to_string().replace("\\u009b", "\u{9b}")).unwrap();
     }
     writeln!(input, "{{\"op\":\"{}\"}}", WORD.replace(['\u{1b}', '\u{7}'], "")).unwrap();

@@ -1,8 +1,6 @@
-//! The manual, held to what it shows: its commands are run, its studies are read, its links lead
-//! somewhere, and the pages that are made of the lists are up to date.
-//!
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test manual` writes the pages of the reference and the outputs of the
-//! commands anew; read the difference before it is kept.
+//! Tests of the manual: commands run, studies are valid, links resolve, generated pages are
+//! current. `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test manual` rewrites the pages of the
+//! reference and the outputs of the commands; review the difference before committing it.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,18 +41,18 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// The chapters written by hand: the pages of the summary that are not of the reference.
+/// The chapters written by hand: the pages of the summary outside `reference/`.
 fn chapters() -> Vec<String> {
     let summary = read(&docs().join("SUMMARY.md"));
     let links = summary.split("](").skip(1).map(|rest| rest.split(')').next().unwrap().to_owned());
     links.filter(|link| !link.starts_with("reference/")).collect()
 }
 
-/// A block between two fences.
+/// A fenced block.
 struct Block {
-    /// What stands behind the opening fence.
+    /// The text behind the opening fence.
     language: String,
-    /// The last line before it that is not empty.
+    /// The last non-empty line before it.
     before: String,
     text: String,
     /// The first and the last line of the text, from 0.
@@ -86,7 +84,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The file that a block is: the line before it ends with its name in backticks and a colon.
+/// The file name of a block, if the line before it ends with a name in backticks and a colon.
 fn named(block: &Block) -> Option<&str> {
     block
         .before
@@ -165,7 +163,7 @@ fn every_entry_is_defined_in_full_sentences() {
     }
 }
 
-/// Does something with each of a list, on as many threads as there are processors.
+/// Applies `work` to each item, with one thread per processor.
 fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = Mutex::new(items.iter());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -218,8 +216,8 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a session, one after the other, and gives it back with their outputs; where
-/// some output is shown, it must be right. A line of `…` stands for any lines.
+/// Runs the commands of a session in order, and returns it with their outputs. An output that is
+/// shown must be right. A line of `…` stands for any lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(
@@ -234,7 +232,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
     assert_eq!(starts.first(), Some(&0), "{page}: a session begins with a command\n{text}");
     for (i, &start) in starts.iter().enumerate() {
         let end = starts.get(i + 1).copied().unwrap_or(commands.len());
-        // A command goes on in the next line where its own ends with a backslash.
+        // A trailing backslash continues a command on the next line.
         let mut shown = start + 1;
         while commands[shown - 1].ends_with("\\\n") {
             shown += 1;
@@ -265,7 +263,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
     result
 }
 
-/// Whether an output is what is shown of it.
+/// Whether an output matches the text shown, in which `…` stands for any lines.
 fn is_shown(shown: &str, said: &str) -> bool {
     let mut rest = said;
     let mut parts = shown.split("…\n");
@@ -327,8 +325,9 @@ fn every_command_of_the_manual_gives_what_it_shows() {
     assert!(sessions > 20, "{sessions} sessions");
 }
 
-/// The pictures `img/FOLDER/NAME.svg` of a page that are no drawings of `meshwork manual` are figures which its commands
-/// have written to `FOLDER/NAME.svg`.
+/// Compares the figures written by a page's commands with those stored in `docs/img`.
+/// `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual` have no
+/// folder.
 fn figures_are_kept(page: &str, text: &str, folder: &Path) {
     for rest in text.split("](img/").skip(1) {
         let name = rest.split(')').next().unwrap();

@@ -1,5 +1,4 @@
-//! Long queues: what is planned step by step against all that is kept looked through, and a site to
-//! measure with.
+//! Long queues: incremental against exhaustive planning, and a site for measurements.
 
 use crate::common;
 use std::path::PathBuf;
@@ -14,10 +13,9 @@ use meshwork_lab::operator::history::{History, Stay};
 use meshwork_lab::operator::plan::{Plan, Request};
 use serde_json::json;
 
-/// A plan made the long way: for every time at which something ends, all that is kept is looked
-/// through.
+/// A reference planner that scans all reservations at every time at which one ends.
 struct Twin {
-    /// Until when, on which nodes, and whether it is planned; what runs has begun.
+    /// Begin, end and nodes of each reservation; running jobs began before.
     held: Vec<(i64, i64, NodeSet)>,
 }
 
@@ -53,7 +51,7 @@ fn a_plan_is_what_looking_through_all_that_is_kept_gives() {
     for seed in 0..12 {
         let mut numbers = Numbers(seed);
         let stays = jobs(150, 150, 128, seed);
-        // Those that run hold what is free, in any order; some are over their limits.
+        // Running jobs hold free nodes in any order; some are beyond their limits.
         let mut left = site.up.clone();
         let mut running: Vec<(i64, NodeSet)> = Vec::new();
         for stay in &stays[..40] {

@@ -1,4 +1,4 @@
-//! `meshwork ops compare`: by hand, against a twin that looks at every second, and what it says of bad input.
+//! `meshwork ops compare`: by hand, against a second-by-second twin, and with bad input.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use meshwork_lab::operator::unmodelled::Beyond;
 use meshwork_lab::slurm::desk::{Desk, Told};
 use serde_json::{Value as Json, json};
 
-/// A row of eight nodes with runs of these lengths, at every so many nodes.
+/// A topology of eight nodes in a row, with placements given as (length, spacing).
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {
@@ -28,7 +28,7 @@ fn row(places: &[(u32, u32)]) -> String {
 
 const CONF: &str = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
 
-/// A site with a history that is small enough to follow: job 5 waits from second 20 to second 60.
+/// A site with a small history, in which job 5 waits from second 20 to second 60.
 fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| Stay {
         id: id.to_owned(),
@@ -74,7 +74,7 @@ fn compared(folder: &Path, more: &[&str]) -> Json {
 fn what_another_list_changes_is_what_it_is_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});
-    // Runs of four may begin anywhere: at second 40 nodes 6, 7, 0 and 1 are free.
+    // With runs of four at any position, nodes 6, 7, 0 and 1 are free at second 40.
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
     fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["fine.yaml", "same.yaml", "--cleanup", "0"]);
@@ -100,12 +100,12 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
         assert!((value(1, key) - fine).abs() < 1e-12, "{key}: {json:#}");
         let difference = topology(1)["differences"][key]["mean"].as_f64().unwrap();
         assert!((difference - (fine - own)).abs() < 1e-12, "{key}: {json:#}");
-        // What is the same has no difference, and nothing is left to doubt.
+        // Equal topologies have no difference and no uncertainty.
         let same = &topology(2)["differences"][key];
         let none = json!({ "mean": 0.0, "half_width": 0.0, "excludes_zero": false });
         assert_eq!(*same, none, "{key}");
     }
-    // Five jobs, of which one waits 20 s less: mean -4, s = √80, t(4) = 2.776.
+    // Five jobs, one of which waits 20 s less: mean -4, s = √80, t(4) = 2.776.
     let half = topology(1)["differences"]["wait"]["half_width"].as_f64().unwrap();
     assert!((half - 2.776_445 * 80.0_f64.sqrt() / 5.0_f64.sqrt()).abs() < 1e-3, "{half}");
     let json = compared(
@@ -114,7 +114,7 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     );
     assert_eq!(json["baseline"], json!("fine.yaml"));
     assert_eq!(json["topologies"][1]["differences"]["wait"]["mean"], json!(4.0));
-    // In words.
+    // The text output.
     let said = meshwork(
         folder.path(),
         &["ops", "compare", "site", "fine.yaml", "--cleanup", "0", "--anyway"],
@@ -133,7 +133,7 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
     fs::write(folder.path().join("few.yaml"), row(&[(1, 1), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["few.yaml", "--cleanup", "0"]);
     let values = &json["topologies"][1]["values"];
-    // Jobs 1 and 4 get two nodes more for 40 and for 85 s.
+    // Jobs 1 and 4 get two more nodes, for 40 s and for 85 s.
     let padding = 2.0 * 125.0 / 3600.0;
     assert!((values["padding_node_hours"].as_f64().unwrap() - padding).abs() < 1e-12, "{json:#}");
     assert_eq!(values["never"], json!(0.0));
@@ -147,7 +147,7 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
     );
     let differences = &json["topologies"][1]["differences"];
     assert_eq!(differences["never"]["mean"], json!(2.0));
-    // Without them jobs 2 and 3 lie on n0 and n1, and job 5 begins at once.
+    // Without them jobs 2 and 3 run on n0 and n1, and job 5 starts at once.
     assert_eq!(values["wait"], json!(0.0));
 }
 
@@ -174,25 +174,26 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
     let tables: Vec<&str> = page.split("<table").skip(1).collect();
     assert_eq!(tables[0].matches("<tr").count(), 1 + 10, "a row for each measure");
-    // The wait, that for shape and the slowdown differ, and are drawn on one scale.
+    // The wait, the wait for shape and the slowdown differ, and are drawn on one scale.
     let plots: Vec<&str> = page.split("<svg").filter(|svg| svg.contains("role=\"img\"")).collect();
     assert!(plots.iter().all(|svg| svg.contains("aria-label=\"")), "each says what it shows");
     let differences = plots.iter().find(|svg| svg.contains("Difference (%)")).unwrap();
     assert_eq!(differences.matches("<circle").count(), 3);
-    // The wait for nodes under both, and that for shape under the site's own; each node is drawn once for each.
+    // The wait for nodes under both topologies and the wait for shape under the site's own. Each
+    // node is drawn once for each topology.
     let waits = plots.iter().find(|svg| svg.contains("Mean wait (seconds)")).unwrap();
     assert_eq!(waits.matches("<rect").count(), 3, "{waits}");
     let maps: Vec<_> = plots.iter().filter(|svg| svg.contains("of the time")).collect();
     assert_eq!(maps.iter().map(|svg| svg.matches("<rect").count()).sum::<usize>(), 2 * 8);
-    // What was found stands at the top, and who it is found for.
+    // The finding and the jobs it applies to are at the top.
     assert!(page.contains("With &lt;fine&gt;.yaml the mean wait falls by"), "{page}");
     assert!(tables.iter().any(|table| table.contains("nodes asked for")));
     assert!(page.contains("says otherwise than"));
-    // Node 0 is job 1's from second 0 on, and node 7 nobody's, up to the last submission.
+    // Up to the last submission, node 0 is held by job 1 from second 0 on, and node 7 is free.
     assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
     assert!(page.contains(r#"fill-opacity="0""#));
     assert!(!page.contains("http:") && !page.contains("https:"), "nothing is fetched");
-    // All numbers are in it.
+    // The page contains all numbers.
     let data = page.split_once(r#"type="application/json">"#).unwrap().1;
     let json: Json = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
     assert_eq!(json["topologies"][1]["values"]["wait"], json!(4.0));
@@ -203,7 +204,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
-    // All of its jobs are written down on one node.
+    // In the history all of its jobs have the same node.
     let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
     let says = "error: site: the site is not modelled well enough to go on: 0.0 % of the decisions are those of the rule";
@@ -216,7 +217,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
     assert!(fs::read_to_string(folder.path().join("a.html")).unwrap().contains(says));
     let json = compared(folder.path(), &["fine.yaml"]);
     assert!(!json["doubts"].as_array().unwrap().is_empty(), "{json:#}");
-    // One that is needs no word.
+    // A well modelled site needs no option.
     small(folder.path(), |history| {
         let lists = ["n[0-1]", "n2", "n3", "n[4-5]", "n[0-3]", ""];
         for (stay, list) in history.stays.iter_mut().zip(lists) {
@@ -231,7 +232,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
 #[test]
 fn nodes_that_jobs_share_are_used_once() {
     let folder = tempfile::tempdir().unwrap();
-    // Eight jobs of one processor each, of a node's eight, and two with nodes of their own.
+    // Eight jobs with one of a node's eight processors each, and two with nodes of their own.
     small(folder.path(), |history| {
         let stay = history.stays[0].clone();
         let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| Stay {
@@ -254,13 +255,13 @@ fn nodes_that_jobs_share_are_used_once() {
     fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["same.yaml", "--cleanup", "0", "--baseline", "site"]);
     let used = json["topologies"][0]["values"]["utilization"].as_f64().unwrap();
-    // From second 0 to second 100: one node for 57 s by all eight together, and two for 50 s.
+    // From second 0 to second 100: one node shared by all eight for 57 s, and two nodes for 50 s.
     assert!((used - (57.0 + 100.0) / 800.0).abs() < 1e-12, "{json:#}");
     let found = json["not_modelled"].as_array().unwrap();
     let keys: Vec<&str> = found.iter().map(|own| own["key"].as_str().unwrap()).collect();
     assert_eq!(keys, ["shared_nodes", "gres"], "{json:#}");
     assert_eq!((&found[0]["stays"], &found[1]["stays"]), (&json!(8), &json!(1)));
-    // 50 to 57 s of one node each, beside 100 and 50 s.
+    // Eight jobs of 50 to 57 s on one node, beside 100 and 50 s.
     let share = found[0]["node_seconds_share"].as_f64().unwrap();
     assert!((share - 428.0 / 578.0).abs() < 1e-12, "{json:#}");
 }
@@ -311,7 +312,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// Jobs that fill it: some outrun their limits, some are cancelled, some are never listed.
+/// Jobs that fill the machine; some exceed their limits, are cancelled, or have unlisted sizes.
 fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
     let mut numbers = Numbers(seed);
     let mut at = 1_000_000;
@@ -339,7 +340,7 @@ fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
         .collect()
 }
 
-/// What happens, second by second, with backfill at every one of its times, and every waiting job asked at every second.
+/// A twin that queries every waiting job at every second, with backfill at each of its times.
 fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>, Vec<[i64; 4]>) {
     let site = machine.site("p");
     let request = |place: usize| Request::of(machine, site, &stays[place]);

@@ -1,4 +1,4 @@
-//! `meshwork ops import`, as those use it who operate a machine.
+//! `meshwork ops import`, used as an operator uses it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{Said, meshwork, skip};
 use serde_json::{Value as Json, json};
 
-/// A ring of eight in a row, of which boxes of one, two and four are listed.
+/// A ring of eight nodes in a row, with listed boxes of one, two and four.
 const TOPOLOGY: &str = "- topology: row
   torus3d:
     toruses:
@@ -21,8 +21,8 @@ const TOPOLOGY: &str = "- topology: row
 const CONF: &str =
     "NodeName=n[0-7] CPUs=2\nPartitionName=main Nodes=ALL Default=YES Topology=row\n";
 
-/// Two tasks of an array, a job that is queued again, one in segments, one with steps, one that is refused, one that is
-/// cancelled while it waits, and one that waits still.
+/// Records of `sacct`. Two array tasks, a requeued job, one with segments, one with steps, a
+/// refused one, one cancelled while pending, and one still pending.
 const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|SegmentSize|Exclusive|AllocTRES|Priority|Flags|SubmitLine
 101|100_0|ada|main|1000|1000|1001|1010|COMPLETED|1|2|2|n[0-1]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
 100|100_1|ada|main|1000|1000|1001|1012|COMPLETED|1|2|2|n[2-3]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
@@ -65,7 +65,7 @@ fn quality(folder: &Path, more: &[&str]) -> Json {
     serde_json::from_str(&said.out).unwrap()
 }
 
-/// The columns of a text in the opposite order.
+/// The text with its columns in reverse order.
 fn turned(text: &str) -> String {
     let columns = text.lines().next().unwrap().split('|').count();
     let turned = text.lines().map(|line| {
@@ -252,7 +252,7 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
         format!("{id}|{id}|{name}|ada|1000|1001|1010|COMPLETED|2|n[0-1]|{line}\n")
     };
     let whole: String = (1..20).map(|id| record(id, "a", "sbatch -N2 a.sh")).collect();
-    // In the one text, in the other, in both, and twice: the times between them say which.
+    // A bar in either text, in both, or several; the times between the texts resolve the columns.
     let barred = [("x|y", "b"), ("x", "b|c"), ("x|y", "-J x|y b"), ("||x||", "-J ||x|| b|c")];
     let barred: String =
         (20..).zip(barred).map(|(id, (name, line))| record(id, name, line)).collect();
@@ -265,8 +265,8 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     );
     let jobs = fs::read_to_string(own.path().join("site/jobs.csv")).unwrap();
     assert_eq!(jobs.lines().filter(|line| line.contains(",1,ada,,")).count(), 23, "{jobs}");
-    // Where no text may have a bar, or the record is torn, it is left out, and the first five are
-    // named.
+    // If no text column may hold a bar, or if the record is truncated, it is skipped; the first
+    // five skipped records are named.
     let few = "JobID|Submit|Start|End|NNodes|NodeList";
     let torn: String = (2..9).map(|id| format!("{id}|1|x|2|3|1|n0|n1\n")).collect();
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
@@ -329,7 +329,7 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     let said = import(own.path(), &[]);
     let line = "unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n";
     assert!(said.out.contains(line), "{}", said.out);
-    // It is kept with the site.
+    // It is stored with the site.
     let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["not_modelled"], json["not_modelled"]);
@@ -390,7 +390,8 @@ fn a_log_without_nodes_is_imported_too() {
     );
 }
 
-/// What is known of real histories: site, file, rows, jobs, stays with nodes, one place, one for each segment.
+/// Facts of real histories: site, file, rows, jobs, stays with nodes, and stays with one placement
+/// or one for each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),

@@ -1,4 +1,4 @@
-//! `meshwork ops explain` and `meshwork ops defrag` of a simulated run, and of what `meshwork place` has saved.
+//! `meshwork ops explain` and `ops defrag` of a simulated run, and of a state saved by `place`.
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -8,7 +8,7 @@ use crate::common::{Said, command, examples, meshwork, said};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-/// A pool of 4 x 2 nodes with one node held at 1,0 and two at 2,1: of 2 x 2 neither half is free.
+/// A pool of 4 x 2 nodes with holders at 1,0 and at 2,1 to 3,1: no 2 x 2 block is free.
 fn saved() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut input = tempfile::tempfile().unwrap();
@@ -24,7 +24,7 @@ fn saved() -> TempDir {
     folder
 }
 
-/// Nine jobs by hand: at 2 the third waits for a block, and the fourth behind it.
+/// The results of nine jobs: at time 2 the third waits for a block, and the fourth behind it.
 fn results() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("shapes.toml");
@@ -56,7 +56,7 @@ something of 2x2 at 0: 5 nodes are free, enough for its 2x2, but in no allowed s
   could start now after a move of job a to 2,0:1x1
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    // Answers to `snapshot` say the same as the file of --state.
+    // Answers to `snapshot` are equivalent to the file of --state.
     assert_eq!(ops(folder.path(), "explain answers.txt --shape 2x2").out, expected);
     let few = told(folder.path(), "explain state.json --shape 6");
     assert_eq!((&few["reason"], &few["free"]), (&json!("nodes"), &json!([5])));
@@ -110,7 +110,7 @@ job 4 waits at 2: it could start, but others come before it
   earliest start by the estimates: 12 on 0,0:2x2 if all start in order of arrival; if it were first: 2 on 5,0:2x2
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    // Under `easy` the fourth has started beside the third, which has been promised a start.
+    // Under `easy` the fourth has started beside the third, which has a reservation.
     let third = told(folder.path(), "explain results 3 --run 2 --at 2");
     assert_eq!((&third["reason"], &third["promised"]), (&json!("nodes"), &json!(6.0)));
     assert_eq!(
@@ -129,7 +129,7 @@ job 4 waits at 2: it could start, but others come before it
 fn what_is_wrong_is_one_sentence() {
     let (pool, run) = (saved(), results());
     let sealed = fs::read_to_string(pool.path().join("state.json")).unwrap();
-    // As the first release kept it.
+    // The format of the first release.
     let state = format!("{}}}\n", sealed.split_once(",\"blake3\"").unwrap().0);
     let write = |name: &str, text: String| fs::write(pool.path().join(name), text).unwrap();
     write("old.json", state.replace("\"model_version\":", "\"model_version\":9"));

@@ -1,4 +1,4 @@
-//! `meshwork ops import --kueue`: workloads and nodes of a Kubernetes, in several snapshots.
+//! `meshwork ops import --kueue`: workloads and nodes of Kubernetes, in several snapshots.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn time(at: &str) -> String {
     format!("2026-05-01T{at}Z")
 }
 
-/// A workload of so many pods of so many accelerators, with what it has been given and what has happened to it.
+/// A workload with pods given as (count, accelerators), its assignment and its conditions.
 fn workload(
     name: &str,
     created: &str,
@@ -71,7 +71,7 @@ fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     fs::write(folder.join(name), format!("{list:#}")).unwrap();
 }
 
-/// Two snapshots: what the first shows of `evicted` is gone in the second, and `done` is gone from the second.
+/// Two snapshots: the second lacks `done` and the first assignment of `evicted`.
 fn snapshots(folder: &Path) {
     let admitted = |at: &str| condition("Admitted", true, at, "Admitted");
     let first = vec![
@@ -138,7 +138,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     ] {
         assert_eq!(found[key], value, "{key} of {found:#}");
     }
-    // The end of the stay that was evicted is in no snapshot.
+    // The end of the evicted attempt is in no snapshot.
     let says: Vec<&str> = found["warnings"]
         .as_array()
         .unwrap()
@@ -196,11 +196,11 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
         "{jobs}"
     );
 
-    // The other order of files says the same, and the site answers as any other does.
+    // The order of files does not matter, and the site works in the other commands.
     let before = fs::read(folder.path().join("site/jobs.csv")).unwrap();
     assert_eq!(import(folder.path(), &["--kueue", "first.json", "second.json"]).status, Some(0));
     let lines = |bytes: &[u8]| {
-        // But for the lines on which jobs stand.
+        // All columns but the line numbers of the jobs.
         String::from_utf8(bytes.to_vec())
             .unwrap()
             .lines()

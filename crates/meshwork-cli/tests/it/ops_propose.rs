@@ -1,4 +1,4 @@
-//! `meshwork ops propose`: a better list that was planted is found, and nothing is found where there is nothing.
+//! `meshwork ops propose`: finds a planted better list, and no improvement where none exists.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,7 +11,7 @@ use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast};
 use meshwork_lab::operator::history::{By, History, Stay};
 use serde_json::{Value as Json, json};
 
-/// A torus of 4 by 4 by 4 nodes with these boxes.
+/// A topology of 4 by 4 by 4 nodes with these boxes.
 fn torus(boxes: &[[u32; 3]]) -> String {
     let mut text = "- topology: t\n  torus3d:\n    toruses:\n      - name: t  # the only one\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in boxes {
@@ -24,12 +24,12 @@ fn torus(boxes: &[[u32; 3]]) -> String {
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 
-/// What jobs ask for.
+/// The sizes of the jobs.
 const SIZES: [u32; 6] = [4, 8, 8, 8, 16, 16];
 
 const CONF: &str = "NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Jobs of these sizes that would keep about this many nodes busy, as they were submitted.
+/// Jobs of these sizes at a rate that keeps about `busy` nodes busy.
 fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<Stay> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;
@@ -57,14 +57,14 @@ fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<Stay> {
     (0..count).map(job).collect()
 }
 
-/// The machine of these files.
+/// Writes and reads the machine with this topology.
 fn machine(folder: &Path, topology: &str) -> Machine {
     fs::write(folder.join("topology.yaml"), topology).unwrap();
     fs::write(folder.join("slurm.conf"), CONF).unwrap();
     Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// A site in a folder, where starts are not what counts.
+/// Writes a site with these jobs; their recorded starts do not matter.
 fn site(folder: &Path, topology: &str, stays: Vec<Stay>) {
     let machine = machine(folder, topology);
     Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
@@ -88,7 +88,7 @@ fn a_better_list_that_was_planted_is_found() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{json:#}");
     assert_eq!((&json["is_better"], &json["jobs"]), (&json!(true), &json!([1200, 1200])));
     assert!(json["tried"].as_u64() >= Some(150), "{json:#}");
-    // On all jobs it gains most of what the planted one does, or more.
+    // On all jobs it gains at least most of the gain of the planted list.
     let said = meshwork(
         path,
         &[
@@ -108,13 +108,13 @@ fn a_better_list_that_was_planted_is_found() {
     let (own, planted, found) = (wait(0), wait(1), wait(2));
     assert!(planted < 0.5 * own, "there is something to find: {planted} against {own}");
     assert!(own - found > 0.9 * (own - planted), "{own}, planted {planted}, found {found}");
-    // The same on any number of threads, and the file is the one that is shown.
+    // The result does not depend on the number of threads, and the file has the text shown.
     let (_, again) = proposed(path, &["--lists", "192", "--threads", "1"]);
     let text = fs::read_to_string(path.join("proposed.yaml")).unwrap();
     assert_eq!((&again, again["topology_yaml"].as_str()), (&json, Some(text.as_str())));
-    // All that is no list stays as it is written.
+    // Everything but the lists is left as written.
     assert!(text.starts_with(&torus(&[])), "{text}");
-    // In words it is a change of the file.
+    // The text output is a change of the file.
     let words = ["ops", "propose", "site", "--cleanup", "0", "--lists", "192"];
     let said = meshwork(path, &words);
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
@@ -137,7 +137,7 @@ fn a_better_list_that_was_planted_is_found() {
 #[test]
 fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     let folder = tempfile::tempdir().unwrap();
-    // More work than the machine can do: the queue is long at the cut.
+    // The machine is overloaded, so the queue is long at the cut.
     site(folder.path(), &torus(&ACROSS), jobs(400, 3, &SIZES, 60.0));
     let (_, json) = proposed(folder.path(), &["--lists", "64"]);
     let Folder { machine, history, .. } = Folder::read(&folder.path().join("site")).unwrap();
@@ -148,14 +148,14 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
         let wait = |(stay, own): (&Stay, &Outcome)| own.start.unwrap() - stay.queued().unwrap();
         stays.iter().zip(outcomes).map(wait).sum::<i64>() as f64 / stays.len() as f64
     };
-    // Under the site's own list nothing is cut: the second half waits as it does when all happen.
+    // Under the site's own list the cut has no effect: waits are those of the whole replay.
     let whole = waits(&stays[200..], &outcomes[200..]);
     assert_eq!(json["wait"].as_f64(), Some(whole), "{json:#}");
     let alone = forecast(&machine, &stays[200..], &Conditions::of(&machine, 0));
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// What is proposed for sites whose boxes nest, so that chance alone makes others look better.
+/// The proposals for sites with nesting boxes, where others seem better only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {
@@ -192,7 +192,7 @@ fn sizes_of_blocks_are_proposed() {
     }
     site(folder.path(), &blocks, jobs(200, 5, &[4, 8, 16], 40.0));
     let (said, json) = proposed(folder.path(), &["--lists", "64"]);
-    // There are eight choices of sizes, all of them tried.
+    // All eight choices of sizes are tried.
     assert_eq!(json["tried"], json!(8), "{} {json:#}", said.err);
     assert!(matches!(said.status, Some(0 | 1)));
 }

@@ -1,6 +1,5 @@
-//! What a real Slurm remembers of a dozen jobs, imported.
-//!
-//! The gate installs one where it may; else the test says that it was skipped.
+//! An import of the accounting records of a dozen jobs of a real Slurm. CI installs Slurm if it
+//! can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -9,7 +8,7 @@ use crate::common::skip;
 use crate::common::slurm::{Slurm, Wanted};
 use serde_json::{Value as Json, json};
 
-/// Four nodes behind two switches, each given to one job as a whole.
+/// Four nodes behind two switches, allocated as whole nodes.
 const MACHINE: Wanted<'static> = Wanted {
     nodes: 4,
     conf: "TopologyPlugin=topology/tree\n\
@@ -19,7 +18,7 @@ const MACHINE: Wanted<'static> = Wanted {
     ),
     accounts: true,
 };
-/// What Slurm 22.05 knows of the columns that an import can use.
+/// The columns of Slurm 22.05 that an import can use.
 const COLUMNS: &str = "JobIDRaw,JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,State,ElapsedRaw,\
                        TimelimitRaw,NNodes,ReqNodes,AllocNodes,NodeList,Reason,Constraints,ReqTRES,AllocTRES,\
                        Priority,Flags,SubmitLine";
@@ -31,7 +30,7 @@ trait Accounts {
 }
 
 impl Accounts for Slurm {
-    /// Submits a job; gives its number.
+    /// Submits a job and returns its number.
     fn submit(&self, arguments: &[&str]) -> String {
         let always = ["--parsable", "--output=/dev/null", "--time=5"];
         let said = self.ask("sbatch", &[&always[..], arguments].concat());
@@ -63,7 +62,7 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
 
     slurm.wait(ALL, "the job to be queued again runs", || slurm.state(&again) == "RUNNING");
     assert_eq!(slurm.ask("scontrol", &["requeue", &again]).status, Some(0));
-    // It would wait for two minutes otherwise.
+    // Otherwise a requeued job would wait for two minutes.
     slurm.wait(ALL, "it waits again", || slurm.state(&again) == "PENDING");
     slurm.ask("scontrol", &["update", &format!("jobid={again}"), "starttime=now"]);
     assert_eq!(slurm.ask("scancel", &[&never]).status, Some(0));
@@ -72,7 +71,7 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
     slurm
         .wait(ALL, "all have ended", || slurm.ask("squeue", &["--noheader"]).out.trim().is_empty());
 
-    // The accounts are written a moment after a job has ended.
+    // The accounting records are written shortly after the end of a job.
     let records = || {
         let words = ["-a", "-D", "-P", "-S", "now-1hours", "-o", COLUMNS];
         let output = slurm.command("sacct").env("SLURM_TIME_FORMAT", "%s").args(words).output();
@@ -106,7 +105,7 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
     ] {
         assert_eq!(found[key], value, "{key} of {found:#}\n{text}");
     }
-    // In the table they go by the names that Slurm shows.
+    // The table has the job IDs shown by Slurm.
     let jobs = fs::read_to_string(slurm.home().join("site/jobs.csv")).unwrap();
     let of = |id: &str| jobs.lines().filter(|line| line.starts_with(&format!("{id},"))).count();
     let task = format!("{array}_3");

@@ -1,5 +1,4 @@
-//! `meshwork ops explain` and `meshwork ops defrag`, against every possibility on small machines, and against what a
-//! real Slurm had planned.
+//! `meshwork ops explain` and `ops defrag` against exhaustive search and plans of a real Slurm.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -53,7 +52,7 @@ fn stay(id: &impl ToString, nodes: u32) -> Stay {
     }
 }
 
-/// A machine on which jobs of some sizes came and went, and one of `size` waits.
+/// A machine with running jobs of some sizes, and one waiting job of `size`.
 fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> State {
     let mut desk: Desk<usize> = Desk::new(machine.site("").clone());
     let mut running: Vec<(usize, Stay, NodeSet)> = Vec::new();
@@ -77,7 +76,7 @@ fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> 
     State { machine: machine.clone(), now: 50, running, waiting, clock: Clock::utc() }
 }
 
-/// Whether a job starts if none but these run.
+/// Whether a job starts if only these jobs run.
 fn starts_beside(state: &State, running: &[usize], job: &Stay) -> bool {
     let mut desk: Desk<usize> = Desk::new(state.machine.site("").clone());
     for &place in running {
@@ -132,7 +131,7 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
             if topology != BLOCKS {
                 assert_eq!(explained.nearest.first().map(|near| near.jobs.len() as u32), fewest);
             }
-            // The first end after which it starts, by limits.
+            // The first end, by time limits, after which it starts.
             let mut times: Vec<i64> =
                 state.running.iter().filter_map(|holder| holder.until).collect();
             times.sort_unstable();
@@ -165,7 +164,7 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
                 state.running.iter().take(round % 2).map(|holder| holder.stay.id.clone()).collect();
             let cost = [Cost::Moves, Cost::Nodes, Cost::NodeSeconds][round % 3];
             let target = Target { size, exempt: exempt.clone(), cost, ..Target::default() };
-            // The slow way: every place, one set at a time, and no stopping early.
+            // Exhaustive search: every place, and no stopping early.
             let mut best: Option<i64> = None;
             for (_, place) in places(site, size, None) {
                 let mut jobs: Vec<&Holder> =
@@ -341,7 +340,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
     };
     let said = explain(&["--at", "1200"]);
     let json: Json = serde_json::from_str(&said.out).unwrap();
-    // A date is as good, in any zone, and without one the job is looked at when it began to wait.
+    // A date works too, in any zone. The default is the instant at which the job began to wait.
     for same in [
         &["--at", "1970-01-01T00:20:00"][..],
         &["--at", "1970-01-01T01:20:00+01:00"],
@@ -379,7 +378,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.txt"), &jobs).unwrap();
     let file = |name: &str| from.join(name).display().to_string();
-    // When, in UTC, and where backfill had planned the first three that wait for places of 16 nodes.
+    // The time in UTC and the nodes of backfill's plan for the first three jobs of 16 nodes.
     for (job, at, nodes) in [
         ("1109", 1_795_272_906, "n[32-39,48-55]"),
         ("1114", 1_795_273_026, "n[32-39,48-55]"),
@@ -407,7 +406,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
     }
 }
 
-/// What explain says of a job of these records, with these nodes.
+/// The explanation of a job, given records of jobs and nodes.
 fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, Json) {
     let folder = tempfile::tempdir().unwrap();
     machine(folder.path(), TORUS);
@@ -421,8 +420,7 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     (said.out, serde_json::from_str(&json.out).unwrap())
 }
 
-/// One that runs, on one node, and those that wait: id, priority, nodes, and what else is said of
-/// it.
+/// Records of a running job on one node and of waiting ones: id, priority, nodes, further fields.
 fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
     let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
                     TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"
@@ -443,12 +441,12 @@ fn times_of_a_running_machine_are_those_of_its_own_clock() {
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 local time: "), "{text}");
     assert!(!text.contains("UTC"), "{text}");
     assert_eq!(json["time"], json!("2026-07-01 12:10:00 local time"));
-    // In a zone that is named they are instants.
+    // With a named zone they are instants.
     let zone = ["--time-zone", "Europe/Berlin"];
     let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &zone);
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 +02:00: "), "{text}");
     assert_eq!(json["now"], json!(1_782_900_600));
-    // Seconds since 1970 need none.
+    // Seconds since 1970 need no zone.
     let epoch = "JobId=1 JobState=RUNNING StartTime=1782900000 TimeLimit=01:00:00 NumNodes=1 NodeList=n00\n\
                  JobId=2 JobState=PENDING Reason=Resources SubmitTime=1782900600 TimeLimit=01:00:00 NumNodes=12\n";
     let (text, _) = explained(epoch, "", "2", &[]);
@@ -473,17 +471,17 @@ fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
         ("Reason=Reservation", "other", "(Reservation)"),
         ("Reason=Licenses", "other", "(Licenses)"),
     ] {
-        // The first in the queue needs all that is free; the other could start at once.
+        // The first in the queue needs all free nodes; the other could start at once.
         let jobs = records(&[(2, 9, 8, more), (3, 5, 8, "Reason=Priority")]);
         let (text, json) = explained(&jobs, "", "2", &[]);
         assert_eq!(json["reason"], json!(kind), "{more}: {text}");
         assert!(text.contains(says) && !text.contains("nodes are kept"), "{more}: {text}");
         assert!(!text.contains("starts by limits"), "{text}");
-        // Nothing is kept for it.
+        // No nodes are kept for it.
         let (_, json) = explained(&jobs, "", "3", &[]);
         assert_eq!(json["reason"], json!("turn"), "{more}: {json:#}");
     }
-    // Others wait for nodes or for their turn, whatever Slurm said last.
+    // Other jobs wait for nodes or for their turn, whatever reason Slurm gave last.
     for reason in ["None", "Priority", "Resources", "No_suitable_topology_unit_found"] {
         let jobs = records(&[(2, 9, 8, &format!("Reason={reason}")), (3, 5, 8, "Reason=Priority")]);
         let (_, json) = explained(&jobs, "", "3", &[]);

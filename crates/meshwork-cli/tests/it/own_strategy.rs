@@ -1,13 +1,11 @@
-//! A program beside the workspace that adds an allocator and a scheduler, built and run: it has the whole command
-//! with them.
+//! A program outside the workspace that adds an allocator and a scheduler to the whole command.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Said, said};
 
-/// Builds it and its tests without the network, with the versions of its own lock file, beside what is built
-/// already, and runs its tests.
+/// Builds and tests it offline, with its own lock file and the existing target folder.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");
@@ -25,7 +23,7 @@ fn built() -> PathBuf {
     target.join("debug/own-strategy")
 }
 
-/// The library and its tests are built without the lab and the command, of which the model is a small part.
+/// The library and its tests are built without the lab and the command.
 #[test]
 fn the_library_depends_on_the_model_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");
@@ -67,7 +65,7 @@ fn a_program_with_strategies_of_its_own_has_the_whole_command() {
     }
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("two_ends"));
-    // No request comes: what is asked is only whether the allocator has been found.
+    // No request is sent: the query is only whether the allocator is found.
     let place = |name: &str| run(&["place", "--machine", "mesh:8x8", "--allocator", name]);
     assert_eq!(place("two_ends").status, Some(0), "{}", place("two_ends").err);
     assert!(place("two_end").err.contains("did you mean `two_ends`?"), "{}", place("two_end").err);

@@ -1,5 +1,5 @@
-//! Zero, negative, infinite and absurd values in every numeric parameter of every entry of every
-//! list: each is refused in a sentence, or runs.
+//! Extreme values of every numeric parameter of every entry are refused in a sentence, or run. They
+//! are zero, negative, infinite and absurdly large values.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -13,13 +13,13 @@ use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use toml::{Table, Value};
 
-/// What no number of any kind may be.
+/// Values that are invalid for every parameter.
 const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 
-/// What some may be.
+/// Values that are valid for some parameters.
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
 
-/// Why a run with such numbers may be given up.
+/// Messages of runs that fail for a valid but extreme value.
 const GIVEN_UP: [&str; 6] = [
     ", which leaves no job: ",
     "failed: more than 4000000 jobs wait at once: ",
@@ -29,7 +29,7 @@ const GIVEN_UP: [&str; 6] = [
     "failed: log.swf: none of its 2 lines is of the queues ",
 ];
 
-/// A value that this kind of parameter may have.
+/// A valid value for this kind of parameter.
 fn sample(kind: &Kind) -> Value {
     match kind {
         Kind::Number(Range::Share | Range::Inside) => Value::Float(0.5),
@@ -57,7 +57,7 @@ fn required(params: &[&Param]) -> Table {
     params.iter().filter(is_required).map(|p| (p.name.to_owned(), sample(&p.kind))).collect()
 }
 
-/// An entry with all that it must be given.
+/// An entry with its required parameters.
 fn component(family: &Family, about: &About) -> Value {
     let mut table = Table::new();
     table.insert(family.key.to_owned(), about.name.into());
@@ -69,7 +69,7 @@ fn component(family: &Family, about: &About) -> Value {
         table.insert("load".to_owned(), Value::Float(0.5));
     }
     if about.name == "slices" {
-        // Slices that fit the small machine: where nearly all are refused, a queue takes long to fill.
+        // Slices that fit the small machine: if nearly all are refused, a queue takes long to fill.
         table.insert("longest".to_owned(), Value::Integer(1));
     }
     if about.name == "swf" {
@@ -78,7 +78,7 @@ fn component(family: &Family, about: &About) -> Value {
     Value::Table(table)
 }
 
-/// A scenario that runs.
+/// A valid scenario.
 fn base() -> Table {
     let text = "machine = { topology = 'mesh', dims = [4, 4] }\nmeasure = { jobs = 20 }\n\
                 workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = \
@@ -94,7 +94,7 @@ fn is_numeric(kind: &Kind) -> bool {
     }
 }
 
-/// Every numeric parameter: its path, its kind and a scenario that has its entry.
+/// Every numeric parameter with a scenario that has its entry.
 fn everywhere() -> Vec<(String, Table)> {
     let mut all = Vec::new();
     let mut add = |at: &str, params: &[&Param], scenario: &Table| {
@@ -134,7 +134,7 @@ fn everywhere() -> Vec<(String, Table)> {
                 Some((outer, inner)) => {
                     let outer = scenario[outer].as_table_mut().unwrap();
                     if inner == "estimates" {
-                        // Some of them hold all jobs, which must be so many then.
+                        // Some estimators hold all jobs, whose number must then be limited.
                         outer.insert("first_jobs".to_owned(), Value::Integer(40));
                     }
                     if inner == "dependencies" {
@@ -165,7 +165,7 @@ fn everywhere() -> Vec<(String, Table)> {
     all
 }
 
-/// What a command says, unless it goes on for so long that it may never end.
+/// The output of a command, which is killed if it does not end in time.
 fn within_a_minute(mut command: Command, what: &str) -> Said {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut waits = 0;
@@ -213,7 +213,7 @@ fn no_number_anywhere_makes_it_panic() {
                     assert!(said.err.contains(key), "{}", context());
                     assert_eq!(said.err.lines().count(), 1, "{}", context());
                 }
-                // What would take for ever is given up, and what only a job shows to be wrong is told then.
+                // Values that would run forever fail, and some errors only show with a job.
                 Some(1) => {
                     let is_told = GIVEN_UP.iter().any(|reason| said.err.contains(reason));
                     assert!(is_told && !NEVER.contains(value), "{}", context());

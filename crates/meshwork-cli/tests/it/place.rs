@@ -1,4 +1,4 @@
-//! `meshwork place`, as the author of a scheduler uses it.
+//! `meshwork place`, used as the author of a scheduler uses it.
 
 use crate::common;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use crate::common::{Said, command, said};
 
-/// Asks these lines at once.
+/// Sends these lines at once.
 fn place(arguments: &[&str], lines: &[u8]) -> Said {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(lines).unwrap();
@@ -101,7 +101,7 @@ fn an_answer_comes_before_the_next_question() {
 #[test]
 fn bytes_that_are_no_text_and_lines_without_end_are_refused_and_the_rest_goes_on() {
     let mut lines = vec![b'x'; (1 << 24) + 17];
-    // The last line has no end.
+    // The last line has no line break.
     lines.extend(b"\n\xff\xfe\n\n{\"op\":\"allocate\",\"id\":1,\"nodes\":3}");
     let said = place(&["--machine", "flat:4"], &lines);
     assert_eq!(
@@ -169,7 +169,7 @@ fn a_full_disk_is_told() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The program may have ended before all is written.
+    // The program may end before all is written.
     let _ = writeln!(child.stdin.take().unwrap(), "{{\"op\":\"show\"}}");
     let said = said(&child.wait_with_output().unwrap());
     assert_eq!(said.err, "error: standard output cannot be written, the disk is full\n");

@@ -1,4 +1,4 @@
-//! `meshwork place --slurm` and `meshwork ops check`, as those use them who operate a machine.
+//! `meshwork place --slurm` and `meshwork ops check`, used as an operator uses them.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -89,7 +89,7 @@ nonsense
     assert_eq!(said.status, Some(1), "some lines were refused");
 }
 
-/// Whoever wants blocks of their own sees only those without any job, and nobody else sees theirs.
+/// A job with `exclusive: topo` gets blocks without other jobs, which no other job gets.
 #[test]
 fn a_job_that_shares_no_block_has_all_of_its_own() {
     let topology = "- topology: racks\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      \
@@ -138,7 +138,7 @@ fn a_job_that_shares_no_block_has_all_of_its_own() {
     assert_eq!(lines, expected, "{}", said.err);
 }
 
-/// What lies at the edge of each rule, told line by line.
+/// The boundary cases of each rule, line by line.
 #[test]
 fn the_edges_of_the_rules_are_those_of_slurm() {
     let conf = |nodes: &str| format!("{nodes}\nPartitionName=p Nodes=ALL Default=YES\n");
@@ -275,7 +275,7 @@ fn a_check_says_whether_slurm_starts() {
     assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
 }
 
-/// A part of the decisions of a real Slurm, through the command.
+/// A sample of the decisions of a real Slurm, through the command.
 #[test]
 fn recorded_decisions_come_out_of_the_command() {
     for kind in ["torus3d", "block", "ring", "tree"] {

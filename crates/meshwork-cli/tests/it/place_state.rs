@@ -1,4 +1,4 @@
-//! `meshwork place --state`: one process at a time, and nothing left of those that were killed.
+//! `meshwork place --state`: one process at a time, and no leftovers of killed processes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use crate::common::{Said, command, said};
 
 const ARGUMENTS: [&str; 5] = ["place", "--machine", "flat:8", "--state", "state.json"];
 
-/// Asks one line of a process of its own.
+/// Sends one line to a process of its own.
 fn ask(folder: &Path, state: &str, line: &str) -> Said {
     let arguments = [&ARGUMENTS[..4], &[state]].concat();
     let mut child = piped(&mut command(folder, &arguments));

@@ -1,4 +1,4 @@
-//! A sweep that is killed and run again gives what it would have given undisturbed.
+//! A sweep that is killed and run again gives the results of an uninterrupted one.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
         let kept = lines(&out);
         assert!(kept >= wanted, "{kept} runs are kept");
         was_interrupted |= kept < RUNS;
-        // What a kill in the middle of a line leaves.
+        // The torn line that a kill may leave.
         let torn = fs::OpenOptions::new().append(true).open(out.join("runs.jsonl"));
         std::io::Write::write_all(&mut torn.unwrap(), b"{\"key\":\"0a").unwrap();
         assert_eq!(run(&name, "1"), undisturbed, "after {kept} runs");

@@ -1,4 +1,4 @@
-//! `meshwork run --serve`, asked over real connections while it runs.
+//! `meshwork run --serve`, queried over real connections while it runs.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn the_page_fills_in_while_the_study_runs() {
     let recording = &machine["recording"];
     assert_eq!(recording["sites"][0]["sides"], serde_json::json!([16, 16]));
     assert_eq!(recording["until"], machine["time"]);
-    // So many have a site: those that run.
+    // Only running jobs have a site.
     let columns = recording["columns"].as_array().unwrap();
     let started = columns.iter().find(|column| column[0] == "site").unwrap();
     assert_eq!(started[2], machine["running"]);
@@ -49,7 +49,7 @@ fn the_last_state_is_the_whole_report_and_stays_where_it_is_to_stay() {
     assert!(head.lines().any(|line| line == tag), "{head}");
     let known = serving.get("/report.json", &format!("If-None-Match:{}\r\n", &tag[5..]));
     assert!(known.0.starts_with("HTTP/1.1 304") && known.1.is_empty(), "{known:?}");
-    // Every number of the summary stands in the plots.
+    // Every mean of the summary is in the plots.
     let data = serde_json::from_str::<Json>(&body).unwrap()["data"].to_string();
     let summary = fs::read_to_string(folder.path().join("out/summary.csv")).unwrap();
     let mut means = 0;
@@ -78,7 +78,7 @@ fn results_are_the_same_bytes_with_and_without_it() {
         let read = |of: &str| fs::read(folder.path().join(of).join(name)).unwrap();
         assert_eq!(read("with"), read("without"), "{name}");
     }
-    // Runs stand in the order in which they ended.
+    // Runs are stored in the order in which they ended.
     let runs = |of: &str| {
         let text = fs::read_to_string(folder.path().join(of).join("runs.jsonl")).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -126,7 +126,7 @@ fn the_report_of_a_folder_that_is_filling_fills() {
     let now = serving.once("/machine.json", |now| now["ended"] == true);
     assert_eq!((&now["done"], &now["failed"]), (&16.into(), &0.into()));
     assert_ne!(results(&serving.json("/report.json")), half);
-    // That it is collected meanwhile changes nothing of what is seen.
+    // Collecting in the meantime does not change the page.
     let whole = results(&serving.json("/report.json"));
     assert_eq!(meshwork(folder.path(), &["collect", "S"]).status, Some(0));
     let version = now["version"].clone();

@@ -1,4 +1,4 @@
-//! A study that several processes share gives, once collected, the bytes of a study that one process ran.
+//! A study run by several processes gives, once collected, the bytes of a study run by one process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,7 @@ allocator = 'first_fit'
 ";
 const RUNS: usize = 36;
 
-/// Scenarios of which nobody knows beforehand how often they are run.
+/// Scenarios whose number of replications is not known in advance.
 const PRECISE: &str = "
 precision = 0.1
 min_replications = 3
@@ -67,7 +67,7 @@ fn shard(folder: &Path, shard: &str) -> Said {
     meshwork(folder, &["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1"])
 }
 
-/// All files of a folder of results that say what came of it, by name.
+/// The result files of a folder, by name.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -79,7 +79,7 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Fails with a word, and not with a megabyte.
+/// Compares two folders; a failure names the file and does not print its contents.
 fn assert_same(shared: &Path, local: &Path) {
     let (shared, local) = (results(shared), results(local));
     assert_eq!(shared.keys().collect::<Vec<_>>(), local.keys().collect::<Vec<_>>());
@@ -108,7 +108,7 @@ fn shards_give_the_bytes_of_one_process() {
         assert!(said.out.ends_with(" collected, 0 missing, 0 failed\n"), "{}", said.out);
         assert_same(&folder.join("shared"), &folder.join("local"));
         assert!(!folder.join("shared/runs").exists(), "segments are not needed any more");
-        // Once more is no harm, and a shard that is started again has nothing to do.
+        // Collecting again is harmless, and a shard that is started again has nothing to do.
         assert_eq!(collected(folder).out, said.out);
         let again = shard(folder, &format!("0/{of}"));
         assert_eq!(again.status, Some(0));
@@ -133,7 +133,7 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     let said = meshwork(folder, &["status", "shared"]);
     let begin = format!("shared: {} of 36 runs done, 0 running, ", number("done"));
     assert!(said.out.starts_with(&begin), "{}", said.out);
-    // Before anything is collected, and after.
+    // Before collecting, and after.
     for _ in 0..2 {
         let said = meshwork(folder, &["report", "shared", "--jobs", "0"]);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
@@ -148,14 +148,14 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
         assert!(said.out.contains("\nmissing: scenario "), "{}", said.out);
         assert!(!folder.join("shared/summary.csv").exists(), "no table of what is not whole");
     }
-    // One process does the rest: nothing that has ended is run again, and the bytes are the same.
+    // One process does the rest without repeating completed runs, and the bytes are the same.
     let said = meshwork(folder, &["run", "study.toml", "--out", "shared", "--quiet"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     assert_same(&folder.join("shared"), &folder.join("local"));
     assert!(!folder.join("shared/runs").exists());
 }
 
-/// One attempt, killed after so many of its runs; gives how many it had ended.
+/// Kills one attempt after `after` completed runs, and returns the number it completed.
 fn killed(folder: &Path, shard: &str, after: usize) -> usize {
     let arguments =
         ["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1", "--quiet"];
@@ -184,7 +184,7 @@ fn killed_shards_lose_nothing_that_ended() {
     local(folder);
     let ended = killed(folder, "0/2", 2) + killed(folder, "0/2", 1);
     assert!(ended >= 3, "{ended}");
-    // What a kill in the middle of a line leaves, and an attempt of which only the name is there.
+    // A torn line and an empty segment, as kills may leave them.
     let runs = folder.join("shared/runs");
     let torn = fs::read_dir(&runs).unwrap().flatten().next().unwrap().path();
     let mut text = fs::read(&torn).unwrap();
@@ -203,9 +203,9 @@ fn killed_shards_lose_nothing_that_ended() {
     assert!(!runs.exists(), "what was torn is of no use either");
 }
 
-/// The keys of the runs that stand whole in a segment.
+/// The keys of the complete runs in a segment.
 fn ended_in(segment: &Path) -> Vec<String> {
-    // The process that writes it may have given it its last name since it was found.
+    // The process that writes it may have renamed it in the meantime.
     let Ok(bytes) = fs::read(segment) else { return Vec::new() };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8(bytes[..whole].to_vec()).unwrap();
@@ -213,7 +213,7 @@ fn ended_in(segment: &Path) -> Vec<String> {
     lines.map(|line| line[8..40].to_owned()).collect()
 }
 
-/// The segments in the folder of runs that one of these processes writes, and the runs that ended in each.
+/// The segments written by these processes, with the keys of the completed runs.
 fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
     let found = fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten();
     let named = found.map(|segment| (segment.file_name().to_string_lossy().into_owned(), segment));
@@ -225,8 +225,8 @@ fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Waits until these processes have ended more than so many runs, or one of them is over, or, where an instant is
-/// given, until then. However fast or slow the machine is, something has ended after it and much is left.
+/// Waits until these processes have completed more than `runs`, one has exited, or `latest` has
+/// passed. On a machine of any speed, some runs are then completed and many are left.
 fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
     loop {
         let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();
@@ -238,7 +238,7 @@ fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Ins
     }
 }
 
-/// Processes of three shards, each killed at any instant of its life; some while a second copy runs.
+/// Kills processes of three shards at random instants, some beside a second copy.
 fn random_kills(kills: u64, replications: u64) {
     let text = STUDY.replace("replications = 3", &format!("replications = {replications}"));
     let text = text.replace("[50, 400, 1000]", "[50, 100, 200]");
@@ -246,7 +246,7 @@ fn random_kills(kills: u64, replications: u64) {
     let folder = folder.path();
     let mut chance = Stream::new(7, kills, "kills");
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    // How long an attempt takes until it writes: kills fall before that, after it, and at it.
+    // The time until an attempt writes: kills fall before, at, and after it.
     let mut first_word = Duration::from_millis(50);
     for kill in 0..kills {
         let shard = format!("{}/3", (chance.unit() * 3.0) as u64);
@@ -266,7 +266,7 @@ fn random_kills(kills: u64, replications: u64) {
         if chance.unit() < 0.1 {
             copies.push(start());
         }
-        // Every second kill is for what was written, the others for an instant.
+        // Every second kill waits for completed runs, the others for an instant.
         let wait = first_word.mul_f64(2.0 * chance.unit());
         let latest = (kill % 2 == 1).then(|| Instant::now() + wait);
         wait_for(folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
@@ -321,7 +321,7 @@ fn two_copies_of_a_shard_at_once_give_the_same() {
         command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap()
     };
     let mut copies = [copy("0/2"), copy("0/2"), copy("1/2"), copy("0/1")];
-    // Collected again and again meanwhile.
+    // Collected repeatedly in the meantime.
     while copies.iter_mut().any(|copy| copy.try_wait().unwrap().is_none()) {
         if folder.join("shared/experiment.toml").exists() {
             let said = collected(folder);
@@ -434,7 +434,7 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     let folder = begin(STUDY);
     let folder = folder.path();
     shard(folder, "0/1");
-    // What an attempt whose run failed has noted.
+    // The record of a failed run in a segment.
     let failed =
         "{\"failed\":{\"scenario\":0,\"replication\":1,\"message\":\"no disk\",\"at\":1.0}}\n";
     let runs = folder.join("shared/runs");
@@ -450,7 +450,7 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     assert_eq!(said.status, Some(1), "{}", said.out);
     assert!(said.out.contains("0 missing, 1 failed"), "{}", said.out);
     assert!(said.err.contains("replication 1 failed: no disk"), "{}", said.err);
-    // A run that failed is none that has ended, and none that is missing.
+    // A failed run is neither completed nor missing.
     let status = meshwork(folder, &["status", "shared"]);
     assert_eq!(status.status, Some(1), "{}", status.err);
     assert!(
@@ -458,7 +458,7 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
         "{}",
         status.out
     );
-    // It stays told, and is run again by whoever is asked to.
+    // It stays reported, and is run again on request.
     assert_eq!(collected(folder).err, said.err);
     assert_eq!(shard(folder, "0/1").status, Some(0));
     assert_eq!(collected(folder).status, Some(0));
@@ -509,7 +509,7 @@ fn wrong_requests_get_a_sentence() {
         assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
         assert!(said.err.starts_with(&format!("error: {sentence}")), "{arguments:?}: {}", said.err);
     }
-    // Another build of the program began it.
+    // The sweep was started by another build of the program.
     let asked = folder.join("shared/asked.toml");
     let text = fs::read_to_string(&asked).unwrap();
     let build = text.lines().find(|line| line.starts_with("build = ")).unwrap();
@@ -524,7 +524,7 @@ fn wrong_requests_get_a_sentence() {
         said.err
     );
     fs::write(&asked, &text).unwrap();
-    // A line in the middle of a segment that is none.
+    // A torn line in the middle of a segment.
     let segment =
         fs::read_dir(folder.join("shared/runs")).unwrap().flatten().next().unwrap().path();
     let text = fs::read_to_string(&segment).unwrap();
@@ -582,7 +582,7 @@ fn clocks_that_differ_are_told() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_keeps_what_ended() {
-    // A limit on the size of a file stands in for a disk: the segment may have so many kilobytes.
+    // A limit on file size, in kilobytes, stands in for a full disk.
     let folder = begin(STUDY);
     let folder = folder.path();
     let program = env!("CARGO_BIN_EXE_meshwork");

@@ -1,6 +1,5 @@
-//! All that may happen to a sweep on a real Slurm of three nodes on this computer.
-//!
-//! The gate installs one where it may; else the test says that it was skipped.
+//! The life of a sweep on a real Slurm of three nodes on this computer. CI installs Slurm if it
+//! can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::common::skip;
 use crate::common::slurm::{Slurm, Wanted, quiet};
 
-/// 60 runs; with how many jobs goes by the computer: see [`jobs`].
+/// 60 runs; the number of jobs depends on the computer: see [`jobs`].
 const STUDY: &str = "
 name = 'on-slurm'
 replications = 10
@@ -31,7 +30,7 @@ allocator = ['first_fit', 'frame_sliding']
 [compare]
 allocator = 'first_fit'
 ";
-/// Three nodes, and the seconds in which all has to have happened.
+/// Three nodes; `ALL` is the time limit of the whole test in seconds.
 const MACHINE: Wanted<'static> = Wanted {
     nodes: 3,
     conf: "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n",
@@ -40,8 +39,8 @@ const MACHINE: Wanted<'static> = Wanted {
 };
 const ALL: u64 = 170;
 
-/// With how many jobs a run takes so many seconds, in this build on this computer: a task can only be told to end in the
-/// middle of its runs if that takes longer than to tell it.
+/// The number of jobs with which a run takes `seconds`, in this build on this computer. A task can
+/// only be signalled in the middle of its runs if they take longer than the signal.
 fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     const FEW: u32 = 16_000;
     let study = STUDY.replace("replications = 10", "replications = 1");
@@ -54,7 +53,7 @@ fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     (f64::from(FEW) * (seconds / took).clamp(0.25, 16.0)) as u32
 }
 
-/// How far a sweep is, and who works on it.
+/// The progress of a sweep, and its running tasks.
 trait Sweeping {
     fn done(&self) -> u64;
     fn notes(&self) -> String;
@@ -62,7 +61,7 @@ trait Sweeping {
     fn is_idle(&self) -> bool;
 }
 
-/// A process that writes a segment, and the task that it is.
+/// A process that writes a segment, with its task.
 struct Writer {
     process: u32,
     job: String,
@@ -87,7 +86,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
     }
 
-    /// The processes that write segments now.
+    /// The processes that currently write segments.
     fn writers(&self) -> Vec<Writer> {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let writer = |name: String| {
@@ -108,7 +107,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// No task is waiting or running; what waits after a failure need not wait long.
+    /// Whether no task is pending or running; requeued tasks are released at once.
     fn is_idle(&self) -> bool {
         let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
         for line in said.out.lines() {
@@ -142,7 +141,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
         "8",
         "--mem",
         "200M",
-        // The shortest limit that Slurm knows: a task is told to end in the middle of its runs.
+        // Slurm's shortest limit: a task is told to end in the middle of its runs.
         "--time",
         "1m",
     ];
@@ -150,7 +149,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
     assert_eq!((submitted.status, submitted.err.as_str()), (Some(0), ""), "{}", submitted.out);
     assert!(submitted.out.contains("8 shards of 60 parts as jobs "), "split: {}", submitted.out);
 
-    // A task is killed, and another one, while they run.
+    // Two tasks are killed while they run.
     slurm.wait(ALL, "runs end", || slurm.done() >= 3);
     for _ in 0..2 {
         slurm.wait(ALL, "a task writes", || !slurm.writers().is_empty());
@@ -159,11 +158,11 @@ fn nothing_that_slurm_does_changes_a_byte() {
         }
         sleep(Duration::from_millis(300));
     }
-    // It is collected before its end.
+    // It is collected early.
     let early = slurm.meshwork(&["collect", "S"]);
     assert_eq!(early.status, Some(3), "{}{}", early.out, early.err);
 
-    // A node goes down while its tasks run: they start elsewhere, or again, while the first copies may still write.
+    // A node goes down while its tasks run: they restart, while the first copies may still write.
     slurm.wait(ALL, "a task writes", || !slurm.writers().is_empty() || slurm.is_idle());
     if let Some(writer) = slurm.writers().first() {
         let name = format!("nodename={}", writer.node);
@@ -171,8 +170,8 @@ fn nothing_that_slurm_does_changes_a_byte() {
         sleep(Duration::from_secs(1));
         slurm.ask("scontrol", &["update", &name, "state=resume"]);
     }
-    // Tasks are put back into the queue, until one was in the middle of its runs, and start again at once; a copy of the first run of
-    // one goes on beside it.
+    // Tasks are requeued until one was in the middle of its runs, and restart at once. A copy of
+    // the first run of one continues beside it.
     let mut copies = Vec::new();
     loop {
         slurm.wait(ALL, "a task writes", || !slurm.writers().is_empty() || slurm.is_idle());
@@ -212,7 +211,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
     let collected = slurm.meshwork(&["collect", "S"]);
     assert_eq!(collected.status, Some(3), "{}{}", collected.out, collected.err);
 
-    // What has not ended is submitted again, until nothing is left.
+    // Incomplete runs are submitted again until none is missing.
     for _ in 0..4 {
         let again = slurm.meshwork(&[&arguments[..], &["--missing"]].concat());
         assert_eq!(again.status, Some(0), "{}", again.err);

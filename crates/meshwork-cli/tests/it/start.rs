@@ -1,4 +1,4 @@
-//! What a newcomer begins with: `meshwork replay`, `new`, `schema` and `help`.
+//! Commands for beginners: `meshwork replay`, `new`, `schema` and `help`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 const KINDS: [&str; 5] = ["sweep", "log", "machine", "slurm", "paper"];
 
-/// The schema that the command prints, compiled.
+/// The printed schema, compiled.
 fn schema() -> (Schemas, SchemaIndex) {
     let said = meshwork(Path::new("."), &["schema"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
@@ -31,8 +31,7 @@ fn json(study: &str) -> Json {
     serde_json::to_value(table).unwrap()
 }
 
-/// Every study that there is: examples, blocks of the manual that are studies, figures of papers,
-/// and what `new` writes.
+/// All studies: examples, blocks of the manual, figures of papers, and output of `new`.
 fn all_studies() -> BTreeMap<String, String> {
     let mut studies_by_name = BTreeMap::new();
     for entry in fs::read_dir(examples()).unwrap() {
@@ -45,7 +44,7 @@ fn all_studies() -> BTreeMap<String, String> {
         let text = fs::read_to_string(&file).unwrap();
         for (i, block) in text.split("```toml\n").skip(1).enumerate() {
             let block = block.split("```").next().unwrap();
-            // Other blocks are parts of studies, other files, or name a strategy that a chapter adds.
+            // Other blocks are parts of studies or other files, or name a chapter's strategy.
             if block.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workload"))
                 && Study::parse("a.toml", block, "".as_ref(), &[]).and_then(|s| expand(&s)).is_ok()
             {
@@ -67,7 +66,7 @@ fn all_studies() -> BTreeMap<String, String> {
     studies_by_name
 }
 
-/// Every chapter and page below a folder.
+/// Every Markdown file below a folder.
 fn markdown(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -190,7 +189,7 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
     }
     let results = folder.path().join("lublin-replay");
     assert!(results.join("report.html").is_file());
-    // The same again is a look at what is there; the folder is one of an ordinary study.
+    // A repetition reads the stored runs; the folder is that of an ordinary study.
     let again = meshwork(folder.path(), &["replay", "lublin.swf.gz"]);
     assert_eq!((again.status, &again.out), (Some(0), &said.out));
     let run = meshwork(folder.path(), &["run", "lublin-replay/experiment.toml"]);

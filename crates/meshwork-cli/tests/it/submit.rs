@@ -1,4 +1,4 @@
-//! Scripts for engines, submitted to programs that stand in for theirs.
+//! Scripts for engines, submitted to programs that stand in for those of the engines.
 #![cfg(unix)]
 
 use std::fs;
@@ -26,7 +26,7 @@ metrics = ['wait']
 allocator = ['first_fit', 'frame_sliding']
 ";
 
-/// A folder with the study, and a folder of programs that write down how they were called.
+/// A folder with the study, and a folder for programs that record their calls.
 fn begin() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("study.toml"), STUDY).unwrap();
@@ -34,7 +34,7 @@ fn begin() -> tempfile::TempDir {
     folder
 }
 
-/// A program that answers this, and writes its arguments and its input into `calls`.
+/// Writes a program that prints `answer`, and records its arguments and input in `calls`.
 fn program(folder: &Path, name: &str, answer: &str) {
     let path = folder.join("bin").join(name);
     let calls = folder.join("calls");
@@ -126,7 +126,7 @@ fn every_engine_is_given_a_script_that_runs() {
             "{called}{input}"
         );
         assert!(called.contains(collect), "{called}");
-        // What the engine would do: in any order, and one task of it twice.
+        // The tasks in any order, and one of them twice, as an engine may run them.
         for index in [2, 0, 1, 0] {
             let task = Command::new("bash")
                 .arg(&script)
@@ -187,7 +187,7 @@ fn what_is_missing_is_dealt_again_and_long_arrays_are_split() {
         ]
     );
     assert!(called.contains("--dependency=afterany:5:5:5 "), "{called}");
-    // Task 1 of the array that begins with shard 3 is shard 4; and one task more.
+    // Task 1 of the array that begins with shard 3 is shard 4; and one task beyond.
     for (first, index) in [("3", "1"), ("6", "0")] {
         let mut task = Command::new("bash");
         task.arg(&script).arg(first).env("SLURM_ARRAY_TASK_ID", index);

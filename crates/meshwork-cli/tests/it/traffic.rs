@@ -33,7 +33,7 @@ fn one_object_for_each_load() {
         assert!(number("latency") >= number("network_latency"));
         assert!((number("hops") - 4.0).abs() < 0.2);
         assert_eq!(point["cycles"], 8000);
-        // Every flit goes through one router more than links.
+        // Every flit passes one more router than links.
         let flit_hops = number("accepted") * 64.0 * 8000.0 * (number("hops") + 1.0);
         assert!((number("flit_hops") / flit_hops - 1.0).abs() < 0.05);
     }
@@ -45,7 +45,7 @@ fn a_network_that_takes_too_much_memory_is_refused_with_the_estimate() {
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
     assert!(said.err.contains("takes about 11 GiB of memory"), "{}", said.err);
     assert!(said.err.contains("which is more than the 4 GiB of `--max-memory`"), "{}", said.err);
-    // Two at once are too many, one would do.
+    // Two networks at once exceed the limit, one does not.
     let small = "--topology mesh --dims 64,64 --loads 0.1,0.2 --cycles 100 --max-memory 6M";
     let said = traffic(&format!("{small} --threads 2"));
     assert_eq!(said.status, Some(2), "{}", said.err);

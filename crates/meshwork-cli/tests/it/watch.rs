@@ -1,4 +1,4 @@
-//! `meshwork watch`: its frames, and its manners on a terminal.
+//! `meshwork watch`: its frames, and its behaviour on a terminal.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -70,13 +70,13 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
     }
 }
 
-/// A terminal of its own, which is closed when it is dropped.
+/// A terminal of its own, closed when dropped.
 struct Terminal {
     socket: String,
 }
 
 impl Terminal {
-    /// A terminal in which a shell waits; `None` where there is no tmux.
+    /// Opens a terminal with a waiting shell; `None` without tmux.
     fn open(name: &str) -> Option<Terminal> {
         let terminal = Terminal { socket: format!("meshwork-test-{}-{name}", std::process::id()) };
         let shell =
@@ -98,7 +98,7 @@ impl Terminal {
         self.tmux(&[&["send-keys"], keys].concat()).unwrap();
     }
 
-    /// What stands on the screen as soon as this is so.
+    /// The screen, once it satisfies a condition.
     fn screen(&self, is_so: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {
@@ -150,7 +150,7 @@ fn on_a_terminal_it_is_played_paused_stepped_and_left_without_a_trace() {
     }
 }
 
-/// A command that watches, and writes down its number before it begins.
+/// A watching command that writes its process number to a file before it starts.
 fn watching(folder: &Path) -> String {
     let study = examples().join("load.toml").canonicalize().unwrap();
     format!(
@@ -169,7 +169,7 @@ fn is_playing(screen: &str) -> bool {
     screen.contains("8 events a second") && screen.contains("16 × 16 mesh")
 }
 
-/// Whether there is such a process, which has not ended and is only to be buried.
+/// Whether this process exists and is no zombie.
 fn lives(number: &str) -> bool {
     let said = Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
     let state = String::from_utf8(said.stdout).unwrap();
@@ -198,8 +198,7 @@ fn signals_end_it_and_the_terminal_is_as_it_was() {
 
 #[test]
 fn it_ends_with_its_terminal() {
-    // In a session of its own it gets no signal when the terminal closes: its input only comes to
-    // an end.
+    // In a session of its own it gets no signal when the terminal closes; its input only ends.
     for (name, before) in [("closed", "exec "), ("ended", "setsid -w ")] {
         let Some(terminal) = Terminal::open(name) else {
             skip("tools", "there is no tmux here, or it cannot open a terminal");

@@ -1,4 +1,4 @@
-//! Which jobs would have to move so that a place becomes free.
+//! Jobs that must move so that a place becomes free.
 
 use std::collections::BTreeSet;
 
@@ -12,54 +12,49 @@ use super::state::State;
 use crate::slurm::desk::{Desk, Told};
 use crate::slurm::topology::Structure;
 
-/// What a move costs.
+/// The cost of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// Each move the same.
+    /// One for each move.
     #[default]
     Moves,
     /// The nodes of the job.
     Nodes,
-    /// What its nodes have done since it started, which a restart would lose.
+    /// The node-seconds since its start, which a restart would lose.
     NodeSeconds,
 }
 
-/// A job goes from some nodes to others.
+/// A move of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// The job, by its place among the running ones.
+    /// The index of the job among the running ones.
     pub job: usize,
-    /// Where it was.
     pub from: NodeSet,
-    /// Where it goes: all of it is free by then.
+    /// The new nodes, all of which are free by then.
     pub to: NodeSet,
 }
 
-/// Moves, in their order, after which a place is free.
+/// Moves in order, after which a place is free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moves {
-    /// How the place is listed.
+    /// The name of the place in the lists.
     pub name: String,
-    /// Its nodes.
     pub nodes: NodeSet,
-    /// The moves.
     pub steps: Vec<Move>,
-    /// What they cost together.
+    /// The total cost.
     pub cost: i64,
 }
 
-/// What is to be made room for.
+/// The place to be freed.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
-    /// The partition; the default one where it is empty.
+    /// The partition; the default one if empty.
     pub partition: String,
-    /// The number of nodes.
     pub size: u32,
-    /// The sides of a box.
+    /// The sides of a box; `None` for any place of the size.
     pub sides: Option<[u32; 3]>,
-    /// Jobs that may not be moved.
+    /// Jobs that must not be moved.
     pub exempt: BTreeSet<String>,
-    /// What a move costs.
     pub cost: Cost,
 }
 
@@ -83,17 +78,21 @@ impl Target {
     }
 }
 
-/// The cheapest plans, at most so many: for every place of the target its jobs are moved, the largest first, to where
-/// the rule puts them on what is free by then outside of the place.
+/// The cheapest plans, at most `most`.
 ///
-/// It is exact over the places: each is either tried, or could only cost more than all that are given. The costs of a
-/// place are known before any of its jobs is moved, so the dear ones are never tried.
+/// For every place of the target its jobs are moved, the largest first, to where the rule puts them
+/// on the nodes that are free by then outside of the place.
+///
+/// The result is exact over the places: each is either tried, or could only cost more than all
+/// returned plans. The cost of a place is known before its jobs are moved, so expensive places are
+/// never tried.
 ///
 /// # Errors
 /// One sentence: the target is not listed, or all jobs in the way are exempt.
 ///
 /// # Complexity
-/// **O(a r)** set operations for *a* places and *r* running jobs, and the rule for each move that is tried.
+/// **O(a r)** set operations for *a* places and *r* running jobs, and the rule for each move that
+/// is tried.
 pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
     let site = state.machine.site(&target.partition);
     let all = places(site, target.size, target.sides);
@@ -157,7 +156,7 @@ pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>,
             break;
         }
         let (name, nodes) = &all[number];
-        // Places that are listed twice are one.
+        // A place that is listed twice counts once.
         if plans.iter().any(|plan| plan.nodes == *nodes) {
             continue;
         }
@@ -168,7 +167,7 @@ pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>,
     Ok(plans)
 }
 
-/// The moves that clear a place, if the rule finds all of its jobs another; the desk is left as it was.
+/// The moves that clear a place, or `None` if a job has no other place; the desk is left unchanged.
 fn clear(
     state: &State,
     desk: &mut Desk<usize>,
@@ -194,7 +193,7 @@ fn clear(
     is_cleared.then_some(steps)
 }
 
-/// Plans as one object.
+/// The plans as JSON.
 #[must_use]
 pub fn json(state: &State, plans: &[Moves]) -> Json {
     let hosts = &state.machine.reading.hosts;

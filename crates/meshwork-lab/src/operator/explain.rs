@@ -1,4 +1,4 @@
-//! Why a job waits, and what would let it start.
+//! The reason why a job waits, and events that would let it start.
 
 use std::collections::BTreeSet;
 
@@ -13,28 +13,28 @@ use super::state::{HeldBack, State};
 use crate::slurm::desk::Told;
 use crate::slurm::topology::{Structure, by};
 
-/// How many places are named.
+/// The maximum number of places reported.
 const NEAREST: usize = 3;
 
-/// Why a job waits.
+/// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is refused for ever, in Slurm's words.
+    /// It can never start, for Slurm's reason.
     Never(String),
-    /// Too few nodes are free, or one that it must have is not.
+    /// Too few nodes are free, or a required node is not.
     Nodes(String),
-    /// Enough nodes are free, but not as they would have to lie.
+    /// Enough nodes are free, but not in a suitable place.
     Shape(String),
-    /// Neither the machine nor other jobs hold it back: Slurm does not consider it.
+    /// Slurm does not consider it, for a reason other than the machine and other jobs.
     HeldBack(HeldBack),
-    /// It could start, but nodes are kept for jobs that come before it.
+    /// It could start, but nodes are reserved for jobs before it.
     Reserved,
-    /// It could start, and delays nobody: it has not been looked at yet.
+    /// It could start without delaying another job, but has not been considered yet.
     Turn,
 }
 
 impl Reason {
-    /// In one word.
+    /// The key in JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -48,43 +48,40 @@ impl Reason {
     }
 }
 
-/// A place of the size of a job, and what is in its way.
+/// A place of the size of a job, and the jobs in its way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
-    /// How the place is listed.
+    /// The name of the place in the lists.
     pub name: String,
-    /// Its nodes.
     pub nodes: NodeSet,
-    /// Who is in the way, by their places among the running jobs.
+    /// Indices of the running jobs that must end.
     pub jobs: Vec<usize>,
-    /// Nodes of it that are down.
+    /// The number of its nodes that are down.
     pub down: u32,
-    /// When the last of them ends by its limit; none if one has no limit.
+    /// The last end of these jobs by their limits; `None` if one has no limit.
     pub until: Option<Second>,
 }
 
-/// What is to be said of a waiting job.
+/// The explanation of a waiting job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// The job.
     pub stay: Stay,
-    /// The one reason that counts most.
+    /// The most important reason.
     pub reason: Reason,
-    /// How many nodes are free for it now.
+    /// The number of nodes free for it now.
     pub free: u32,
-    /// The nearest places.
     pub nearest: Vec<Near>,
-    /// The first start by limits, were it the first in the queue.
+    /// The first start by limits if it were first in the queue.
     pub alone: Option<(Second, NodeSet)>,
-    /// The first start by limits, behind those that come before it.
+    /// The first start by limits behind the jobs before it.
     pub planned: Option<(Second, NodeSet)>,
-    /// Running jobs each of whose ends would do, by their places.
+    /// Indices of running jobs, the end of any of which would let it start.
     pub ends: Vec<usize>,
-    /// Boxes that are not listed and would be free now, one for each shape.
+    /// Free boxes that are not listed, one for each shape.
     pub listings: Vec<(String, NodeSet)>,
 }
 
-/// Says why a job waits.
+/// Explains why a job waits.
 ///
 /// # Errors
 /// One sentence, if no such job waits.
@@ -134,7 +131,7 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
     }
     let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
     let mut near = places_by_distance(state, &stay.partition, size);
-    // Where places are listed, an end does only if it frees one of them.
+    // If places are listed, an end helps only if it frees one of them.
     let is_listed = matches!(site.structure, Structure::Torus3d(..) | Structure::Ring(..));
     let singles: BTreeSet<usize> = near
         .iter()
@@ -157,7 +154,7 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
     Ok(explained)
 }
 
-/// The places of a size, those with the fewest jobs in their way first, and of those the soonest.
+/// The places of a size, ordered by the number of jobs in the way, then by their end.
 fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
     let site = state.machine.site(partition);
     let mut all: Vec<Near> = Vec::new();
@@ -165,7 +162,7 @@ fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
         let mut jobs: Vec<usize> = (0..state.running.len())
             .filter(|&place| state.running[place].nodes.meets(&nodes))
             .collect();
-        // Of a block that is larger than the job, only so many have to end.
+        // In a block larger than the job, only as many jobs must end as its size requires.
         jobs.sort_by_key(|&place| (state.running[place].until.unwrap_or(Second::MAX), place));
         let mut free = nodes.clone();
         free.intersect(&site.up);
@@ -194,7 +191,7 @@ fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
     all
 }
 
-/// Boxes of a size that would be free now, were they listed: each listed shape turned, at any corner.
+/// The free boxes of a size that are not listed: rotations of listed shapes, at any corner.
 fn listings(
     state: &State,
     partition: &str,
@@ -246,7 +243,7 @@ fn listings(
 }
 
 impl Explained {
-    /// All of it as one object.
+    /// The explanation as JSON.
     #[must_use]
     pub fn json(&self, state: &State) -> Json {
         let hosts = &state.machine.reading.hosts;

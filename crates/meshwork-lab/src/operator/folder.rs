@@ -21,20 +21,19 @@ use crate::slurm::topology::{Topology, build};
 const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 const CONF: &str = "slurm.conf";
-/// What the quality says of the files beside it: the digest of each.
+/// The key of the file digests in `quality.json`.
 const DIGESTS: &str = "blake3";
-/// The topology, in the one form or the other.
+/// The topology file in its two formats.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
 /// The partitions of a machine, with their topologies.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// What the files say.
     pub reading: Reading,
-    /// The default partition, and those that have a name.
+    /// The named partitions; `default` is used for jobs without one.
     partitions: BTreeMap<String, Site>,
     default: Site,
-    /// The texts of the files, by the names under which a folder keeps them.
+    /// The texts of the files, by their names in the folder.
     texts: Vec<(PathBuf, String)>,
 }
 
@@ -65,7 +64,7 @@ impl Machine {
         Machine::of(reading, texts)
     }
 
-    /// A machine of files that were made: `topology.yaml`, and `slurm.conf` if there is one.
+    /// A machine of generated files: `topology.yaml`, and optionally `slurm.conf`.
     ///
     /// # Errors
     /// One sentence, if Slurm would not start with them.
@@ -92,7 +91,7 @@ impl Machine {
         for name in &names {
             partitions.insert(name.clone(), reading.site(Some(name))?);
         }
-        // Where no partition is the default, jobs name theirs; the first stands in for those that do not.
+        // Without a default partition, the first is used for jobs that name none.
         let default = match reading.site(None) {
             Ok(site) => site,
             Err(says) => match names.first() {
@@ -103,20 +102,20 @@ impl Machine {
         Ok(Machine { reading, partitions, default, texts })
     }
 
-    /// The partition of a name, or the default one where there is none of that name.
+    /// The partition of this name, or the default one if there is none.
     #[must_use]
     pub fn site(&self, partition: &str) -> &Site {
-        // A job may name several, of which it gets the first that has room.
+        // Of several requested partitions, the first is used.
         let first = partition.split(',').next().unwrap_or(partition);
         self.partitions.get(first).unwrap_or(&self.default)
     }
 
-    /// The texts of its files, by the names under which a folder keeps them.
+    /// The texts of its files, by their names in the folder.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
-    /// What its topology file says.
+    /// The text of its topology file.
     #[must_use]
     pub fn topology_text(&self) -> &str {
         self.texts()
@@ -124,27 +123,27 @@ impl Machine {
             .unwrap_or_default()
     }
 
-    /// What its `slurm.conf` says, if it has one.
+    /// The text of its `slurm.conf`, if it has one.
     #[must_use]
     pub fn conf_text(&self) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
     }
 
-    /// The value that its `slurm.conf` gives a key at last.
+    /// The last value of a key in its `slurm.conf`.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         let lines = conf::lines(self.conf_text()?);
         lines.iter().rev().find_map(|line| line.get(key)).map(str::to_owned)
     }
 
-    /// Whether a stay leaves some processors of its nodes to other jobs.
+    /// Whether a job leaves some processors of its nodes to other jobs.
     #[must_use]
     pub fn shares_nodes(&self, stay: &Stay) -> bool {
         let shares = !stay.whole_blocks && asked(stay).share.is_some();
         shares && !self.site(&stay.partition).is_exclusive
     }
 
-    /// The same machine with another topology of a name that it has, if Slurm would take it.
+    /// A copy with another topology of the same name; `None` if Slurm would not start with it.
     ///
     /// # Complexity
     /// That of building the topology, and **O(n)** for *n* nodes and each partition.
@@ -162,7 +161,7 @@ impl Machine {
         Some(machine)
     }
 
-    /// How many nodes there are on which jobs may run, in any of its partitions.
+    /// The number of nodes on which jobs may run, in any partition.
     #[must_use]
     pub fn nodes_up(&self) -> u32 {
         let mut up = NodeSet::empty(self.reading.hosts.count());
@@ -170,25 +169,24 @@ impl Machine {
         up.count()
     }
 
-    /// Takes nodes down: no job may start on them.
+    /// Takes nodes down, so that no job may start on them.
     pub fn take_down(&mut self, nodes: &NodeSet) {
         self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));
         self.default.up.subtract(nodes);
     }
 
-    /// Whether there is such a partition.
     #[must_use]
     pub fn has_partition(&self, partition: &str) -> bool {
         self.partitions.contains_key(partition) || self.reading.conf.is_none()
     }
 
-    /// The partitions of a machine, the default one alone where there is no `slurm.conf`.
+    /// The partitions; without a `slurm.conf` only the default one.
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
         let alone = self.partitions.is_empty().then_some(&self.default);
         self.partitions.values().chain(alone)
     }
 
-    /// The nodes of a list of hosts.
+    /// The nodes of a host list.
     ///
     /// # Errors
     /// One sentence: the list cannot be read, or names a node that the machine does not have.
@@ -202,7 +200,7 @@ impl Machine {
     }
 }
 
-/// What a stay asked for.
+/// The request of a job record.
 #[must_use]
 pub fn asked(stay: &Stay) -> Asked {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -227,9 +225,7 @@ pub fn asked(stay: &Stay) -> Asked {
     }
 }
 
-/// The digests of the files that an import has written into a folder, by their names.
-///
-/// `None` where nothing was imported.
+/// The digests of the files written by the last import, by name. `None` if nothing was imported.
 fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     let quality = read_text(&path.join(QUALITY)).ok()?;
     let quality: Json = serde_json::from_str(&quality).ok()?;
@@ -239,22 +235,18 @@ fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     Some(digests.into_iter().flatten().filter_map(digest).collect())
 }
 
-/// A machine with its history.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Where it is.
     pub path: PathBuf,
-    /// The machine.
     pub machine: Machine,
-    /// What happened on it.
     pub history: History,
 }
 
 impl Folder {
-    /// Writes a machine, its history and what is to be said of both into a folder, which is made if it is not there.
+    /// Writes a machine, its history and its quality into a folder, created if missing.
     ///
     /// # Errors
-    /// One sentence, if it cannot be written, or has something else in it.
+    /// One sentence, if it cannot be written, or contains other files.
     pub fn write(
         path: &Path,
         machine: &Machine,
@@ -295,7 +287,7 @@ impl Folder {
             let there = std::fs::read(path.join(&name)).ok();
             let now = digest(text.as_bytes());
             let before = there.map(|bytes| digest(&bytes)).filter(|before| *before != now);
-            // Imports of before have noted nothing.
+            // Older imports have recorded no digests.
             let noted = known.as_ref().filter(|known| !known.is_empty());
             if before
                 .is_some_and(|before| noted.is_some_and(|known| known.get(&name) != Some(&before)))
@@ -322,22 +314,22 @@ impl Folder {
             .iter()
             .filter(|own| !machine.texts.iter().any(|(name, _)| name == Path::new(own)))
         {
-            // The machine may have had its topology in the other form before.
+            // The topology may have been written in the other format before.
             let _ = std::fs::remove_file(path.join(other));
         }
         Ok(())
     }
 
-    /// Where its `slurm.conf` is, if it has one.
+    /// The path of its `slurm.conf`, if it has one.
     #[must_use]
     pub fn conf_path(&self) -> Option<PathBuf> {
         Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
-    /// Reads a folder that was written so.
+    /// Reads a folder written by [`Folder::write`].
     ///
     /// # Errors
-    /// One sentence, if it is no such folder or something in it cannot be read.
+    /// One sentence, if it is no such folder or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);

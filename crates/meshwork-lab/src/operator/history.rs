@@ -1,4 +1,4 @@
-//! What happened on a machine: who wanted which nodes when, and which nodes it got.
+//! The history of a machine: requests of jobs with their times, and the allocated nodes.
 
 use std::fmt::Write;
 
@@ -9,83 +9,81 @@ use crate::cell::{plain, written};
 /// Seconds since the beginning of 1970 in UTC.
 pub type Second = i64;
 
-/// One stay of a job in the queue and on the machine. A job that is queued again has one for each time.
+/// One scheduling attempt of a job. A requeued job has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
-    /// The name under which people know the job, as `1173_7`.
+    /// The job ID shown to users, such as `1173_7`.
     pub id: String,
-    /// Which stay of the job it is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Who submitted it.
     pub user: String,
-    /// Who is charged.
+    /// The charged account.
     pub account: String,
-    /// The partition.
     pub partition: String,
     /// The quality of service.
     pub qos: String,
-    /// How it ended, in one word of the scheduler.
+    /// The final state, in one word of the scheduler.
     pub state: String,
-    /// When it was submitted.
+    /// The time of submission.
     pub submit: Option<Second>,
-    /// When it might have started, but for the machine and for others.
+    /// The time from which it could start but for the machine and other jobs.
     pub eligible: Option<Second>,
-    /// When it started, if it did.
+    /// The time of its start, if it started.
     pub start: Option<Second>,
-    /// When it ended, if it did.
+    /// The time of its end, if it ended.
     pub end: Option<Second>,
-    /// The seconds after which it would have been stopped, if it has a limit.
+    /// The time limit in seconds, if it has one.
     pub limit: Option<Second>,
-    /// How many nodes it asked for.
+    /// The number of requested nodes.
     pub nodes: u32,
-    /// The nodes that it had, as a list of hosts; nothing if it had none.
+    /// The allocated nodes as a host list; empty if there are none.
     pub nodelist: String,
-    /// The processors that it had, on all of its nodes; 0 if it is not known.
+    /// The processors allocated on all nodes; 0 if unknown.
     pub processors: u32,
-    /// Whether it took nodes whole.
+    /// Whether it was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether no other job might run in its blocks.
+    /// Whether its blocks were exclusive.
     pub whole_blocks: bool,
-    /// The size of the parts that might lie apart.
+    /// The segment size: the number of nodes that must be placed together.
     pub segment: Option<u32>,
-    /// Whether each part had blocks of its own.
+    /// Whether each segment had blocks of its own.
     pub spread: bool,
-    /// Whether all parts lay in one aggregated block.
+    /// Whether all segments were in one aggregated block.
     pub consolidate: bool,
-    /// The most leaf switches that it might touch.
+    /// The maximum number of leaf switches.
     pub switches: Option<u32>,
-    /// Whether its nodes followed one another.
+    /// Whether its nodes were contiguous.
     pub contiguous: bool,
-    /// Nodes that it had to have.
+    /// The required nodes, as a host list.
     pub require: String,
-    /// Nodes that it must not have.
+    /// The excluded nodes, as a host list.
     pub exclude: String,
-    /// Its priority at last.
+    /// The last priority.
     pub priority: Option<i64>,
-    /// Which part of the scheduler started it.
+    /// The scheduler that started it.
     pub by: By,
-    /// Why it waited, as the scheduler keeps it.
+    /// The last reason of its wait, as recorded by the scheduler.
     pub reason: String,
-    /// Its requests that are not modelled, in the order of the list.
+    /// Requests that are not modelled, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
-    /// Where it stands in the file that it was read from.
+    /// The line in the file it was read from.
     pub line: usize,
 }
 
-/// Which part of the scheduler started a job.
+/// The scheduler that started a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// It is not known, or none did.
+    /// Unknown, or not started.
     #[default]
     Unknown,
-    /// The one that goes through the queue in the order of priority.
+    /// The main scheduler, which goes through the queue by priority.
     Main,
-    /// The one that lets jobs pass others where they delay none.
+    /// The backfill scheduler, which starts jobs early if they delay no other.
     Backfill,
 }
 
 impl By {
-    /// As it is written in a table.
+    /// The word in a table.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -97,35 +95,34 @@ impl By {
 }
 
 impl Stay {
-    /// Whether it had nodes, and for how long is known.
+    /// Whether it started and has a node list.
     #[must_use]
     pub fn ran(&self) -> bool {
         self.start.is_some() && !self.nodelist.is_empty()
     }
 
-    /// How long it waited for the machine and for others, if it started.
+    /// The seconds from `queued` to its start, if it started.
     #[must_use]
     pub fn wait(&self) -> Option<Second> {
         Some((self.start? - self.queued()?).max(0))
     }
 
-    /// Since when it could have started.
+    /// The time from which it could start.
     #[must_use]
     pub fn queued(&self) -> Option<Second> {
         self.eligible.or(self.submit)
     }
 
-    /// Whether it was refused at once: it has ended, and never started nor waited.
+    /// Whether it was refused at submission: failed without a start.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         self.state == "FAILED" && self.start.is_none()
     }
 }
 
-/// All stays, in the order of their submission.
+/// All records, in order of submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// The stays.
     pub stays: Vec<Stay>,
 }
 
@@ -162,13 +159,13 @@ const COLUMNS: [&str; 28] = [
 ];
 
 impl History {
-    /// How many jobs there are, each counted once.
+    /// The number of jobs, each counted once.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.stays.iter().filter(|stay| stay.attempt == 1).count()
     }
 
-    /// The first and the last second of which it says anything.
+    /// The first and the last second in the history.
     #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
         let times = |stay: &Stay| [stay.submit, stay.eligible, stay.start, stay.end];
@@ -177,10 +174,10 @@ impl History {
         Some((first, last))
     }
 
-    /// As a table of comma-separated values, one line for each stay.
+    /// The history as CSV, one line per record.
     ///
     /// # Complexity
-    /// **O(n)** for *n* stays.
+    /// **O(n)** for *n* records.
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = COLUMNS.join(",");
@@ -221,10 +218,10 @@ impl History {
         text
     }
 
-    /// Reads such a table; columns that it does not have are empty, and their order is free.
+    /// Reads a history from CSV; missing columns are empty, and the order of columns is free.
     ///
     /// # Errors
-    /// With the file and the line: a cell that is no number, or a column that must be there and is not.
+    /// With the file and the line: a cell that is no number, or a missing required column.
     pub fn read(file: &str, text: &str) -> Result<History, Trouble> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let wrong = |line: usize, says: String| Trouble::at(file, line, says);
@@ -303,7 +300,7 @@ impl History {
     }
 }
 
-/// A cell, in quotes where it needs them, and the comma behind it.
+/// Appends a cell, quoted if needed, and a comma.
 fn cell(table: &mut String, text: &str) {
     let text = written(text);
     if text.contains([',', '"', '\n', '\r']) {

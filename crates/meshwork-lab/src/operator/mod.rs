@@ -1,12 +1,14 @@
-//! Questions of those who operate a machine, answered from its own history.
+//! Questions of operators, answered from the history of their own machine.
 //!
-//! [`sacct`] reads what Slurm remembers, [`kueue`] what Kueue does, [`swf`] a log without nodes, and [`history`] is what all readers make of it; [`quality`] says how far it can
-//! be relied on, [`unmodelled`] what it has that no replay knows, [`places`] whether nodes are a
-//! place that the machine's lists have. [`folder`] keeps a machine with its
-//! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, [`causes`] says what jobs wait for
-//! meanwhile, and [`fidelity`] holds it against the rule. [`compare`] lets it happen under several topologies, with [`paired`]
-//! intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room;
-//! an [`instant`] is that of a simulated run, or of a pool, whatever its allocator is.
+//! [`sacct`] reads Slurm's accounting records, [`kueue`] Kueue's workloads, [`swf`] a log without
+//! nodes; all of them produce a [`history`]. [`quality`] reports how reliable it is, [`unmodelled`]
+//! its features that a replay ignores, [`places`] whether nodes are a listed place of the machine.
+//! [`folder`] stores a machine with its history. [`plan`] is the plan of backfill, [`forecast`]
+//! replays a history, [`causes`] records what jobs wait for meanwhile, and [`fidelity`] compares
+//! recorded decisions with the rule. [`compare`] replays a history under several topologies, with
+//! [`paired`] intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`]
+//! is a machine at one instant, for which [`explain`] says why a job waits, and [`defrag`] which
+//! moves free a place; an [`instant`] is that of a simulated run or a pool with any allocator.
 
 pub mod causes;
 pub mod compare;
@@ -36,25 +38,23 @@ use std::path::Path;
 
 use crate::run::file::{FileError, MAX_RECORDS, bounded, read_whole};
 
-/// Something that is wrong with a file, in one sentence.
+/// A problem with a file, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The file.
     pub file: String,
-    /// The line, from 1; none for the file as a whole.
+    /// The line, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
-    /// What is wrong.
     pub says: String,
 }
 
 impl Trouble {
-    /// Something that is wrong with a line.
+    /// A problem with a line.
     #[must_use]
     pub fn at(file: &str, line: usize, says: impl Into<String>) -> Trouble {
         Trouble { file: file.to_owned(), line: Some(line), says: says.into() }
     }
 
-    /// Something that is wrong with a file as a whole.
+    /// A problem with a file as a whole.
     #[must_use]
     pub fn of(file: &str, says: impl Into<String>) -> Trouble {
         Trouble { file: file.to_owned(), line: None, says: says.into() }
@@ -68,7 +68,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The text of a file of at most [`MAX_RECORDS`] bytes, unpacked where it is packed by gzip.
+/// The text of a file of at most [`MAX_RECORDS`] bytes, decompressed if it is gzip.
 ///
 /// # Errors
 /// If it cannot be read, is longer, or is no text.

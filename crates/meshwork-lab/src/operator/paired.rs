@@ -1,14 +1,16 @@
-//! Differences between two courses of the same jobs, with their intervals.
+//! Differences between two replays of the same jobs, with their intervals.
 //!
-//! A job that waits long lets those behind it wait long, in both courses: so differences are taken job by job, and of
-//! jobs that followed one another as one batch.
+//! A long wait delays the jobs behind it in both replays, so differences are taken job by job, and
+//! consecutive jobs are grouped into batches.
 
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
 
-/// Into how many batches jobs are cut.
+/// The number of batches.
 pub const BATCHES: usize = 20;
 
-/// The means of values that follow one another, in as many batches of nearly equal length; of fewer values each is one.
+/// The means of consecutive values in [`BATCHES`] batches of nearly equal length.
+///
+/// If there are fewer values, each is a batch.
 ///
 /// ```
 /// use meshwork_lab::operator::paired::batches;
@@ -26,7 +28,7 @@ pub fn batches(values: &[f64]) -> Vec<f64> {
     (0..count).map(batch).collect()
 }
 
-/// The mean of values that follow one another, with its 95 % interval by batches.
+/// The mean of consecutive values, with its 95 % interval by batch means.
 ///
 /// # Complexity
 /// **O(n)** for *n* values.

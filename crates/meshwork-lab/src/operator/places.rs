@@ -1,4 +1,4 @@
-//! Whether nodes are a place that the lists of a machine have.
+//! Classification of node sets by the listed places of a machine.
 
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
@@ -6,25 +6,27 @@ use meshwork::topology::Node;
 use crate::slurm::site::Site;
 use crate::slurm::topology::{Structure, by};
 
-/// What some nodes are to the lists of a machine.
+/// The kind of place that a set of nodes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// One place of their size.
     One,
-    /// As many places of the size of a segment as there are segments.
+    /// One place of the segment size for each segment.
     Union,
     /// Neither.
     None,
 }
 
-/// Which kind of place the nodes of a job are.
+/// Classifies the nodes of a job.
 ///
-/// A place of a torus is a listed box, that of a ring so many nodes in succession, and that of blocks lies in one
-/// aggregated block of the smallest listed size that holds the job. A tree and a flat machine list no places: what
-/// lies in the partition is one. A single node is a place of rings, blocks and trees, whose rules are not asked for it.
+/// A place of a torus is a listed box, that of a ring a run of consecutive nodes, and that of
+/// blocks lies in one aggregated block of the smallest listed size that holds the job. Trees and
+/// flat machines list no places: any nodes of the partition are one. A single node is a place of
+/// rings, blocks and trees, whose rules are not used for it.
 ///
 /// # Complexity
-/// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes elsewhere.
+/// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes
+/// elsewhere.
 #[must_use]
 pub fn place_of(site: &Site, nodes: &NodeSet, segment: Option<u32>) -> Place {
     let count = nodes.count();
@@ -62,7 +64,7 @@ fn is_one(site: &Site, nodes: &NodeSet, count: u32) -> bool {
     }
 }
 
-/// Whether nodes fall apart into places of one size.
+/// Whether nodes are a disjoint union of places of one size.
 fn is_union(site: &Site, nodes: &NodeSet, size: u32) -> bool {
     match &site.structure {
         // Aggregated blocks of a size do not overlap.
@@ -76,7 +78,7 @@ fn is_union(site: &Site, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// The lowest node is in one of the places; which, is tried.
+/// Whether nodes partition into places, by trying each place that contains the lowest node.
 fn falls_apart(site: &Site, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -98,8 +100,10 @@ fn falls_apart(site: &Site, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size: boxes without holes, of these sides if they are given, runs of rings, and aggregated blocks that
-/// hold so many nodes, all of their nodes; with the name of each.
+/// All places of a size with their names: boxes, runs of rings, and aggregated blocks.
+///
+/// Boxes have no holes, and these sides if given. Aggregated blocks hold at least `size` nodes, and
+/// are returned whole.
 ///
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.
@@ -146,7 +150,7 @@ pub fn places(site: &Site, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, N
     found
 }
 
-/// The boxes of a size, all of whose nodes are among some.
+/// The boxes of a size within a set of nodes.
 fn boxes_within<'a>(
     site: &'a Site,
     nodes: &'a NodeSet,
@@ -172,14 +176,14 @@ fn boxes_within<'a>(
     }))
 }
 
-/// The runs of so many nodes of a ring.
+/// The runs of `length` consecutive nodes of a ring.
 fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
     let length = length as usize;
     let starts = if length <= ring.len() { ring.len() } else { 0 };
     (0..starts).map(move |start| (start..start + length).map(|at| ring[at % ring.len()]).collect())
 }
 
-/// The aggregated blocks of the smallest listed size that holds so many nodes.
+/// The aggregated blocks of the smallest listed size that holds `count` nodes.
 fn groups(site: &Site, count: u32) -> Vec<NodeSet> {
     let Structure::Block(blocks, _, base, levels) = &site.structure else { return Vec::new() };
     let needed = count.div_ceil((*base).max(1)).next_power_of_two().trailing_zeros();
@@ -204,7 +208,7 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// Of the nodes whose names have these numbers.
+    /// The place of the nodes with these numbers in their names.
     fn place(site: &Site, numbers: &[u32], segment: Option<u32>) -> Place {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

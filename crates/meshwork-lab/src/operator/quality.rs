@@ -1,4 +1,4 @@
-//! How far a history can be relied on: what it has, what it lacks, and what it shows of the lists.
+//! The reliability of a history: present and missing data, and the use of listed places.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,58 +15,57 @@ use super::sacct::Tally;
 use super::unmodelled::{self, Unmodelled};
 use crate::slurm::desk::Told;
 
-/// The most waits that are looked at for what they were for.
+/// The maximum number of waits examined for their cause.
 const MOST_WAITS: usize = 400;
 
-/// At how many instants of a wait that is looked at.
+/// The maximum number of instants examined per wait.
 const MOST_INSTANTS: u32 = 16;
 
-/// What is to be said of a history.
+/// The reliability of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// What was counted while it was read.
+    /// Counts made while reading.
     pub tally: Tally,
-    /// Jobs, each counted once.
+    /// The number of jobs, each counted once.
     pub jobs: usize,
-    /// Stays, a job counted as often as it was queued.
+    /// The number of records, one for each scheduling attempt.
     pub stays: usize,
-    /// How many ended how.
+    /// The number of records by final state.
     pub states: BTreeMap<String, usize>,
-    /// Jobs that were refused at once.
+    /// Jobs refused at submission.
     pub rejected: usize,
-    /// Jobs that were cancelled before they started.
+    /// Jobs cancelled before they started.
     pub cancelled_waiting: usize,
-    /// Stays with a list of nodes.
+    /// Records with a list of nodes.
     pub placed: usize,
-    /// Of those, how many had one place of the lists.
+    /// The number of those with one listed place.
     pub single: usize,
-    /// Of those, how many had a place for each segment.
+    /// The number of those with a place for each segment.
     pub unions: usize,
-    /// The first lists of nodes that are no place.
+    /// The first node lists that are no place.
     pub elsewhere: Vec<Trouble>,
-    /// Fields that records of jobs lack.
+    /// The number of records without a field, by field.
     pub missing: BTreeMap<&'static str, usize>,
-    /// Jobs that started later than they might have.
+    /// Jobs that waited.
     pub waited: usize,
-    /// Waits that were looked at, and those among them for which enough nodes were free at some time, but not as they
-    /// would have had to lie.
+    /// The number of waits examined, and of those with enough free nodes in no suitable place.
     pub shape: (usize, usize),
     /// The first and the last second.
     pub span: Option<(Second, Second)>,
-    /// Things of the site that are not modelled.
+    /// Features of the site that are not modelled.
     pub unmodelled: Vec<Unmodelled>,
-    /// What is to be said, one sentence each.
+    /// Warnings, one sentence each.
     pub warnings: Vec<Trouble>,
 }
 
 impl Quality {
-    /// How many lists of nodes are places.
+    /// The number of node lists that are places.
     #[must_use]
     pub fn placements(&self) -> usize {
         self.single + self.unions
     }
 
-    /// All of it as one object.
+    /// The result as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let tally = &self.tally;
@@ -99,11 +98,11 @@ impl Quality {
     }
 }
 
-/// Looks at a history beside its machine.
+/// Examines a history and its machine.
 ///
 /// # Complexity
-/// **O(n log n)** for *n* stays; each list of nodes is looked up once, and of at most 400 waits, evenly spread, it is
-/// looked at what they were for.
+/// **O(n log n)** for *n* records; each node list is looked up once, and at most 400 waits, evenly
+/// spread, are examined for their cause.
 #[must_use]
 pub fn of(
     file: &str,
@@ -198,8 +197,8 @@ impl Quality {
     }
 }
 
-/// How many waits are looked at, and for how many of them nodes were enough at some time and lay wrong. What Slurm
-/// keeps of its reasons does not say it, so the machine is looked at as it was at the ends that fell into a wait.
+/// The number of waits examined, and of those for shape at some time. Slurm's recorded reasons do
+/// not show this, so the state of the machine is examined at the ends within a wait.
 fn waits_for_shape(
     machine: &Machine,
     history: &History,
@@ -211,7 +210,7 @@ fn waits_for_shape(
         .collect();
     let step = waited.len().div_ceil(MOST_WAITS).max(1);
     let looked: Vec<usize> = waited.into_iter().step_by(step).collect();
-    // At one instant ends come first, then those who begin to wait, then starts.
+    // Order of events at one instant: ends, begins of waits, starts.
     let mut events: Vec<(Second, u8, usize)> = Vec::new();
     for (place, stay) in stays.iter().enumerate().filter(|(place, _)| nodes[*place].is_some()) {
         events.extend(stay.start.map(|start| (start, 2, place)));
@@ -250,7 +249,7 @@ fn waits_for_shape(
         }
         for &(_, _, place) in group.iter().filter(|(_, kind, _)| *kind == 2) {
             left.remove(&place);
-            // A job that ends in the second in which it starts has given its nodes back before.
+            // A job that ends in the second of its start has already released its nodes.
             if stays[place].end == stays[place].start {
                 continue;
             }

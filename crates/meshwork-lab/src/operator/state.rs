@@ -1,4 +1,4 @@
-//! A machine at one instant: who holds what until when, and who waits.
+//! A Slurm machine at one instant: running jobs with their limits, and the queue.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -18,34 +18,31 @@ use crate::slurm::hostlist;
 /// A job that holds nodes.
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// The job.
     pub stay: Stay,
-    /// What it holds.
     pub nodes: NodeSet,
-    /// Until when it may, by its limit; none if it has none.
+    /// The end by its time limit; `None` if it has none.
     pub until: Option<Second>,
 }
 
 /// A machine at one instant.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The machine; nodes that are down are none on which jobs may run.
+    /// The machine; no job may run on nodes that are down.
     pub machine: Machine,
-    /// The instant.
     pub now: Second,
-    /// Who holds nodes.
+    /// The running jobs.
     pub running: Vec<Holder>,
-    /// Who waits, the first first.
+    /// The waiting jobs, in queue order.
     pub waiting: Vec<Stay>,
     /// The clock by which times are shown.
     pub clock: Clock,
 }
 
 impl State {
-    /// A site at an instant of its history. Who starts at that second waits still.
+    /// The state of a site at an instant of its history. Jobs that start at that second still wait.
     ///
     /// # Errors
-    /// One sentence, if the history says nothing of that second.
+    /// One sentence, if the history does not cover that second.
     pub fn of_history(folder: Folder, now: Second) -> Result<State, String> {
         let Folder { path, machine, history } = folder;
         let span = history.span();
@@ -75,18 +72,19 @@ impl State {
         State::of(machine, now, running, waiting, Clock::utc())
     }
 
-    /// The second since which a job of a history waited, the last time that it did.
+    /// The second from which the last attempt of a job in a history waited.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(Stay::queued)
     }
 
-    /// What `scontrol show job -o` and `scontrol show nodes -o` print. Where they print dates,
-    /// these are of a clock that is not named in them.
+    /// Reads the output of `scontrol show job -o` and `scontrol show nodes -o`.
+    ///
+    /// Dates in it do not name their time zone.
     ///
     /// # Errors
-    /// One sentence with the line: a record that is none of a job, a time that is none, or a node that the machine
-    /// does not have.
+    /// One sentence with the line: a record that is none of a job, an invalid time, or a node that
+    /// the machine does not have.
     pub fn of_scontrol(
         mut machine: Machine,
         jobs: &Path,
@@ -152,7 +150,7 @@ impl State {
                 exclude: text("ExcNodeList"),
                 priority: get("Priority").parse().ok(),
                 reason: match text("Reason").as_str() {
-                    // Slurm says so when it has looked at the job for the first time.
+                    // Slurm only says so after it has considered the job for the first time.
                     "None" if !text("Dependency").is_empty() => "Dependency".to_owned(),
                     reason => reason.replace('_', " "),
                 },
@@ -195,11 +193,13 @@ impl State {
         State::of(machine, now, running, waiting, clock).map_err(|says| format!("{file}, {says}"))
     }
 
-    /// What `meshwork place --slurm` answers to `show`: who holds which nodes, and nobody waits. Of several answers
-    /// the last counts. Nothing is known of times.
+    /// Reads the answers of `meshwork place --slurm` to `show`; of several the last counts.
+    ///
+    /// They have no waiting jobs and no times.
     ///
     /// # Errors
-    /// One sentence with the line: no answer tells who holds nodes, or it names a node that the machine does not have.
+    /// One sentence with the line: no answer lists holders, or it names a node that the machine
+    /// does not have.
     pub fn of_place(machine: Machine, answers: &Path) -> Result<State, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
@@ -263,7 +263,7 @@ impl State {
         Ok(State { machine, now, running, waiting, clock })
     }
 
-    /// A desk of a partition at which the running jobs hold their nodes, by their places among them.
+    /// A desk of a partition that holds the running jobs, by index.
     #[must_use]
     pub fn desk(&self, partition: &str) -> Desk<usize> {
         let mut desk = Desk::new(self.machine.site(partition).clone());
@@ -274,7 +274,9 @@ impl State {
     }
 
     /// Slurm's reason for not considering a waiting job, if it is neither the machine nor other
-    /// jobs. The reason that a history keeps of a job that has started is none of any instant.
+    /// jobs.
+    ///
+    /// The reason recorded for a started job is ignored, as it does not belong to an instant.
     #[must_use]
     pub fn held_back(&self, stay: &Stay) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
@@ -285,8 +287,10 @@ impl State {
         })
     }
 
-    /// When a waiting job starts by limits: were it the first, and behind those that come before it
-    /// and may start.
+    /// The first starts of a waiting job by limits.
+    ///
+    /// The first is as if it were first in the queue, the second behind the eligible jobs before
+    /// it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let own = &self.waiting[place];
@@ -308,18 +312,18 @@ impl State {
     }
 }
 
-/// A reason for which a job waits that is neither the machine nor other jobs.
+/// A reason to wait that is neither the machine nor other jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// Its kind: `held`, `dependency`, `begin_time`, `limit` or `other`.
+    /// The kind: `held`, `dependency`, `begin_time`, `limit` or `other`.
     pub kind: &'static str,
     /// Slurm's word for it.
     pub says: String,
 }
 
 impl HeldBack {
-    /// Reads a reason of Slurm; `None` if it is nodes or its turn for which a job waits. Reasons of
-    /// the machine are sentences, but for a few.
+    /// Reads Slurm's reason; `None` if the job waits for nodes or its turn. Reasons of the machine
+    /// are sentences, except for a few words.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
@@ -365,7 +369,7 @@ fn pairs(record: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// The nodes on which no job may start, by what `scontrol show nodes -o` prints.
+/// The nodes on which no job may start, from the output of `scontrol show nodes -o`.
 fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
     let text = read_text(path).map_err(|trouble| trouble.to_string())?;
     let mut down = Vec::new();
@@ -375,8 +379,8 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
         };
         let state = get("State");
-        // Nodes of a reservation are for its own jobs, those of the future are not there, and a
-        // star does not respond.
+        // Nodes of a reservation are for its own jobs, `FUTURE` nodes do not exist yet, and a star
+        // marks nodes that do not respond.
         if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "RESERVED", "FUTURE", "*"]
             .iter()
             .any(|word| state.contains(word))

@@ -1,15 +1,16 @@
-//! A history from a log in the Standard Workload Format: who wanted how many processors when, and no nodes.
+//! A history from a log in the Standard Workload Format: requests and times without nodes.
 
 use super::Trouble;
 use super::folder::Machine;
 use super::history::{History, Second, Stay};
 use super::sacct::{Form, LOSSES, Read};
 
-/// The fields of a line.
+/// The number of fields in a line.
 const FIELDS: usize = 18;
 
-/// Reads a log for a machine: processors become nodes, as many as hold them. Without nodes nothing can be said of
-/// places and decisions; waits can.
+/// Reads a log for a machine, converting processors to nodes.
+///
+/// Without node lists nothing is known of places and decisions, only of waits.
 ///
 /// ```
 /// # use std::path::Path;

@@ -1,4 +1,4 @@
-//! Sizes that a topology does not list, and what becomes of jobs that ask for them.
+//! Job sizes that a topology does not list, and the treatment of such jobs.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,20 @@ use super::history::Stay;
 use crate::slurm::site::Site;
 use crate::slurm::topology::Structure;
 
-/// What a user does whose job has a size that is not listed.
+/// The treatment of jobs of unlisted sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
-    /// Asks for the next larger size that is; Slurm refuses the job if there is none.
+    /// The next larger listed size is requested; Slurm refuses the job if there is none.
     #[default]
     RoundUp,
-    /// Asks for it all the same, and is refused.
+    /// The size is requested unchanged, and refused.
     Refuse,
 }
 
-/// The number of nodes for which a stay asks if sizes are rounded up: its own where that is listed, where nothing is
-/// listed, and where no larger size is. The size of a segment is never changed.
+/// The number of nodes of a job if sizes are rounded up.
+///
+/// It is the job's own if that is listed, if the topology lists no sizes, or if there is no larger
+/// size. Jobs with segments are not changed.
 ///
 /// # Complexity
 /// **O(p)** for *p* placements.
@@ -33,7 +35,7 @@ pub fn rounded_up(site: &Site, stay: &Stay) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// The stays of a history as their users would submit them on a machine.
+/// The records of a history as they would be submitted on a machine.
 #[must_use]
 pub fn submitted<'a>(machine: &Machine, stays: &'a [Stay], unlisted: Unlisted) -> Cow<'a, [Stay]> {
     let changes = |stay: &Stay| rounded_up(machine.site(&stay.partition), stay) != stay.nodes;
@@ -42,7 +44,7 @@ pub fn submitted<'a>(machine: &Machine, stays: &'a [Stay], unlisted: Unlisted) -
     }
     let submit = |stay: &Stay| {
         let nodes = rounded_up(machine.site(&stay.partition), stay);
-        // A job that shares nodes takes as many processors of each as before.
+        // A job that shares nodes takes the same processors of each node as before.
         let processors = match stay.nodes {
             0 => stay.processors,
             own => stay.processors.div_ceil(own) * nodes,

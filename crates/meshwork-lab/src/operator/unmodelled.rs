@@ -1,4 +1,4 @@
-//! Resources, limits and rules by which the jobs of a site went, and that no replay knows.
+//! Resources, limits and rules that affected the jobs of a site but are not modelled.
 
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
@@ -10,22 +10,19 @@ use crate::findings::number::{plural, significant};
 /// A request of a job beside nodes and processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
-    /// Generic resources.
     Gres,
-    /// Features of nodes.
+    /// Node features.
     Features,
-    /// Licences.
     Licences,
-    /// One of several partitions.
+    /// Alternative partitions.
     Partitions,
-    /// Nodes of a reservation.
     Reservation,
-    /// Components of different kinds.
+    /// Components of a heterogeneous job.
     Heterogeneous,
 }
 
 impl Beyond {
-    /// All of them, in the order in which they are shown.
+    /// All requests, in display order.
     pub const ALL: [Beyond; 6] = [
         Beyond::Gres,
         Beyond::Features,
@@ -35,7 +32,7 @@ impl Beyond {
         Beyond::Heterogeneous,
     ];
 
-    /// As it is written in a table.
+    /// The word in a table.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -60,21 +57,21 @@ impl Beyond {
     }
 }
 
-/// Something that is not modelled.
+/// A feature that is not modelled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmodelled {
-    /// Its key in results.
+    /// The key in results.
     pub key: &'static str,
-    /// A few words for it.
+    /// A short description.
     pub what: String,
-    /// How many stays it touches, where the history tells.
+    /// The number of affected records, if known.
     pub stays: Option<usize>,
     /// Their share of all node-seconds.
     pub share: Option<f64>,
 }
 
 impl Unmodelled {
-    /// All of it as one object.
+    /// The feature as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         json!({ "key": self.key, "what": self.what, "stays": self.stays, "node_seconds_share": self.share })
@@ -94,10 +91,10 @@ impl std::fmt::Display for Unmodelled {
     }
 }
 
-/// All that is not modelled of a machine with its history.
+/// All features of a machine and its history that are not modelled.
 ///
 /// # Complexity
-/// **O(n)** for *n* stays, and **O(p²)** sets for *p* partitions.
+/// **O(n)** for *n* records, and **O(p²)** sets for *p* partitions.
 #[must_use]
 pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
@@ -154,7 +151,7 @@ pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// The sentences that belong above results of a site: its doubts, and what is not modelled.
+/// The sentences above the results of a site: its doubts, and unmodelled features.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");

@@ -1,4 +1,4 @@
-//! What is needed of a `slurm.conf`: nodes, partitions, and the kind of a topology.conf.
+//! The part of a `slurm.conf` that is used: nodes, partitions, and the lines of a topology.conf.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,15 @@ use super::finding::{Fatal, Findings};
 use super::hostlist;
 use super::topology::Hosts;
 
-/// A line with its keys and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it begins, from 1.
+    /// The number of its first line, from 1.
     pub number: usize,
-    /// The keys and values, in their order.
     pub pairs: Vec<(String, String)>,
 }
 
 impl Line {
-    /// The value of a key, whatever its case.
+    /// The value of a key, case-insensitively; of several, the last.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));
@@ -26,8 +24,10 @@ impl Line {
     }
 }
 
-/// The lines of a file in the form of `slurm.conf`: comments begin with `#`, a backslash at the end goes on in the next
-/// line, values may stand in quotes. A word without `=` is a key without a value, or as after `Include` its value.
+/// The lines of a file in the format of `slurm.conf`.
+///
+/// Comments begin with `#`, a backslash at the end continues a line, and values may be quoted. A
+/// word without `=` is a key without a value, or the value of a preceding `Include`.
 ///
 /// ```
 /// use meshwork_lab::slurm::conf::lines;
@@ -56,7 +56,7 @@ pub fn lines(text: &str) -> Vec<Line> {
     lines.into_iter().map(line).filter(|line| !line.pairs.is_empty()).collect()
 }
 
-/// The line up to its comment; a `#` after a backslash is none.
+/// The line without its comment; `\#` does not start one.
 fn without_comment(line: &str) -> &str {
     let mut before = ' ';
     for (at, letter) in line.char_indices() {
@@ -93,61 +93,53 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name.
     pub name: String,
-    /// Its processors.
     pub processors: u32,
-    /// Its weight: lighter ones are taken first.
+    /// The weight; nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether jobs may run on it, as far as the file says.
+    /// Whether the file allows jobs on it.
     pub is_up: bool,
 }
 
-/// A partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Its name.
     pub name: String,
-    /// Where it is written.
+    /// The line number.
     pub line: usize,
-    /// Its nodes, by their numbers among the hosts.
+    /// The nodes, as indices into the hosts.
     pub nodes: NodeSet,
-    /// The first of its nodes that is none.
+    /// The first listed node that does not exist.
     pub unknown: Option<String>,
-    /// The topology that it asks for.
+    /// The name of the requested topology.
     pub topology: Option<String>,
-    /// The fewest nodes that a job of it asks for.
+    /// The minimum number of nodes of a job.
     pub least: u32,
-    /// The most.
+    /// The maximum number of nodes of a job.
     pub most: u32,
-    /// Whether jobs that name none go to it.
+    /// Whether jobs without a partition go to it.
     pub is_default: bool,
-    /// Whether all of its jobs take nodes whole.
+    /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
 }
 
-/// What is needed of a `slurm.conf`.
+/// The part of a `slurm.conf` that is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conf {
-    /// The nodes, in their order.
     pub nodes: Vec<Node>,
-    /// Their names.
     pub hosts: Hosts,
-    /// The partitions, in their order.
     pub partitions: Vec<Partition>,
 }
 
-/// The largest number of nodes that is read.
+/// The maximum number of nodes that is read.
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// Reads a file; `include` gives the text of another one that it includes.
+    /// Reads a file; `include` returns the text of an included file.
     ///
     /// # Errors
-    /// If Slurm would not start with it; what is wrong is among the findings then.
+    /// If Slurm would not start with it; the reason is then among the findings.
     pub fn read(
         text: &str,
         include: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -172,7 +164,7 @@ impl Conf {
                 _ => {}
             }
         }
-        // A partition may have nodes that are written below it.
+        // A partition may refer to nodes defined below it.
         reader.conf.hosts = Hosts::new(reader.conf.nodes.iter().map(|node| node.name.clone()));
         defaults.clear();
         for line in &all {
@@ -191,7 +183,7 @@ impl Conf {
     }
 }
 
-/// The deepest that files include one another.
+/// The maximum depth of includes.
 const DEEPEST: usize = 8;
 
 fn gather(
@@ -219,7 +211,7 @@ fn gather(
     Ok(())
 }
 
-/// A line with the defaults before its own values, so that its own count.
+/// Prepends the defaults to a line, so that its own values override them.
 fn with_defaults(line: &Line, defaults: &[(String, String)]) -> Line {
     let own = line.pairs.iter().cloned();
     Line { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
@@ -228,7 +220,7 @@ fn with_defaults(line: &Line, defaults: &[(String, String)]) -> Line {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// The lists of partitions that have been read, of which many may be the same: nodes, and a name that is none.
+    /// Parsed node lists of partitions, many of which may be equal: nodes, and a missing name.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut Findings,
 }
@@ -316,7 +308,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The nodes of a list, and the first name that is none.
+    /// The nodes of a list, and the first name that does not exist.
     fn listed(&mut self, list: &str) -> Result<(NodeSet, Option<String>), String> {
         let (mut nodes, mut unknown) = (NodeSet::empty(self.conf.hosts.count()), None);
         for item in hostlist::parts(list)? {

@@ -1,4 +1,4 @@
-//! A desk that hands out the nodes of a partition as its Slurm would.
+//! The allocator front end for a partition, which allocates nodes as its Slurm would.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use super::hostlist::names;
 use super::site::Site;
 use super::topology::Structure;
 
-/// What a job asks for.
+/// The request of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Counts and conditions; the listed nodes are those of `require`.
+    /// Counts and constraints; its listed nodes are replaced by `require`.
     pub wanted: Wanted,
-    /// Nodes that it must have, as a list of hosts.
+    /// Required nodes, as a host list.
     pub require: Option<String>,
-    /// Nodes that it must not have, as a list of hosts.
+    /// Excluded nodes, as a host list.
     pub exclude: Option<String>,
-    /// Whether its blocks must have no other job, and have none while it runs.
+    /// Whether its blocks are exclusive: without other jobs now and while it runs.
     pub whole_blocks: bool,
-    /// The processors that it takes of each node; `None` if it takes nodes whole.
+    /// Processors taken of each node; `None` for whole nodes.
     pub share: Option<u32>,
 }
 
-/// What a job is told.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// It has, or could have, these nodes.
+    /// The nodes it gets, or could get now.
     Nodes(NodeSet),
     /// It may start later.
     Wait(Wait, Message),
-    /// It is refused for ever, for this reason.
+    /// It can never start, for this reason.
     Never(String),
 }
 
@@ -39,27 +39,27 @@ pub enum Told {
 #[derive(Clone, Debug)]
 struct Held {
     nodes: NodeSet,
-    /// As of [`Asked`].
+    /// See `Asked::share`.
     share: Option<u32>,
     whole_blocks: bool,
 }
 
-/// Who holds which nodes of a partition.
+/// The allocations of a partition, by job.
 #[derive(Clone, Debug)]
 pub struct Desk<K: Ord> {
     site: Site,
     held: BTreeMap<K, Held>,
-    /// The processors of each node that are held.
+    /// The held processors of each node.
     used: Vec<u32>,
-    /// The nodes of which nobody holds any.
+    /// The nodes without any held processor.
     unused: NodeSet,
 }
 
-/// What is said of a host that there is not.
+/// Slurm's message for a host that does not exist.
 const INVALID_NAME: &str = "Invalid node name specified";
 
 impl<K: Ord + Clone> Desk<K> {
-    /// A desk at which nobody holds anything.
+    /// An empty desk.
     #[must_use]
     pub fn new(site: Site) -> Desk<K> {
         let count = site.hosts.count();
@@ -67,31 +67,31 @@ impl<K: Ord + Clone> Desk<K> {
         Desk { site, held: BTreeMap::new(), used, unused }
     }
 
-    /// The partition.
     #[must_use]
     pub fn site(&self) -> &Site {
         &self.site
     }
 
-    /// Whether somebody of this name holds nodes.
+    /// Whether a job of this name holds nodes.
     #[must_use]
     pub fn holds(&self, name: &K) -> bool {
         self.held.contains_key(name)
     }
 
-    /// Who holds which nodes.
+    /// The jobs with their nodes.
     pub fn held(&self) -> impl Iterator<Item = (&K, &NodeSet)> {
         self.held.iter().map(|(name, held)| (name, &held.nodes))
     }
 
-    /// How many nodes nobody has any of.
+    /// The number of usable nodes without any held processor.
     #[must_use]
     pub fn idle(&self) -> u32 {
         self.site.up.count_shared(&self.unused)
     }
 
-    /// How much of the lists of a torus is broken: for each box that is not wholly free its size, summed. It is the
-    /// number by which Slurm chooses between later starts, where it is told to.
+    /// The fragmentation of a torus: the summed sizes of all listed boxes that are not wholly free.
+    ///
+    /// Slurm can be configured to choose between later starts by it. `None` for other topologies.
     #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
@@ -100,7 +100,7 @@ impl<K: Ord + Clone> Desk<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// What a job would be told now; nothing changes.
+    /// The answer to a request, without allocating.
     ///
     /// # Complexity
     /// That of [`decide`].
@@ -109,7 +109,9 @@ impl<K: Ord + Clone> Desk<K> {
         self.ask_without(asked, None)
     }
 
-    /// As [`Desk::ask`], if these nodes are not to be given out now, though an empty machine would have them.
+    /// The answer to a request if the nodes in `kept` are unavailable now.
+    ///
+    /// They still count for whether the job could start on the empty machine.
     #[must_use]
     pub fn ask_without(&self, asked: &Asked, kept: Option<&NodeSet>) -> Told {
         let mut wanted = asked.wanted.clone();
@@ -132,7 +134,7 @@ impl<K: Ord + Clone> Desk<K> {
         }
     }
 
-    /// The nodes that [`Desk::ask_without`] would tell, if there are any: whether the job could ever start is not asked.
+    /// The nodes of [`Desk::ask_without`], without checking whether the job could ever start.
     ///
     /// # Complexity
     /// That of [`find`].
@@ -146,7 +148,7 @@ impl<K: Ord + Clone> Desk<K> {
         find(self.site.structure.rule(), &self.site.nodes, &wanted, &available)
     }
 
-    /// Gives a job the nodes that it would be told, if there are any.
+    /// Allocates the nodes of [`Desk::ask`] to a job, if there are any.
     pub fn allocate(&mut self, name: &K, asked: &Asked) -> Told {
         let told = self.ask(asked);
         if let Told::Nodes(nodes) = &told {
@@ -155,7 +157,7 @@ impl<K: Ord + Clone> Desk<K> {
         told
     }
 
-    /// Gives a job nodes that somebody else has chosen; what it held before is given back.
+    /// Allocates given nodes to a job, and releases those it held before.
     pub fn hold(&mut self, name: &K, asked: &Asked, nodes: NodeSet) {
         self.release(name);
         let share = self.share(asked);
@@ -166,7 +168,7 @@ impl<K: Ord + Clone> Desk<K> {
         self.held.insert(name.clone(), Held { nodes, share, whole_blocks: asked.whole_blocks });
     }
 
-    /// Takes back what somebody holds, and says how many nodes that were.
+    /// Releases the nodes of a job and returns their number; `None` if it holds none.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let held = self.held.remove(name)?;
         for node in held.nodes.iter() {
@@ -178,12 +180,12 @@ impl<K: Ord + Clone> Desk<K> {
         Some(held.nodes.count())
     }
 
-    /// A partition may give its nodes whole to all of its jobs.
+    /// The effective share: `None` if the partition or the request requires whole nodes.
     fn share(&self, asked: &Asked) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// How many processors of a node a job takes.
+    /// The processors of a node that a job takes.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }
@@ -197,7 +199,7 @@ impl<K: Ord + Clone> Desk<K> {
         Ok(Some(set))
     }
 
-    /// The nodes that a job may have now, and those that it might have on an empty machine.
+    /// The nodes available to a job now, and those available on the empty machine.
     fn available(&self, asked: &Asked, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {
@@ -216,7 +218,7 @@ impl<K: Ord + Clone> Desk<K> {
         }
         if let Some(excluded) = excluded {
             available.subtract(excluded);
-            // Slurm lets a job wait for a torus of whose nodes it excludes one.
+            // Slurm lets a job wait that excludes a node of a torus.
             if !matches!(self.site.structure, Structure::Torus3d(..)) {
                 whole.subtract(excluded);
             }

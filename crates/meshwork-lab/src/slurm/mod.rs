@@ -1,9 +1,9 @@
-//! A machine as its Slurm has it: topologies, nodes and partitions, read from the files of its operators.
+//! A machine managed by Slurm: topologies, nodes and partitions, read from its files.
 //!
-//! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does and refuses what it refuses, with its words;
-//! [`conf`] takes from a `slurm.conf` what is needed of it; [`site`] puts one partition of both together, and
-//! [`desk`] hands out its nodes by the rules of the model; [`check`] says all that is to be said of the files, and [`scenario`] makes
-//! a study's machine of them.
+//! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
+//! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
+//! both for one partition; [`desk`] allocates its nodes by the rules of the model; [`check`] lints
+//! the files, and [`scenario`] makes a study's machine of them.
 
 pub mod check;
 pub mod conf;

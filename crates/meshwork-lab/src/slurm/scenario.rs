@@ -1,4 +1,4 @@
-//! A partition as the machine and the allocator of a scenario.
+//! A Slurm partition as the machine and the allocator of a scenario.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,19 +14,22 @@ use super::site::{self, Reading, Site};
 use super::topology::{Kind, Structure, Topology};
 use crate::run::inputs::Files;
 
-/// The key under which a machine names its topology file, and the name of the allocator that goes by it.
+/// The key of a machine's topology file, and the name of the allocator based on it.
 const SLURM: &str = "slurm";
 
 /// The keys of such a machine.
 pub(crate) const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
 
-/// Puts the machine of `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` in its place, and the allocator by
-/// which its Slurm gives out nodes where the scenario names none, or names `slurm`. Other machines stay as they are.
+/// Replaces a machine defined by Slurm files with an ordinary one, and sets its allocator.
 ///
-/// A torus that is the whole partition, without holes, becomes a torus whose processors are its cells, so that
-/// strategies for grids can be compared; anything else becomes a flat machine. Jobs of sizes that no list has are
-/// refused, as Slurm does. Where jobs come from a table, the allocator knows the names by which they may require and
-/// exclude nodes and name partitions.
+/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`. The allocator is
+/// set to the one by which Slurm allocates nodes if the scenario names none, or names `slurm`.
+/// Other machines are left unchanged.
+///
+/// A torus without holes that is the whole partition becomes a torus whose processors are its
+/// cells, so that strategies for grids can be compared; any other topology becomes a flat machine.
+/// Jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table, the allocator knows
+/// the names by which they may require and exclude nodes and name partitions.
 ///
 /// # Errors
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.
@@ -82,9 +85,8 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The files of a machine, each noted as a companion of the study.
-///
-/// What a `slurm.conf` includes lies beside it.
+/// Reads the files of a machine, and records each as a companion of the study. Files included by a
+/// `slurm.conf` are relative to it.
 fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
@@ -113,14 +115,14 @@ fn names_slurm(allocator: &Value) -> bool {
     name == Some(SLURM)
 }
 
-/// Whether jobs come from a table, in which they may say more than a count.
+/// Whether jobs come from a table, which can have constraints.
 fn names_table(workload: Option<&Value>) -> bool {
     let name = workload.and_then(|workload| workload.get("name").or(Some(workload)));
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// By which names jobs call nodes and partitions. Of the other partitions those are there that have no nodes but those of
-/// this one, and its topology.
+/// Adds the names by which jobs refer to nodes and partitions. Other partitions are included if
+/// their nodes are a subset of this one's and their topology is the same.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -146,7 +148,7 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[
     }
 }
 
-/// The machine, the allocator by which its Slurm gives out nodes, and which node has which number.
+/// The machine, its allocator, and the nodes in the order of their numbers in the machine.
 fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
@@ -163,7 +165,7 @@ fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node
         allocator.insert("unlisted".to_owned(), "refuse".into());
         return (machine, allocator, order);
     }
-    // The nodes of the partition are those of the machine; others that are listed come behind them, and are never free.
+    // The nodes of the partition come first, then other listed nodes, which are never free.
     let mut order: Vec<Node> = site.whole.iter().collect();
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -236,7 +238,7 @@ fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node
     (machine, allocator, order)
 }
 
-/// Whether the nodes of the only torus are those of the partition, each in one cell.
+/// Whether the only torus has exactly the nodes of the partition, each in one cell.
 fn is_all_of(site: &Site, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();
@@ -245,7 +247,7 @@ fn is_all_of(site: &Site, anchors: &Anchors) -> bool {
     cells.len() == nodes.count() as usize && nodes == site.whole && !torus.entries().is_empty()
 }
 
-/// The places of the switches below a switch of the list.
+/// The indices of the switches below a switch of the list.
 fn children(listed: Option<&Topology>, place: usize) -> Vec<u32> {
     let Some(Kind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
         return Vec::new();
@@ -267,7 +269,7 @@ fn named(name: &str) -> Table {
 
 fn unit(key: &str, value: Value) -> Value {
     let mut table = Table::new();
-    // A unit without nodes is one that is never used.
+    // A unit without nodes is never used.
     if value.as_array().is_some_and(|list| !list.is_empty()) {
         table.insert(key.to_owned(), value);
     }

@@ -1,4 +1,4 @@
-//! One partition of a machine: its nodes, the topology that it asks for, and what Slurm would refuse of both.
+//! One partition of a machine: its nodes, its topology, and what Slurm would refuse of both.
 
 use std::path::Path;
 
@@ -11,12 +11,10 @@ use super::hostlist;
 use super::topology::{self, Hosts, Structure, Topology};
 use crate::run::file::{FileError, MAX_TEXT, read_whole};
 
-/// The texts of the files, with their names.
+/// The names of the files.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// The name of the topology file.
     pub topology: String,
-    /// The name of the `slurm.conf`, if there is one.
     pub conf: Option<String>,
 }
 
@@ -28,7 +26,7 @@ impl Files {
         format!("{}{conf}", self.topology)
     }
 
-    /// A finding as one sentence that begins with the file and the line, and what Slurm says beside it.
+    /// A finding as a sentence with file and line, followed by Slurm's message if it is fatal.
     #[must_use]
     pub fn sentence(&self, finding: &Finding) -> String {
         let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
@@ -36,7 +34,7 @@ impl Files {
         format!("{}{slurm}", self.place(finding))
     }
 
-    /// A finding as one sentence that begins with the file and the line.
+    /// A finding as a sentence with file and line.
     #[must_use]
     pub fn place(&self, finding: &Finding) -> String {
         let file = match finding.source {
@@ -48,23 +46,21 @@ impl Files {
     }
 }
 
-/// All that the files say, read and looked up.
+/// The parsed and validated content of the files.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The names of the files.
     pub files: Files,
-    /// What is to be said of them.
     pub findings: Findings,
-    /// The topologies, the default one first; none where Slurm would not start.
+    /// The topologies, the default one first; empty if Slurm would not start.
     pub topologies: Vec<(Topology, Structure)>,
-    /// The nodes.
     pub hosts: Hosts,
-    /// What `slurm.conf` says, if there is one.
+    /// `None` if there is no `slurm.conf`, or if it is invalid.
     pub conf: Option<Conf>,
 }
 
-/// Reads a topology file, and the `slurm.conf` beside it if one is given. What is wrong with them is among the
-/// findings; topologies are there only if nothing is fatal.
+/// Reads a topology file and optionally a `slurm.conf`.
+///
+/// Problems are among the findings; topologies are present only if no finding is fatal.
 ///
 /// # Errors
 /// One sentence, if a file cannot be read.
@@ -85,7 +81,7 @@ fn text(path: &Path) -> Result<String, String> {
     text.map_err(|error| error.to_string())
 }
 
-/// As [`read`], of texts.
+/// Reads files given as texts; see [`read`].
 pub fn read_texts(
     files: Files,
     topology: &str,
@@ -101,7 +97,7 @@ pub fn read_texts(
         Some(Ok(conf)) => Some(conf),
         None => None,
     };
-    // Whatever is fatal is among the findings.
+    // The error is among the findings.
     let _ = reading.build(topology);
     reading
 }
@@ -117,7 +113,7 @@ impl Reading {
             topology::from_yaml::read(text, &mut self.findings)?
         };
         self.warn_of_names(&topologies);
-        // The default one is the first to Slurm, and the others keep their order.
+        // Slurm puts the default topology first, and the others keep their order.
         if let Some(place) = topologies.iter().position(|topology| topology.is_default) {
             topologies[..=place].rotate_right(1);
         }
@@ -177,13 +173,13 @@ impl Reading {
         Ok(())
     }
 
-    /// The first thing for which Slurm would not start, as a sentence.
+    /// The first finding with which Slurm would not start, as a sentence.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
     }
 
-    /// The nodes that the topologies name, in the order of their names, each with the line where it is named first.
+    /// The nodes named by the topologies, sorted by name, each with the line of its first mention.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* nodes.
@@ -199,8 +195,9 @@ impl Reading {
         hosts
     }
 
-    /// One partition: the one of this name, else the default one, else the only one. Without a `slurm.conf` it has
-    /// all nodes and the default topology.
+    /// The partition of this name, else the default one, else the only one.
+    ///
+    /// Without a `slurm.conf` it has all nodes and the default topology.
     ///
     /// # Errors
     /// One sentence, if Slurm would not start, or there is no such partition.
@@ -298,16 +295,15 @@ impl Reading {
 pub struct Site {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// Their weights and processors.
+    /// Weights and processors of all nodes.
     pub nodes: Nodes,
-    /// Those of the partition.
+    /// The nodes of the partition.
     pub whole: NodeSet,
-    /// Those of them on which jobs may run.
+    /// The nodes of the partition on which jobs may run.
     pub up: NodeSet,
     /// The name of its topology.
     pub topology: String,
-    /// Its topology.
     pub structure: Structure,
-    /// Whether all of its jobs take nodes whole.
+    /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
 }

@@ -1,43 +1,40 @@
-//! YAML as Slurm reads it, with the line of everything.
+//! YAML as Slurm reads it, with line numbers.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// A value and where it stands.
+/// A value with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What it is.
     pub value: Value,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A text or a number; whether it is in quotes.
+    /// A text or a number, and whether it is quoted.
     Scalar(String, bool),
-    /// A list.
     List(Vec<Yaml>),
-    /// Keys with their lines and values, in their order.
+    /// Keys with their lines and values, in order.
     Map(Vec<(String, usize, Yaml)>),
 }
 
-/// Why a text is no YAML that Slurm reads.
+/// The reason why a text is not valid for Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The line.
     pub line: usize,
-    /// What is wrong.
+    /// The problem, in a sentence.
     pub says: String,
-    /// What Slurm logs.
+    /// Slurm's log messages.
     pub slurm: Vec<String>,
 }
 
-/// How deep values may lie in one another: far deeper than any topology.
+/// The maximum depth of nested values, far deeper than any topology.
 const DEEPEST: usize = 64;
 
 impl Yaml {
-    /// The value of a key; of several, that of the last.
+    /// The value of a key; of repeated keys, the last.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {
@@ -48,7 +45,7 @@ impl Yaml {
         }
     }
 
-    /// The elements of a list; anything else stands for a list of itself.
+    /// The elements of a list; another value counts as a list of itself.
     #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
@@ -57,13 +54,13 @@ impl Yaml {
         }
     }
 
-    /// Whether it is nothing at all: an empty value, `~` or `null`.
+    /// Whether the value is empty, `~` or `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// What it is, in a word.
+    /// The kind of value, for error messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
@@ -74,7 +71,7 @@ impl Yaml {
     }
 }
 
-/// What is being read: a list, or a mapping with the key whose value comes next.
+/// A collection being read: a list, or a mapping with the key whose value comes next.
 enum Open {
     List(usize, Vec<Yaml>),
     Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),
@@ -91,7 +88,7 @@ enum Open {
 /// ```
 ///
 /// # Errors
-/// What is wrong, and the line: no YAML, an alias, a key that is no text, or values too deep in one another.
+/// The problem with its line: invalid YAML, an alias, a key that is no text, or too deep nesting.
 pub fn read(text: &str) -> Result<Option<Yaml>, Unreadable> {
     let unreadable = |line: usize, says: String| {
         let failed = "error: Failed to load topology.yaml: Unable to convert Data type";
@@ -150,7 +147,7 @@ pub fn read(text: &str) -> Result<Option<Yaml>, Unreadable> {
     Ok(None)
 }
 
-/// What Slurm says last when it cannot read a topology.yaml.
+/// Slurm's last message if it cannot read a topology.yaml.
 pub(super) const FATAL: &str = "fatal: Failed to initialize topology plugin";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a program adds to the catalogue is known in every corner of the lab: windows of logs, studies of papers, tables.
+//! Additions to the catalogue are known throughout the lab: windows, studies of papers, tables.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::study::papers::{paper, studies};
 use meshwork_lab::{Options, Study, run};
 
-/// How many jobs have finished, doubled.
+/// A metric: twice the number of finished jobs.
 static TWICE: MetricEntry = MetricEntry {
     about: About {
         name: "twice",

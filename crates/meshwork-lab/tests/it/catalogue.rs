@@ -1,12 +1,11 @@
-//! Whatever names strategies, workloads and metrics takes the catalogue that it is given.
-//!
-//! Sources of the lab and of the command are read: the standard catalogue, and the lists that it is made of, may be named in
-//! one file of each, so that what a program adds from outside is known everywhere.
+//! Code that names strategies, workloads and metrics uses the catalogue that it is given. The
+//! sources of the lab and of the command are scanned: only a few files may name the standard
+//! catalogue and its lists, so that additions are known everywhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What reads the standard lists, and so knows nothing of what was added.
+/// Expressions that read the standard lists, and so miss additions.
 const STANDARD: [&str; 18] = [
     "Catalogue::standard",
     "catalogue()",
@@ -31,7 +30,7 @@ const STANDARD: [&str; 18] = [
 /// Functions of a family that look into its own list.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
-/// The files that may, and why.
+/// The files that may use them, with the reason.
 const MAY: [(&str, &str); 6] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
     ("meshwork-lab/src/trace/fit/mod.rs", "what is fitted to a log is a standard workload"),
@@ -66,10 +65,10 @@ fn code(text: &str) -> String {
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Families that are in no catalogue: topologies, machines by name, patterns of traffic, and the kinds of lists.
+/// Families outside the catalogue: topologies, machines, patterns of traffic, and kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
-/// What a piece of code reads of the standard lists.
+/// The uses of the standard lists in a piece of code.
 fn offences(code: &str) -> Vec<&'static str> {
     let is_word = |at: usize| {
         let before = code[..at].chars().next_back().unwrap_or(' ');

@@ -1,4 +1,4 @@
-//! How sure results are of themselves: logs that are replayed, windows of them, queues that grow, and builds that differ.
+//! The certainty of results: replayed logs, windows, growing queues, and differing builds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use meshwork_lab::run::Runs;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
-/// A log of a machine of 16 processors: so many jobs, at this load, from the instant 1000 on.
+/// Writes a log for 16 processors with `jobs` jobs at this load, from time 1000 on.
 fn log(folder: &Path, jobs: u32, load: f64) {
     let mut stream = Stream::new(1, 0, "log");
     let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);
@@ -68,14 +68,14 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
             difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
             "{difference:?}"
         );
-        // The same jobs meet the same luck: the difference is surer than either side.
+        // Both see the same random draws: the difference is more certain than either side.
         assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
         let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
         assert!(utilization.half_width.unwrap() > 0.0 && !utilization.excludes_zero());
         let notes = notes(folder.path(), &text, &found);
         assert!(notes.len() == 1 && notes[0].contains("nothing random differs"), "{notes:?}");
     }
-    // Nor does the page wait for replications that never come.
+    // The page does not expect replications that are not run.
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     finished(folder.path(), &format!("replications = 5\n{STUDY}"), &options);
@@ -104,7 +104,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
     let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
-    // Where any free processors will do, the choice among them changes nothing: `random` draws, but all is the same.
+    // If any free processors suffice, `random` draws, but all results are equal.
     assert_eq!(counts[0], 1);
     let wait = found.summary.rows[1].differences[0].metrics[0].1;
     assert!(wait.half_width.unwrap() > 0.0, "{wait:?}");
@@ -112,7 +112,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let found = finished(folder.path(), &shuffled, &Options::default());
     assert!(found.results.runs.iter().all(|runs| runs.len() == 4));
     assert_eq!(found.summary.rows[0].metrics[0].1.method, Some(Method::Replications));
-    // A page of the folder says the same as the run did.
+    // A page of the folder has the note of the run.
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].notes.iter().any(|note| note.contains("nothing random")));
 }
@@ -195,13 +195,13 @@ fn windows_of_a_log_are_its_replications() {
     let mean = by_hand.iter().sum::<f64>() / by_hand.len() as f64;
     assert!((difference.mean.unwrap() - mean).abs() < 1e-9);
     assert_eq!(difference.half_width, meshwork_lab::findings::statistics::half_width(&by_hand));
-    // Half overlapping, nearly twice as many windows are hardly surer.
+    // With half overlap, nearly twice as many windows give hardly more certainty.
     let stride =
         format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
     let more = finished(folder.path(), &stride, &Options::default());
     assert!(more.points[0].windows.as_ref().unwrap().count() >= 15);
     assert!(more.summary.rows[0].metrics[0].1.half_width.unwrap() > 0.4 * wait.half_width.unwrap());
-    // Nothing of it is run twice, and the page needs no log.
+    // No run is repeated, and the page needs no log.
     fs::remove_file(folder.path().join("log.csv")).unwrap();
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].tables[0].rows[0].len() == 3, "{:?}", report.sections[0].tables[0]);
@@ -209,11 +209,11 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// A log may begin with years before its machine was in use, or have weeks of maintenance.
+/// A log may have years before its machine was in use, or weeks of maintenance.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    // Jobs in the first, the fourth and the fifth of six windows of 10; what arrives at 60 ends the sixth.
+    // Jobs in windows 1, 4 and 5 of six windows of 10; the arrival at 60 ends the sixth.
     let jobs = "submit,runtime,nodes\n0,5,2\n4,5,2\n31,5,2\n45,5,2\n48,1,2\n60,5,2\n";
     fs::write(folder.path().join("log.csv"), jobs).unwrap();
     let text = format!("windows = {{ length = 10 }}\n{STUDY}");
@@ -228,7 +228,7 @@ fn windows_without_jobs_are_left_out_and_it_is_said() {
     let said = notes(folder.path(), &text, &found);
     let expected = "in 3 of 6 windows of log.csv no job arrives: they are left out";
     assert!(said.iter().any(|note| note == expected), "{said:?}");
-    // The page knows them without the log.
+    // The page knows the windows without the log.
     fs::remove_file(folder.path().join("log.csv")).unwrap();
     let report = Report::read(&out).unwrap();
     let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
@@ -351,7 +351,7 @@ fn runs_of_another_build_are_not_taken_and_that_is_said() {
     );
     assert_ne!(edited.results.runs[0].key(0), first.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 4);
-    // A page shows those of the build that ran last.
+    // A page shows the runs of the latest build.
     assert!(finished(folder.path(), STUDY, &with("a")).warnings.is_empty(), "nothing is run");
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].tables[0].rows.len() == 2);
@@ -384,7 +384,7 @@ fn the_study_in_a_folder_of_results_finds_its_log() {
     assert_eq!(again.name, "mine");
     let second = run(&again, &Options::default()).unwrap();
     assert_eq!(first.summary, second.summary);
-    // Also after everything was moved together.
+    // They are found even after all files were moved together.
     let moved = tempfile::tempdir().unwrap();
     for name in ["study", "results"] {
         fs::rename(folder.path().join(name), moved.path().join(name)).unwrap();

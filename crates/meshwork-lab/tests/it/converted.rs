@@ -1,5 +1,4 @@
-//! A log that was converted, and a study that reads the old one with the same parameters, have the
-//! same jobs.
+//! A converted log gives the jobs of the original log read with the same parameters.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use meshwork_lab::run::inputs::Files;
 use meshwork_lab::trace::convert;
 use proptest::prelude::*;
 
-/// The jobs that a study has of this log, on a machine of 16 processors.
+/// The jobs read from this log, on a machine of 16 processors.
 fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     let text = format!(
         "seed = {seed}
@@ -87,7 +86,7 @@ proptest! {
                 let expected = jobs(&old, &changes, seed);
                 prop_assert_eq!(&jobs(&new, "", seed), &expected);
                 prop_assert_eq!(done.jobs, expected.len() as u64);
-                // Once more without changes: nothing but the note differs.
+                // A conversion without changes only changes the note.
                 let again = folder.path().join("again.swf");
                 convert(&new, &again, &toml::Table::new(), seed).unwrap();
                 prop_assert_eq!(jobs(&again, "", seed), expected);

@@ -1,6 +1,5 @@
-//! The headline of each of thirty studies, as `headlines.toml` has it.
-//!
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-lab --test headlines` writes them anew; read each before it is kept.
+//! The headlines of thirty studies, compared with `headlines.toml`. `UPDATE_EXPECTED=1 cargo test
+//! -p meshwork-lab --test headlines` rewrites them; review each before committing it.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +8,7 @@ use meshwork_lab::report::Report;
 use meshwork_lab::{Options, Study, run};
 use toml::{Table, Value};
 
-/// What the studies have in common, unless they say otherwise.
+/// The settings common to the studies, unless overridden.
 const MODEL: &str = "
 replications = 4
 [machine]
@@ -29,7 +28,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The report of a study: the common one with more below it, or an example.
+/// The report of a study: the common one with additions, or an example.
 fn report(folder: &Path, table: &Table) -> Report {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (name, source) = match text(table, "example") {
@@ -44,7 +43,7 @@ fn report(folder: &Path, table: &Table) -> Report {
     Report::read(folder).unwrap()
 }
 
-/// Every number that stands before ` % below`, or in the interval of one.
+/// Every number before ` % below`, or in the interval of one.
 fn percentages_below(headline: &str) -> Vec<f64> {
     let mut found = Vec::new();
     for part in headline.split(" % below").filter(|part| !part.ends_with('.')) {
@@ -78,7 +77,7 @@ fn each_study_has_the_headline_that_it_must_have() {
             let line = |headline: &str| format!("name = \"{name}\"\nheadline = \"{headline}\"\n");
             updated = updated.replace(&line(expected), &line(headline));
         }
-        // The sentence that is shown is the one for what is chosen at first.
+        // The sentence shown is that of the initial selection.
         let figures = &report.sections[0].figures;
         for (key, value) in findings.first().map_or(&[][..], |finding| &finding.at) {
             let choices = figures.first().map_or(&[][..], |figure| &figure.choices);

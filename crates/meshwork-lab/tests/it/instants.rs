@@ -1,4 +1,5 @@
-//! Why something waits, and what would make room for it, under every allocator: against trying everything on small machines.
+//! Explanations of waits, and moves that free a place, against exhaustive search on small machines.
+//! All allocators are tested.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ const MACHINES: &[&str] = &[
     "topology = 'dragonfly', p = 2, a = 2, h = 1",
 ];
 
-/// A desk at which jobs of some sizes have come and gone, and the request that is asked about.
+/// A desk with running jobs of some sizes, and the request to explain.
 fn desks() -> Vec<(String, Desk, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
@@ -68,7 +69,7 @@ fn desks() -> Vec<(String, Desk, Request)> {
     all
 }
 
-/// What is known of an instant, with an end for each job.
+/// The state at an instant, with an end for each job.
 fn instant(desk: &Desk) -> Instant {
     let mut instant = Instant::of_desk(desk);
     for (place, holder) in instant.running.iter_mut().enumerate() {
@@ -77,7 +78,7 @@ fn instant(desk: &Desk) -> Instant {
     instant
 }
 
-/// The pool of a desk without what these jobs hold.
+/// The pool of a desk without the placements of these jobs.
 fn without(desk: &Desk, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(desk.pool().table()).unwrap();
     pool.restore(&desk.pool().snapshot()).unwrap();
@@ -92,7 +93,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether whatever an allocator gives is one block, and whether it misses none.
+/// Whether all placements of the allocator are single blocks, and which blocks it finds.
 fn entry(desk: &Desk) -> (bool, Finds) {
     let ahead = desk.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
@@ -133,7 +134,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         let would_do = |gone: &Vec<usize>| without(&desk, &instant, gone).can(&wanted).is_some();
         let ends: Vec<usize> = (0..count).filter(|&job| would_do(&vec![job])).collect();
         assert_eq!(explained.ends, ends, "{text}");
-        // The nearest places, and nobody in the way who need not go.
+        // The nearest places, with only those jobs in the way that must end.
         let until = |gone: &Vec<usize>| gone.iter().map(|&job| instant.running[job].until).max();
         let all = subsets(count);
         let first = all.iter().find(|gone| would_do(gone)).unwrap();
@@ -143,19 +144,19 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         assert!(nearest.iter().all(|near| would_do(&near.jobs)), "{text}");
         assert!(nearest.is_sorted_by_key(|near| (near.jobs.len(), near.until)), "{text}");
         if entry(&desk) == (true, Finds::SomeBlocks) {
-            // It may find more room when more have gone than lie on any block.
+            // Such an allocator may need more jobs to end than are on any block.
             assert!(nearest[0].jobs.len() >= soonest.len(), "{text}");
         } else {
             assert_eq!(nearest[0].jobs.len(), soonest.len(), "{text}");
             assert_eq!(nearest[0].until, until(soonest).flatten(), "{text}");
         }
-        // When, were it the first.
+        // The time of its start if it were first in the queue.
         let mut times: Vec<Time> = instant.running.iter().filter_map(|own| own.until).collect();
         times.sort();
         let ended = |at: &Time| {
             let mut ended: Vec<usize> = (0..count).collect();
             ended.retain(|&job| instant.running[job].until <= Some(*at));
-            // As they end.
+            // In the order of their ends.
             ended.sort_by_key(|&job| instant.running[job].until);
             would_do(&ended)
         };
@@ -166,7 +167,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
     assert_eq!(asked.len(), ALLOCATORS.len(), "{asked:?}");
 }
 
-/// Every block of these sides, in any order, on a machine: the obvious way.
+/// Every block of these sides in any order, by exhaustive search.
 fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     fn orders(rest: &[u32]) -> Vec<Vec<u32>> {
         if rest.is_empty() {
@@ -188,7 +189,7 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     all
 }
 
-/// The fewest moves that clear a block, each tried in turn.
+/// The number of moves of the cheapest cleared block, by exhaustive search.
 fn cheapest_by_hand(desk: &Desk, instant: &Instant, wanted: &Request) -> Option<usize> {
     let mut empty = Pool::read(desk.pool().table()).unwrap();
     let alone = empty.can(wanted)?;
@@ -222,7 +223,7 @@ fn cheapest_by_hand(desk: &Desk, instant: &Instant, wanted: &Request) -> Option<
     best
 }
 
-/// Whether there is room after these moves, each of which goes to what is free when its turn comes.
+/// Whether the request fits after these moves, each checked against the free nodes of its turn.
 fn room_after(
     desk: &Desk,
     instant: &Instant,
@@ -276,7 +277,7 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
             }
             (_, Finds::AnyNodes) => assert_eq!(fewest, None, "moves free no nodes: {text}"),
             _ => {
-                // Nobody does with fewer than have to go at all.
+                // No plan has fewer moves than the jobs that must leave.
                 let would_do =
                     |gone: &Vec<usize>| without(&desk, &instant, gone).can(&wanted).is_some();
                 let least =
@@ -294,7 +295,7 @@ fn exempt_jobs_stay_and_costs_count() {
     let text = "machine = { topology = 'mesh', dims = [4, 2] }\nallocator = 'first_fit'";
     let mut desk = Desk::new(Pool::read(&text.parse().unwrap()).unwrap());
     let mut ask = |operation| desk.answer(Question { at: None, operation }).unwrap();
-    // One node at 1,0 and two at 0,1: of 2 x 2 there is one free, and it is at 2,0.
+    // One node at 1,0 and two from 2,1 on are held: no block of 2 x 2 is free.
     for (name, base, dims) in [("a", [1, 0], [1, 1]), ("b", [2, 1], [2, 1])] {
         let blocks = vec![meshwork::pool::PlacedBlock { base: base.to_vec(), dims: dims.to_vec() }];
         ask(Operation::Adopt(Name::Text(name.to_owned()), blocks));

@@ -1,4 +1,4 @@
-//! A thousand kills, at any byte of any shard: nothing that ended is lost or doubled.
+//! A thousand kills, at any byte of any shard: no completed run is lost or duplicated.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use meshwork_lab::run::build;
 use meshwork_lab::sweep::{Shard, Work, collect, run_shard};
 use meshwork_lab::{Options, Study, run};
 
-/// 240 runs of some ten microseconds.
+/// 240 runs of about ten microseconds.
 const STUDY: &str = "
 replications = 60
 [machine]
@@ -54,7 +54,7 @@ fn segments(folder: &Path) -> BTreeSet<PathBuf> {
     found.map(|entry| entry.path()).collect()
 }
 
-/// The keys of the runs that stand whole in a file.
+/// The keys of the complete runs in a file.
 fn keys(file: &Path) -> Vec<String> {
     let bytes = fs::read(file).unwrap();
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
@@ -78,12 +78,12 @@ fn a_thousand_kills_lose_and_double_nothing() {
     for kill in 0..KILLS {
         let index = (chance.unit() * SHARDS as f64) as u64;
         let before = segments(&folder);
-        // Most attempts end one run, which the kill may then take: so all of them are kills in the middle. What is missing
-        // comes first, so nothing that has ended is counted here.
+        // Most attempts complete one run, which the kill may then remove, so that all kills are in
+        // the middle. Missing runs come first, so no completed run is counted here.
         attempt(&study, &folder, index, u64::from(chance.unit() < 0.9));
         let new: Vec<PathBuf> = segments(&folder).difference(&before).cloned().collect();
         let [segment] = &new[..] else { panic!("an attempt has one segment: {new:?}") };
-        // What a kill leaves: the name of an attempt that goes on, and its bytes up to any one.
+        // The leftovers of a kill: an unfinished attempt's name, and its bytes up to any position.
         let bytes = fs::read(segment).unwrap();
         let cut = (chance.unit() * (bytes.len() + 1) as f64) as usize;
         let part = PathBuf::from(format!("{}.part", segment.display()));

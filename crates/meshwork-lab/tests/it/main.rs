@@ -1,4 +1,4 @@
-//! Integration tests of the lab: one program, which is linked once.
+//! Integration tests of the lab, linked into one program.
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;

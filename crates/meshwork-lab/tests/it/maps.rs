@@ -1,4 +1,4 @@
-//! Which runs a page shows instant by instant, and what it says of those that it cannot show.
+//! The runs that a page shows instant by instant, and the notes on those it cannot show.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn chosen(runs: &[(u64, u64)]) -> Maps {
     Maps { runs: runs.to_vec(), ..Maps::default() }
 }
 
-/// Number of the scenario, number of the replication and title of what is shown.
+/// Scenario, replication and title of the runs shown.
 fn shown(report: &Report) -> Vec<(u64, u64, &str)> {
     let recordings = report.sections[0].recordings.iter();
     recordings.map(|one| (one.scenario, one.replication, one.title.as_str())).collect()

@@ -1,6 +1,5 @@
-//! The same start time for every job as other programs compute on the same logs.
-//!
-//! The logs and the tables are not part of the project; without them these tests say so and pass.
+//! Start times of every job compared with those of other programs on the same logs. The logs and
+//! the tables are not part of the project; without them these tests are skipped with a message.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -38,7 +37,6 @@ impl Inputs for Files {
     }
 }
 
-/// Start times by job number.
 #[derive(Default)]
 struct Starts(BTreeMap<u64, f64>);
 
@@ -72,7 +70,7 @@ fn replay(
     (outcome, starts.0)
 }
 
-/// What the reference gives for each job: its start.
+/// The start time of each job in the reference table.
 fn expected(table: &Path) -> BTreeMap<u64, f64> {
     lines(table)
         .lines()
@@ -89,8 +87,8 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
     outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
-/// One log under one policy, job by job and in its means: wait, turnaround, bounded slowdown,
-/// utilization and makespan.
+/// Compares one log under one scheduler, job by job and in its means. `means` are wait, turnaround,
+/// bounded slowdown, utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
     let files = (
         shared(&format!("traces/{log}.swf.gz")),

@@ -1,4 +1,4 @@
-//! The pages at the root of the repository, held to what they show.
+//! Tests of the pages at the root of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// What stands between a line that opens a block of code in this language and the line that closes
-/// it.
+/// The first fenced block of code in this language.
 fn block(text: &str, language: &str) -> String {
     let open = format!("```{language}");
     let lines = text.lines().skip_while(|line| *line != open).skip(1);
@@ -42,7 +41,7 @@ fn the_readme_counts_what_there_is() {
     }
 }
 
-/// Whoever reads the first screen of a page learns whether it is for them.
+/// The first screen of each page names what is simulated.
 #[test]
 fn the_front_pages_name_what_is_simulated() {
     for name in [

@@ -1,4 +1,4 @@
-//! The page of a folder: what stands in it is what the tables beside it say.
+//! The page of a folder, compared with the tables beside it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,18 +35,18 @@ fn read(folder: &Path) -> Report {
     Report::read(folder).unwrap()
 }
 
-/// What the page gives to its script, taken out of the page.
+/// The data that the page embeds for its script.
 fn embedded(html: &str) -> serde_json::Value {
     let begin = "<script id=\"report-data\" type=\"application/json\">";
     let text = html.split_once(begin).unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(text).unwrap()
 }
 
-/// The numbers of a table, by its keys and the title of the metric: the mean, the half width and the
-/// number of replications, in the words of the file.
+/// Mean, half-width and replications of each row, as written in the file. The key has the keys of
+/// the row and the title of the metric.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
-/// Reads one of the tables beside the page, whose measured columns these are.
+/// Reads one of the tables beside the page; the array names its measured columns.
 fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Numbers {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -106,7 +106,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
                     series[column][i].as_f64().map_or_else(String::new, |value| value.to_string())
                 };
                 let found = [number("mean"), number("half"), series["replications"][i].to_string()];
-                // Drawn in another way it is the same.
+                // Another view with the same point has the same numbers.
                 let before = numbers.insert((keys.clone(), metric.clone()), found.clone());
                 assert!(before.is_none_or(|before| before == found));
             }
@@ -115,7 +115,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// The views of a figure with what runs along the plot at first.
+/// The views of a figure with the initial key along the plot.
 fn unturned(figure: &Figure) -> Vec<&View> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
@@ -187,7 +187,7 @@ fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
         "{}",
         section.command
     );
-    // Without them, other runs are meant, and none of those is there.
+    // Without it, other runs are expected, none of which exists.
     fs::remove_file(folder.path().join(ASKED)).unwrap();
     let section = &read(folder.path()).sections[0];
     assert!(section.notes[0].starts_with("No run has ended yet"), "{:?}", section.notes);
@@ -206,10 +206,10 @@ fn a_log_is_known_by_its_digest() {
     run_in(&out, text, &[&setting]);
     let wait = |report: &Report| report.sections[0].tables[0].rows[0][1].text.clone();
     let before = wait(&read(&out));
-    // The file has gone: the page needs it no more.
+    // The page no longer needs the file.
     fs::remove_file(&log).unwrap();
     assert_eq!(wait(&read(&out)), before);
-    // A folder of a version that kept no digests: the runs themselves tell them.
+    // An older folder without digests: they are taken from the runs.
     fs::write(out.join("experiment.toml"), text.replace("'a'", &format!("'{}'", log.display())))
         .unwrap();
     fs::remove_file(out.join(ASKED)).unwrap();
@@ -259,7 +259,7 @@ fn failed_runs_are_told_and_the_others_shown() {
     );
     assert_eq!(section.failures, std::slice::from_ref(&sentence));
     let html = report.html();
-    // Words of a study are set as such.
+    // Backticks in a message become code in the page.
     let shown =
         sentence.replace("`nodes`", "<code>nodes</code>").replace("`two`", "<code>two</code>");
     assert!(html.contains("Runs that failed (1)") && html.contains(&shown));
@@ -270,7 +270,7 @@ fn failed_runs_are_told_and_the_others_shown() {
         section.facts[0].text,
         "1 of 2 runs, 2 scenarios, one replication of each; 1 failed"
     );
-    // When the log is mended and the study run again, nothing is left of it.
+    // After the log is repaired and the study run again, the failure is gone.
     fs::copy(at("good"), at("bad")).unwrap();
     assert!(run_in(&out, &text, &[]).failures.is_empty());
     assert!(read(&out).sections[0].failures.is_empty());
@@ -284,13 +284,13 @@ fn a_study_without_runs_says_so() {
     let page = read(folder.path()).html();
     assert!(page.contains("This study was left out: there is no log"));
     assert!(!page.contains("<table"));
-    // One that was stopped before its first run ended.
+    // A study that was stopped before its first run ended.
     let out = folder.path().join("stopped");
     run_in(&out, MODEL, &[]);
     let all = fs::read_to_string(out.join("runs.jsonl")).unwrap();
     fs::write(out.join("runs.jsonl"), "").unwrap();
     assert!(read(&out).html().contains("No run has ended yet"));
-    // And after its first.
+    // A study that was stopped after its first run.
     fs::write(out.join("runs.jsonl"), all.lines().next().unwrap().to_owned() + "\n").unwrap();
     let section = &read(&out).sections[0];
     assert_eq!(
@@ -298,7 +298,7 @@ fn a_study_without_runs_says_so() {
         ["2 runs are not here yet: the numbers below are of those that are."]
     );
     assert_eq!(section.tables.len(), 1);
-    // What has run is not forgotten because it could not be run again.
+    // Stored runs are kept even if they cannot be run again.
     leave_out(&study, &out, "there is no log").unwrap();
     assert_eq!(&read(&out).sections[0], section);
 }
@@ -318,7 +318,7 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
     let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.key.as_str()).collect();
-    // The last one is there for other keys along the plot, which leave another key to be chosen.
+    // The last choice is for views with another key along the plot, which leave a key to select.
     assert_eq!(keys, ["metric", "along", "scheduler", "workload.sizes.max"]);
     assert!(unturned(figure).iter().all(|view| view.at[2].is_some() && view.at[3].is_none()));
     let points = |view: &View| view.series.iter().map(|series| series.x.len()).sum::<usize>();
@@ -380,7 +380,7 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     {
         assert_eq!(page.matches(begin).count(), page.matches(end).count(), "{begin}");
     }
-    // Nothing is fetched: there is no address in the page but the name of SVG.
+    // Nothing is fetched: the only address in the page is the namespace of SVG.
     assert!(page.contains("default-src 'none'"));
     for fetch in ["src=\"", "<link rel=\"stylesheet\"", "@import", "url(h", "url(/", "url(\""] {
         assert!(!page.contains(fetch), "{fetch}");
@@ -389,7 +389,7 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
-/// Files for a paper need no browser: each is a drawing by itself, with the words and the marks of its figure.
+/// Figures are files of their own, with the words and marks of the page, made without a browser.
 #[test]
 fn figures_are_files_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -424,7 +424,7 @@ fn figures_are_files_of_their_own() {
     for word in ["Wait", "load", "first_fit", "best_fit"] {
         assert!(waits.contains(word), "{word}: {waits}");
     }
-    // Of the first allocator a mark for each load, and one in the legend.
+    // The first allocator has a mark for each load, and one in the legend.
     assert_eq!(waits.matches("<circle").count(), 4, "{waits}");
     assert_eq!(read(folder.path()).figure_files(), files, "the same folder gives the same bytes");
 }
@@ -477,14 +477,14 @@ fn a_folder_of_folders_is_one_page_by_paper() {
         overview.papers[0].claims.iter().map(|(_, _, verdict)| verdict.as_str()).collect();
     assert_eq!(verdicts, ["borne out", "not borne out", "not checkable"]);
     let html = report.html();
-    // Every count leads to the first of its claims, and no two sections have one title.
+    // Every count links to the first of its claims, and section titles are unique.
     let rsr = &overview.papers[0];
     for (section, claim, verdict) in &rsr.claims {
         let id = format!("{}-claim-{}", report.sections[*section].id, claim + 1);
         assert!(html.contains(&format!("href=\"#{id}\"")), "{verdict}");
         assert!(html.contains(&format!("<li id=\"{id}\">")), "{verdict}");
     }
-    // The contents say how the claims of each section fare.
+    // The contents list has the verdicts of each section.
     let contents =
         html.split_once("<nav class=\"contents\"").unwrap().1.split_once("</nav>").unwrap().0;
     assert_eq!(contents.matches("class=\"verdict not-checkable\"").count(), 2);
@@ -558,7 +558,7 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
     );
     assert!(finding.is_clear && finding.text.starts_with(&expected), "{}", finding.text);
     assert!(report.html().contains(&finding.text));
-    // Of a single replication of each nobody knows.
+    // A single replication each gives no certainty.
     let out = folder.path().join("two");
     run_in(&out, &text, &["workload.load=0.05", "replications=2", "measure.jobs=30"]);
     for finding in read(&out).sections.remove(0).findings {
@@ -583,7 +583,7 @@ fn any_number_of_allocators_stands_in_rows() {
     let view = &means.views[0];
     assert_eq!((view.style, view.sorted, view.x.names.len()), (Style::Rows, true, 11));
     assert!(view.colour.is_none() && view.panel.as_ref().unwrap().key == "scheduler");
-    // Differences never open on the baseline, which has none.
+    // The initial selection of differences is never the baseline, which has none.
     let load = differences.choices.iter().find(|choice| choice.key.label == "load").unwrap();
     assert_eq!((load.key.label.as_str(), load.key.key.as_str()), ("load", "workload.load"));
     assert_eq!(load.values, ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);

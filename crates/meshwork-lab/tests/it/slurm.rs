@@ -1,4 +1,4 @@
-//! The files of a Slurm: what is refused and what is overlooked, and where they are at hand, decisions of a real one.
+//! Slurm's configuration files: errors, silent problems, and recorded decisions of a real Slurm.
 
 use crate::skip::skip;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn reading(topology: &str, conf: &str) -> Reading {
 const CONF: &str =
     "NodeName=DEFAULT CPUs=2\nNodeName=n[0-63]\nPartitionName=all Nodes=ALL Default=YES\n";
 
-/// A torus with these lines in it, and whether Slurm starts; a part of what is said, and its line.
+/// A torus topology with these lines.
 fn torus(lines: &str) -> String {
     format!(
         "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        {}\n",
@@ -145,7 +145,7 @@ fn what_slurm_overlooks_is_warned_of() {
             found.says
         );
     }
-    // What is as it should be is not spoken of.
+    // Correct files have no findings.
     let sound = "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[0-63]\n        placements:\n          - dims: {x: 1, y: 1, z: 1}\n          - dims: {x: 2, y: 2, z: 2}\n          - dims: {x: 4, y: 4, z: 4}\n";
     let checked = check::of(reading(sound, CONF));
     assert_eq!(checked.findings(), Vec::<&meshwork_lab::slurm::finding::Finding>::new());
@@ -261,7 +261,7 @@ fn a_study_places_jobs_as_the_desk_does() {
         let file = folder.path().join("study.toml");
         let mut study = Study::parse(&file.display().to_string(), study, folder.path(), &[]);
         if !text.contains("x: 4, y: 4, z: 4") {
-            // Strategies for grids do not serve what is no grid.
+            // Strategies for grids do not serve other topologies.
             let flat = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n";
             study = Study::parse(&file.display().to_string(), flat, folder.path(), &[]);
         }
@@ -307,7 +307,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     let conf = format!("{CONF}PartitionName=small Nodes=n[8-15]\n");
     std::fs::write(folder.path().join("slurm.conf"), conf).unwrap();
     let topologies = [
-        // The nodes of the torus in an order that is not theirs.
+        // The nodes of the torus in an unusual order.
         "- topology: t\n  torus3d:\n    toruses:\n      - {name: p, dims: {x: 4, y: 4, z: 4}, nodes: 'n[32-63],n[0-31]', placements: [{dims: {x: 2, y: 2, z: 1}}, {dims: {x: 2, y: 2, z: 2}}]}\n",
         "- topology: t\n  block: {block_sizes: [8, 16], blocks: [{block: a, nodes: 'n[0-7]'}, {block: b, nodes: 'n[8-15]'}, {block: c, nodes: 'n[16-23]'}, {block: d, nodes: 'n[24-31]'}]}\n",
         "- topology: t\n  ring: {rings: [{ring: a, nodes: 'n[0-7]'}, {ring: b, nodes: 'n[15,14,13,12,11,10,9,8]'}]}\n",
@@ -369,7 +369,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                     ..Wanted::of(wants.nodes)
                 },
                 require: wants.require.clone(),
-                // A partition is all nodes but the others.
+                // The partition as an exclusion of all other nodes.
                 exclude: wants
                     .exclude
                     .clone()
@@ -394,7 +394,8 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
             assert_eq!(own, theirs, "{request}\n{text}");
             // Slurm lets a job wait that excludes nodes of a torus.
             let waits = matches!(told, Told::Wait(..)) && asked.exclude.is_some();
-            // Where no node that a list names is free, others do for whatever would never start on the empty machine.
+            // If no listed node is free, others serve requests that never start on the empty
+            // machine.
             let starts = matches!(told, Told::Nodes(_));
             if partition != Some("nobody") && !waits && !starts {
                 let never = matches!(told, Told::Never(_));
@@ -404,7 +405,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     }
 }
 
-/// Where decisions of a real Slurm are, if they are.
+/// The recorded decisions of a real Slurm, if available.
 fn recorded(kind: &str) -> Option<Json> {
     let shared: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement");
     let path = shared.join(format!("slurm-{kind}-cases.json"));

@@ -1,4 +1,4 @@
-//! Whole studies through the whole laboratory, with the real model.
+//! Tests of whole studies through the whole laboratory, with the real model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ fn replications_until_precise_are_the_same_after_an_interruption() {
 #[test]
 fn per_job_output_is_replayed_exactly() {
     let folder = tempfile::tempdir().unwrap();
-    // The workload ends by itself, so every job finishes.
+    // The workload is finite, so every job finishes.
     let text = "
 [machine]
 topology = 'mesh'
@@ -251,7 +251,7 @@ fn a_trace_of_outages_is_known_by_its_content() {
     assert!(metrics.metric("availability").unwrap().value.unwrap() < 0.8);
     let verdict = || check(&Catalogue::standard(), &out, 5, 1).unwrap().checked[0].verdict.clone();
     assert_eq!(verdict(), Verdict::Same);
-    // The same study again finds what is stored, and one with another trace does not.
+    // The same study finds the stored run, and one with another trace does not.
     let again = run(&study(), &options).unwrap();
     assert_eq!(first.results.runs[0].key(0), again.results.runs[0].key(0));
     fs::write(&trace, "node,down,up\n0,5,20\n").unwrap();

@@ -1,4 +1,4 @@
-//! When to use an entry, and what to read beside it: for authors of studies, not for the model.
+//! Advice on when to use an entry, and related pages: for authors of studies, not of the model.
 
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     text
 }
 
-/// Every entry of every kind is in it; a test sees to that.
+/// The advice for every entry of every kind; a test checks that none is missing.
 #[rustfmt::skip]
 const ADVICE: &[Advice] = &[
     of_kind("topology", &["mesh"],

@@ -1,6 +1,5 @@
-//! The example of an entry: a study, or a command, that is made from what the entry says of itself.
-//!
-//! So a new strategy has an example without a line written for it, and the tests run them all.
+//! The example of an entry: a study or a command, derived from the entry's own description. A new
+//! strategy thus gets an example without further work, and the tests run all of them.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Features, usual};
@@ -14,12 +13,11 @@ const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
-/// A study before it is written down.
+/// A study as separate sections, before it is written as TOML.
 struct Draft {
-    /// What it asks.
     description: String,
     machine: String,
-    /// Keys at the top, each a line.
+    /// Top-level keys, one per line.
     top: String,
     workload: String,
     metrics: String,
@@ -27,12 +25,12 @@ struct Draft {
     compare: Option<String>,
 }
 
-/// The text of the section.
+/// The text of the example section.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     let name = about.name;
     let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());
     if kind.word() == "traffic" {
-        // What goes from group to group needs some.
+        // `next_group` needs a machine with groups.
         let machine = if name == "next_group" {
             "--topology dragonfly --p 2 --routing ugal"
         } else {
@@ -55,7 +53,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String 
 }
 
 impl Draft {
-    /// Blocks beside scattered processors.
+    /// A comparison of block allocation with scattered processors.
     fn new() -> Draft {
         Draft {
             description: String::new(),
@@ -68,7 +66,7 @@ impl Draft {
         }
     }
 
-    /// What backfilling gains.
+    /// A comparison of FCFS with backfilling.
     fn of_schedulers() -> Draft {
         Draft {
             sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
@@ -91,7 +89,7 @@ impl Draft {
         )
     }
 
-    /// Compares an entry with a plainer one, or, where it is that itself, loads the machine more and more.
+    /// Compares an entry with a plainer one; if it is the plainer one, sweeps the load instead.
     fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
         let name = about.name;
         if name == plain {
@@ -130,7 +128,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
         "workload" => {
             let params: Vec<String> =
                 required(about).map(|p| format!("{} = {}\n", p.name, sample(p, name))).collect();
-            // Where nothing must be said, nothing but a small number of jobs is.
+            // Without a load among the parameters, only the number of jobs is limited.
             let more = if about.params.iter().any(|param| param.name == "load") {
                 "load = 0.5"
             } else {
@@ -138,7 +136,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             };
             Draft {
                 description: format!("what backfilling gains on these jobs: {name}"),
-                // Slices are those of a machine.
+                // Slices exist only on a machine that defines them.
                 machine: if name == "slices" { "\"tpu_v4\"" } else { MESH }.to_owned(),
                 workload: format!("name = \"{name}\"\n{}{more}", params.concat()),
                 ..Draft::of_schedulers()
@@ -206,7 +204,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
         "allocator" => {
             let served = entry(catalogue.allocators(), name);
             if served.serves.contains(&Wiring::FatTree) && !served.serves.contains(&Wiring::Mesh) {
-                // What it is worth to be near shows where messages are sent.
+                // Locality only matters if messages are sent.
                 return Draft {
                     machine: "{ topology = \"fat_tree\", arity = 4 }".to_owned(),
                     top: "network = \"hops\"\n".to_owned(),
@@ -294,12 +292,11 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Names as a list in TOML.
 fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// A small machine on which something works.
+/// A small machine that fits the given wirings and numbers of dimensions.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);
@@ -317,7 +314,7 @@ fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     }
 }
 
-/// An entry as a study names it: its name, or a table with whatever it must be given.
+/// An entry as written in a study: its name, or a table with its required parameters.
 fn component(about: &About, key: &str) -> String {
     let name = about.name;
     let params: Vec<String> =
@@ -332,7 +329,7 @@ fn required(about: &About) -> impl Iterator<Item = &Param> {
     about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required))
 }
 
-/// A value that suits a parameter, as TOML.
+/// A valid value of a parameter, as TOML.
 fn sample(param: &Param, of: &str) -> String {
     match (param.name, &param.kind) {
         ("path", _) if of == "table" => "\"shapes.csv\"".to_owned(),

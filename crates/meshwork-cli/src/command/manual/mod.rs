@@ -1,6 +1,5 @@
-//! `meshwork manual`: the pages of the manual that are made of the lists, and its pictures.
-//!
-//! The command is hidden: those who add a strategy run it, and a test sees to it that they did.
+//! `meshwork manual`: the generated pages and pictures of the manual. The command is hidden. It
+//! must be run after a strategy is added; a test checks that it was.
 
 mod advice;
 mod drawing;
@@ -20,10 +19,10 @@ use meshwork::registry::{About, DefaultValue, Kind, Lists, Param};
 use super::list::{KINDS, Listed, capabilities, words};
 use crate::output::{Ended, Stop, Verdict};
 
-/// The heading of the summary below which everything is written by this command.
+/// The heading of the summary below which this command writes everything.
 const PART: &str = "# Reference";
 
-/// Writes `reference/`, `img/` and the last part of `SUMMARY.md` into a folder that has the other parts.
+/// Writes `reference/`, `img/` and the last part of `SUMMARY.md` into the folder of the manual.
 pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     let summary = folder.join("SUMMARY.md");
     let shown = summary.display();
@@ -47,7 +46,7 @@ pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// The lines of the summary.
+/// The generated lines of `SUMMARY.md`.
 fn contents(catalogue: &Catalogue) -> String {
     let mut text = "- [All that there is](reference/README.md)\n\
          - [The keys of a study](reference/study.md)\n"
@@ -62,7 +61,7 @@ fn contents(catalogue: &Catalogue) -> String {
     text
 }
 
-/// Every page, by its place in the folder.
+/// All pages, with their paths in the folder.
 fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pages = vec![
         ("reference/README.md".to_owned(), everything(catalogue)),
@@ -82,12 +81,12 @@ fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     pages
 }
 
-/// The picture of an allocator.
+/// The picture of an allocator; `None` for other kinds.
 fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> {
     (kind.word() == "allocator").then(|| drawing::of(catalogue, about)).flatten()
 }
 
-/// A plural as a heading.
+/// The plural of a kind as a heading.
 fn title(kind: &Listed) -> String {
     let words = kind.plural().replace('_', " ");
     let mut letters = words.chars();
@@ -180,7 +179,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// A table of parameters; `up` leads from the page to the folder of the kinds.
+/// Appends a table of parameters; `up` is the relative path to the folder of the kinds.
 fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {
@@ -194,7 +193,7 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
                 let what = cell(&param.kind.to_string());
                 match KINDS.iter().find(|kind| std::ptr::eq(kind.family, family)) {
                     Some(kind) => format!("{what} ([list]({up}{}/README.md))", kind.plural()),
-                    // A family without pages of its own is told here.
+                    // The entries of a family without pages are listed here.
                     None => {
                         let word = |about: &&About| format!("`{}` ({})", about.name, about.summary);
                         let words: Vec<String> = (family.entries)().iter().map(word).collect();
@@ -213,7 +212,7 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
     }
 }
 
-/// A text in a cell of a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

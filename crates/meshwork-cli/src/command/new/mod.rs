@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// The file that the first line of a study names, by which editors check it.
+/// The first line of a study: the schema by which editors check it.
 const SCHEMA: &str = "#:schema study.schema.json\n";
 
-/// Writes the study, and says what to do with it. A file that is there stays as it is.
+/// Writes a new study and prints how to use it. An existing file is not overwritten.
 pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
     let text = format!("{SCHEMA}{}", template(arguments.from));
     let file = &arguments.file;

@@ -1,4 +1,4 @@
-//! `meshwork ops check`: what is to be said of the files of a machine.
+//! `meshwork ops check`: the findings on the files of a machine.
 
 use meshwork_lab::slurm::check::{self, Table};
 use meshwork_lab::slurm::finding::Level;
@@ -8,7 +8,6 @@ use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Says all that is to be said of the files of a machine.
 pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
     let checked = check::check(&arguments.file, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
     let verdict = if checked.starts() { Verdict::Done } else { Verdict::RunFailed };

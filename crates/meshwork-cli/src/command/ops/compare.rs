@@ -17,19 +17,19 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print, wrapped};
 
-/// Where the clean-up time comes from.
+/// The source of the clean-up time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
-    /// It was asked for.
+    /// Given on the command line.
     Given,
-    /// It fits the history best.
+    /// Fitted to the history.
     Fitted,
-    /// Nothing in the history shows it.
+    /// The history has no evidence of any.
     Unknown,
 }
 
 impl Cleanup {
-    /// Behind the number, in a sentence.
+    /// The words behind the number in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -39,8 +39,7 @@ impl Cleanup {
     }
 }
 
-/// Holds the rule against the history first: a site that is not modelled well enough is refused,
-/// unless that is wanted.
+/// Replays the history first; refuses a badly modelled site unless `--anyway` is given.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
     let found = fidelity::decisions(folder, &|done, all| meter.count(done, all));
@@ -57,7 +56,7 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// How jobs happen again, as the command line says it or the history shows it.
+/// The terms of the replay, from the command line or fitted to the history.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (Terms, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
@@ -79,7 +78,6 @@ pub(super) fn caveats(
     if caveats.is_empty() { Ok(()) } else { out.line("") }
 }
 
-/// Compares topologies.
 pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let is_first = arguments.baseline == "first";
@@ -158,7 +156,7 @@ fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<()
     print(out, &[Column::words("", titles)], &columns, &[])
 }
 
-/// A difference with its interval, and a star where that excludes 0.
+/// A difference with its interval, and a star if the interval excludes 0.
 pub(super) fn difference(interval: &Interval) -> String {
     let rounded = Rounded::new(interval.mean, interval.half_width).signed();
     let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));

@@ -1,4 +1,4 @@
-//! `meshwork ops fidelity`: whether the rule is the one by which a machine went.
+//! `meshwork ops fidelity`: how many recorded decisions equal those of the modelled rule.
 
 use meshwork_lab::findings::number::{Rounded, significant};
 use meshwork_lab::operator::fidelity::{self, Fidelity};
@@ -9,7 +9,7 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// The most decisions that are named where they differ.
+/// The maximum number of differing decisions listed.
 const MOST_NAMED: usize = 20;
 
 /// Replays the history of a site.

@@ -1,4 +1,4 @@
-//! `meshwork ops`: questions of those who operate a machine.
+//! `meshwork ops`: commands for operators of a machine.
 
 mod check;
 mod compare;
@@ -13,7 +13,6 @@ use meshwork::catalogue::Catalogue;
 use crate::args::ops::Ops;
 use crate::output::{Ended, Output};
 
-/// Answers one of them.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended {
     match asked {
         Ops::Check(arguments) => check::run(out, arguments),
@@ -26,7 +25,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
     }
 }
 
-/// Jobs of which one is enough: `job 39 or job 40`.
+/// Alternatives in words: `job 39 or job 40`.
 fn any_of(names: &[&str]) -> String {
     let jobs: Vec<String> = names.iter().map(|name| format!("job {name}")).collect();
     jobs.join(" or ")

@@ -14,17 +14,16 @@ use super::{any_of, instant};
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// What the command line names.
+/// The kinds of state accepted on the command line.
 enum Named {
-    /// A machine that Slurm manages.
+    /// A machine managed by Slurm.
     Slurm(Box<State>),
-    /// Any other.
+    /// A simulated run or a saved pool.
     Other(Instant),
 }
 
-/// The state that the command line names: a site at an instant, what scontrol prints, a run, or
-/// what a pool has saved. Of a site the instant is that since which a `job` has waited, if none is
-/// named.
+/// Reads the state: a site at an instant, output of scontrol, a run, or a saved pool. Without an
+/// instant, a site is read at the one since which `job` has waited.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -36,7 +35,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
-/// The second of a site's history that is meant.
+/// The requested second of a site's history.
 fn second(
     asked: &ops::State,
     clock: &Clock,
@@ -64,7 +63,7 @@ fn second(
     }
 }
 
-/// A machine that Slurm manages.
+/// Reads a machine managed by Slurm.
 fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
     let path = &asked.state;
     let clock = asked.time_zone.clone().unwrap_or_default();
@@ -88,7 +87,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
         return Err(Stop::Wrong(says));
     };
     let machine = Machine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
-    // Answers of `place` are lines of JSON, which no record of scontrol is.
+    // Answers of `place` are lines of JSON; records of scontrol never begin with a brace.
     let is_json = read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'));
     let state = match is_json {
         true if asked.nodes.is_some() => {
@@ -101,7 +100,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
     state.map_err(Stop::Wrong)
 }
 
-/// Says why a job waits.
+/// Explains why a job waits.
 pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
     let state = match read(catalogue, &asked.state, asked.job.as_deref())? {
         Named::Other(instant) => return instant::run_explain(out, &instant, asked),
@@ -199,7 +198,7 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
     Ok(())
 }
 
-/// Why Slurm does not consider a job, in its word and in a few of ours.
+/// The reason why Slurm does not consider a job: a short explanation, and Slurm's own word.
 fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",
@@ -211,7 +210,7 @@ fn held_back(own: &HeldBack) -> String {
     format!("{why} ({})", own.says)
 }
 
-/// What a move costs, by its word on the command line.
+/// The cost of a move, by its name on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
         "nodes" => Cost::Nodes,
@@ -220,7 +219,7 @@ pub(super) fn cost(word: &str) -> Cost {
     }
 }
 
-/// Says what would make room.
+/// Prints the moves after which a place of the shape is free.
 pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
     let state = match read(catalogue, &asked.state, None)? {
         Named::Other(instant) => return instant::run_defrag(out, &instant, asked),

@@ -1,4 +1,4 @@
-//! One line in, one line out: questions and answers of a desk as JSON.
+//! The JSON lines of `meshwork place`: requests and answers.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -14,13 +14,13 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
-/// The width of the drawing that `show` gives.
+/// The width in columns of the drawing returned by `show`.
 const WIDTH: usize = 80;
 
-/// What can be asked for.
+/// The operations, for error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"snapshot\" or \"restore\"";
 
-/// Why a line was not obeyed.
+/// The reason why a line was refused.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) id: Option<Json>,
@@ -32,7 +32,7 @@ impl Refusal {
         Refusal { id: None, sentence: sentence.into() }
     }
 
-    /// It as JSON, with the number of the line.
+    /// Writes it as JSON, with the number of the line.
     pub(super) fn write(self, line: u64, out: &mut String) {
         out.push('{');
         if let Some(id) = self.id {
@@ -42,11 +42,11 @@ impl Refusal {
     }
 }
 
-/// The keys of a line, in its order: there are few, and they are looked up once.
+/// The keys of a line in order; they are few, and each is looked up once.
 pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
-    /// The keys of a line, and its `id` if that may be one; `None` is a line that was too long.
+    /// Parses a line into its keys and a valid `id`; `None` is a line that was too long.
     pub(super) fn read(line: Option<&[u8]>) -> Result<(Asked, Option<Json>), Refusal> {
         let Some(line) = line else {
             return Err(Refusal::of(format!(
@@ -54,7 +54,7 @@ impl Asked {
             )));
         };
         if line.trim_ascii().is_empty() {
-            // Whoever wrote it may wait for an answer: a line without a word gets one too.
+            // The client may wait for an answer, so an empty line gets one too.
             return Err(Refusal::of(
                 "this line is empty, but must be an object, as in {\"op\":\"show\"}",
             ));
@@ -70,7 +70,7 @@ impl Asked {
         Ok((asked, id))
     }
 
-    /// Refuses a key that is not one of these.
+    /// Returns an error for a key that is not in `keys`.
     pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some((unknown, _)) => {
@@ -116,12 +116,12 @@ impl<'de> Deserialize<'de> for Asked {
     }
 }
 
-/// A desk, and the letters under which `show` draws who holds what.
+/// A desk, with the letter of each holder in the drawing of `show`.
 pub(super) struct Counter {
     pub(super) desk: Desk,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
-    /// Whether anything has happened since it was saved.
+    /// Whether anything has changed since the last save.
     pub(super) is_changed: bool,
 }
 
@@ -131,13 +131,13 @@ impl Counter {
         Counter { desk, letters, letter_of, is_changed: true }
     }
 
-    /// Does what a line says, and writes the answer; `None` is a line that was too long. A refusal changes
-    /// nothing, but may have begun to write.
+    /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
+    /// changes nothing, but part of an answer may already be written to `out`.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
         let question = question(&mut asked).map_err(refused)?;
-        // What the saved letters are is not the desk's to know.
+        // The desk does not know the letters, so a restore is handled here.
         let saved = match question {
             Asks::Desk(question) => {
                 let name = id.as_ref().and_then(name_of);
@@ -160,7 +160,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Becomes what was saved.
+    /// Replaces the desk and its letters by a saved state.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters(&self.desk)?;
         self.desk.restore(&saved.state).map_err(|error| error.to_string())?;
@@ -169,7 +169,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Gives a letter to who has come, and takes it from who has gone.
+    /// Assigns a letter to a new holder, and frees that of a released one.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         let Some(name) = name else { return };
         match answer {
@@ -271,7 +271,7 @@ impl Counter {
     }
 }
 
-/// What a line asks: of the desk, or to become what was saved.
+/// A request to the desk, or to restore a saved state.
 enum Asks {
     Desk(Question),
     Restore(Box<Saved>),

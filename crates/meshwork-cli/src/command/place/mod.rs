@@ -1,4 +1,4 @@
-//! `meshwork place`: an allocator alone, on JSON lines.
+//! `meshwork place`: an allocator served over JSON lines.
 
 mod line;
 mod slurm;
@@ -19,13 +19,13 @@ use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
 use line::{Counter, Refusal};
 
-/// The longest line that is read: far longer than any request, and room for the state of a large machine.
+/// The maximum length of a line in bytes; the snapshot of a large machine fits.
 const LONGEST: u64 = 1 << 24;
 
-/// How much is read, and how much is answered, at once.
+/// The size in bytes of input and output buffers.
 const BATCH: usize = 1 << 16;
 
-/// Answers every line of standard input with one line: at once, or together with those that came with it.
+/// Answers each line of standard input with one line; lines that arrive together share a flush.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
     match (&arguments.machine, &arguments.slurm) {
         (Some(machine), _) => {
@@ -43,17 +43,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-/// Whoever answers lines.
+/// Answers lines.
 trait Clerk {
-    /// Does what a line says, and writes the answer; `None` is a line that was too long. A refusal changes
-    /// nothing, but may have begun to write.
+    /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
+    /// changes nothing, but part of an answer may already be written to `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
-    /// Saves what is held, where that is wanted.
+    /// Saves the state if a file was given.
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// A counter, and the file that keeps what it knows.
+/// A counter with its state file.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -69,7 +69,6 @@ impl Clerk for Kept<'_> {
     }
 }
 
-/// Answers every line of standard input with one line.
 fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
     let mut input = BufReader::with_capacity(BATCH, io::stdin().lock());
     let unread =
@@ -93,13 +92,13 @@ fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
             batch.truncate(from);
             refusal.write(number, &mut batch);
         }
-        // A name that was chosen by somebody else is JSON, but shall not be obeyed either.
+        // Names chosen by a client may hold characters that control a terminal even in JSON.
         if let Cow::Owned(shown) = visible(&batch[from..]) {
             batch.truncate(from);
             batch.push_str(&shown);
         }
         batch.push('\n');
-        // Whoever has asked waits for the answer, unless there is a further question.
+        // The client waits for the answer, unless it has already sent a further line.
         if batch.len() >= BATCH || !input.buffer().contains(&b'\n') {
             clerk.save()?;
             out.raw(&batch)?;
@@ -129,7 +128,7 @@ fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, S
         .map_err(|problem| Stop::Wrong(blame(arguments, given, &problem)))
 }
 
-/// A problem as a sentence that begins with the argument that is to blame.
+/// The problem as a sentence that begins with the argument to blame.
 fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     match (problem.path.split(['.', '[']).next(), &arguments.allocator) {
         (Some("allocator"), Some(text)) => format!("--allocator {text}: {problem}"),
@@ -137,7 +136,7 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// A machine as it is written on a command line: in words, or a table as in a study.
+/// Parses a machine: in words, or a table as in a study.
 pub(crate) fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
@@ -145,13 +144,13 @@ pub(crate) fn machine(text: &str) -> Result<Value, String> {
     machine_in_words(text).map_err(|problem| problem.message)
 }
 
-/// A name, or a table with a name and parameters.
+/// Parses a name, or a table with a name and parameters.
 fn component(text: &str) -> Result<Value, String> {
     if text.starts_with('{') { inline_table(text) } else { Ok(text.into()) }
 }
 
 fn inline_table(text: &str) -> Result<Value, String> {
-    // A line break would smuggle in a second key.
+    // A line break would allow a second key.
     let parsed = (!text.contains(['\n', '\r']))
         .then(|| format!("value = {text}").parse::<Table>().ok())
         .flatten()
@@ -185,7 +184,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// A line of a scheduler that makes every kind of mistake.
+    /// A random line of a scheduler that makes every kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
@@ -218,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Who holds which nodes, by nothing but the answers.
+    /// Checks the state against a record of owners kept from the answers alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {
@@ -239,7 +238,7 @@ mod tests {
                 if line.contains("\"can\"") {
                     assert_eq!(show(&mut counter)["held"], before["held"], "{line}");
                 } else if let Some(snapshot) = answer.get("snapshot") {
-                    // Another one goes on from here, and nothing that follows can tell.
+                    // A restored counter continues; all further answers must be the same.
                     let mut other = self::counter(machine);
                     let restore = format!("{{\"op\":\"restore\",\"snapshot\":{snapshot}}}");
                     assert_eq!(ask(&mut other, &restore).unwrap()["restored"], owners.len());

@@ -1,4 +1,4 @@
-//! `meshwork place --slurm`: the nodes of a partition, given out as its Slurm would.
+//! `meshwork place --slurm`: allocates the nodes of a partition as Slurm would.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ use super::line::{Asked, Refusal, name, name_json, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
-/// What can be asked for.
+/// The operations, for error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// The keys of a question for nodes.
+/// The keys of an allocation request.
 const KEYS: &[&str] = &[
     "op",
     "id",
@@ -34,13 +34,13 @@ const KEYS: &[&str] = &[
     "dry",
 ];
 
-/// A desk of a partition.
+/// The desk of a partition.
 pub(super) struct Window {
     desk: Desk<Name>,
 }
 
 impl Window {
-    /// A desk for the partition that the command line names.
+    /// Opens the desk of the partition given on the command line.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
@@ -126,7 +126,7 @@ impl Clerk for Window {
     }
 }
 
-/// The value of a key; `null` is none.
+/// The value of a key, or `None` if it is missing or `null`.
 fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
     asked.get(key).filter(|value| !value.is_null())
 }

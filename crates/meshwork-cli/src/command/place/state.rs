@@ -1,4 +1,4 @@
-//! What is saved of a desk: in the answer to `snapshot`, and in the file of `--state`.
+//! The saved state of a desk: the answer to `snapshot`, and the file of `--state`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::line::Counter;
 use crate::output::Stop;
 use crate::picture::Letters;
 
-/// The form of what is saved. A newer program that saves something else counts on.
+/// The format of the saved state; to be increased on every change of it.
 const FORMAT: u32 = 1;
 
 /// A desk at one instant, with the letters of its drawing.
@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// The letter of each name, in the order of names in the state, and behind them the one that was given last.
+    /// One letter per name, in the order of names in the state, then the last letter assigned.
     letters: String,
     pub(super) state: State,
 }
@@ -42,7 +42,7 @@ impl Saved {
             .map_err(|error| format!("the state cannot be written ({error})"))
     }
 
-    /// What was saved, from JSON; `from` says where that stands.
+    /// Reads the saved state from JSON; `from` names its source in error messages.
     pub(super) fn read(json: Json, from: &str) -> Result<Saved, String> {
         let format = json.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != u64::from(FORMAT)) {
@@ -54,7 +54,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Who has which letter.
+    /// The letter of each name.
     pub(super) fn letters(&self, _desk: &Desk) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();
@@ -73,9 +73,7 @@ impl Saved {
     }
 }
 
-/// Takes the right to write the file of a state.
-///
-/// Of two processes with one file each would give out the same processors.
+/// Locks the state file, as two processes with one file would allocate processors twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),
@@ -83,7 +81,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     })
 }
 
-/// Goes on from what a file holds, if it is there.
+/// Restores the state from a file, if it exists.
 pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     let shown = path.display().to_string();
     let wrong = |sentence: String| Stop::Wrong(format!("--state {shown}: {sentence}"));
@@ -92,7 +90,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
         Err(FileError::Missing(_)) => return Ok(()),
         Err(error) => return Err(Stop::Wrong(format!("--state {error}"))),
     };
-    // States of before had no digest, and are known by having no such key.
+    // Older states have no digest, and are recognised by the missing key.
     let object = unseal(&bytes).ok_or_else(|| {
         wrong(
             "this state is damaged, or was changed by hand: its digest is another; go on from a \
@@ -109,7 +107,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Saves a desk, whole or not at all, if anything has happened.
+/// Saves the state atomically, if it has changed.
 pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     if !std::mem::take(&mut counter.is_changed) {
         return Ok(());

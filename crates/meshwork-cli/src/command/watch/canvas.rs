@@ -1,4 +1,4 @@
-//! A page of characters with styles: what frames of text and the terminal are both written from.
+//! A page of styled characters, the source of both text frames and the terminal display.
 
 use std::ops::{Index, IndexMut};
 
@@ -24,7 +24,7 @@ impl Rect {
     }
 }
 
-/// How a character looks: colours of the terminal's palette of 256, else its own.
+/// The style of a character: colours of the 256-colour palette, or `None` for the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<u8>,
@@ -39,7 +39,7 @@ impl Style {
     pub(super) const BOLD: Style = Style { is_bold: true, ..Style::PLAIN };
     pub(super) const DIM: Style = Style { is_dim: true, ..Style::PLAIN };
 
-    /// Black on a ground of this colour.
+    /// Black on a background of this colour.
     pub(super) fn on(colour: u8) -> Style {
         Style { foreground: Some(0), background: Some(colour), ..Style::PLAIN }
     }
@@ -52,7 +52,7 @@ pub(super) struct Cell {
     pub(super) style: Style,
 }
 
-/// A page of cells, blank at first.
+/// A page of cells, initially blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Canvas {
     pub(super) area: Rect,
@@ -66,7 +66,7 @@ impl Canvas {
         Canvas { area: Rect::new(0, 0, width, height), cells: vec![blank; count] }
     }
 
-    /// Writes as much of a text as fits into so many columns, and onto the page.
+    /// Writes a text, cut after `columns` columns or at the edge of the page.
     pub(super) fn write(&mut self, x: u16, y: u16, text: &str, columns: usize, style: Style) {
         let end = usize::from(self.area.width).min(usize::from(x) + columns);
         let mut at = usize::from(x);
@@ -86,7 +86,7 @@ impl Canvas {
         }
     }
 
-    /// The lines of the page, without blanks at their ends.
+    /// The lines of the page, without trailing blanks.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |y: u16| {
             let cells = (0..self.area.width).filter_map(|x| self[(x, y)].character);

@@ -1,4 +1,4 @@
-//! `meshwork watch`: a run, drawn while it goes on.
+//! `meshwork watch`: draws a run while it goes on.
 
 mod canvas;
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "the terminal pans and scrolls"))]
@@ -25,14 +25,13 @@ use canvas::Canvas;
 use reel::{Reel, Target};
 use view::View;
 
-/// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
+/// The maximum number of lines of a frame: larger than any screen, and fits in 16 bits.
 const MAX_LINES: usize = 1000;
 
-/// So many events are between two frames on a terminal that cannot be drawn on.
+/// The number of events between two frames on a dumb terminal.
 const EVERY: u64 = 100;
 
-/// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
-/// for.
+/// Shows a run on the terminal, or as text frames if there is none or frames are requested.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
     let stored = arguments.file.join(EXPERIMENT);
     let file = if stored.is_file() { &stored } else { &arguments.file };
@@ -73,13 +72,13 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// Where to begin.
+/// The starting point, if one was requested.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))
 }
 
-/// What is watched, in a line.
+/// The title line: study, scenario and replication.
 fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     let mut title = study.name.clone();
     if scenarios > 1 {
@@ -97,7 +96,7 @@ fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
 fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);
-    // A terminal that cannot be drawn on is not flooded, unless somebody asks for every frame.
+    // A dumb terminal gets fewer frames, unless frames are requested.
     let is_asked = arguments.wants_frames() || !std::io::stdout().is_terminal();
     let every = arguments.every.unwrap_or(if is_asked { 1 } else { EVERY });
     let until = arguments.until.map(Time::new);
@@ -105,7 +104,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     if let Some(begin) = begin {
         while !reel.go(begin, PATIENCE).map_err(Stop::Failed)? {}
     }
-    // Where it begins is a frame of its own, if that was asked for.
+    // A requested starting point gets a frame of its own.
     let (mut frames, mut is_due) = (0, begin.is_some());
     loop {
         if arguments.max_frames.is_some_and(|most| frames == most) {
@@ -115,7 +114,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
         if !is_due {
             let events = reel.events();
             match until {
-                // All that happens by then, and then the time itself.
+                // Applies all events up to and including that time.
                 Some(until) => {
                     is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?;
                 }
@@ -148,7 +147,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
             for line in &lines[..used] {
                 out.line(line)?;
             }
-            // Whoever reads along sees a frame when it is there.
+            // Flushed so that a reader of the pipe sees each frame at once.
             out.flush()?;
         }
         if is_last {

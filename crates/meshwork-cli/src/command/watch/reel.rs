@@ -1,4 +1,4 @@
-//! A run that can be gone back in.
+//! A run that can be stepped backwards.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,50 +8,50 @@ use meshwork_lab::watch::{Happening, Live, Next};
 
 use super::view::View;
 
-/// A view is kept after every so many events.
+/// The number of events between two stored views.
 const MARK_EVERY: u64 = 512;
 
-/// How many views are kept at most, and how many bytes the owners of all nodes may take in them.
+/// The maximum number of stored views, and of bytes used by their node owners.
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Begins a run anew: it is a function of its study, and so the same one again.
+/// Restarts a run, which is deterministic for its study.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
-/// Where to go in a run.
+/// The target of a seek.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// To where so many events have happened.
+    /// The state after this number of events.
     Event(u64),
-    /// To this time: all that happens at it has happened.
+    /// The state after all events at or before this time.
     Time(Time),
 }
 
-/// What comes next.
+/// The next event.
 enum Upcoming {
     /// An event at this time.
     At(Time),
-    /// Nothing yet: the run is computing.
+    /// Not known yet: the run is computing.
     Later,
-    /// Nothing: the run has ended, or failed.
+    /// None: the run has ended or failed.
     Over,
 }
 
-/// A run as far as it has been looked at. What happened last is kept, with views between; to what lies before
-/// that, the run is simulated again.
+/// A run up to the furthest event seen. The latest events are kept, with stored views in between;
+/// to seek before them, the run is simulated again.
 pub(super) struct Reel {
     start: Start,
     live: Live,
-    /// Before anything has happened.
+    /// The view before the first event.
     first: View,
     view: View,
     /// The events after the first `since`.
     kept: VecDeque<Happening>,
     since: u64,
-    /// Views after so many events; the first is the one after `since`.
+    /// Stored views by number of events; the first is at `since`.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
-    /// How the run has ended.
+    /// The end time of the run, or its error; `None` while it goes on.
     over: Option<Result<Time, String>>,
 }
 
@@ -77,7 +77,7 @@ impl Reel {
         &self.view
     }
 
-    /// Moves over a machine that is larger than the page.
+    /// Scrolls over a machine that is larger than the page.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         self.view.pan(columns, rows);
     }
@@ -86,19 +86,19 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// How many events have happened.
+    /// The number of events applied to the view.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }
 
-    /// How the run has ended, where that is what is seen.
+    /// The end of the run, if the view has reached it.
     pub(super) fn over(&self) -> Option<Result<(), &str>> {
         let is_last = self.events() == self.since + self.kept.len() as u64;
         let over = self.over.as_ref().filter(|_| is_last)?;
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// One event, if there is one within this time.
+    /// Applies one event if one arrives within `patience`; returns whether it did.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -115,7 +115,7 @@ impl Reel {
         }
     }
 
-    /// Goes as far to where it is to go as the run has come; whether it is there, or as far as it goes.
+    /// Seeks towards `target` within the events so far; returns whether seeking is complete.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -136,13 +136,13 @@ impl Reel {
         }
     }
 
-    /// Goes to before where it is to go, if it is beyond that.
+    /// Moves back to `target` if the view is beyond it.
     fn go_back(&mut self, target: Target) -> Result<(), String> {
         let events = match target {
             Target::Event(count) if count < self.events() => count,
             Target::Time(time) if time < self.view.scene().now() => {
                 let index = self.kept.partition_point(|happening| happening.at <= time) as u64;
-                // Something at that time may lie before what is kept.
+                // Events at that time may be older than the kept ones.
                 if index == 0 && self.since > 0 { 0 } else { self.since + index }
             }
             _ => return Ok(()),
@@ -166,7 +166,7 @@ impl Reel {
         Ok(())
     }
 
-    /// Sees to it that the next event is kept, if it comes within this time.
+    /// The next event; it is kept if it arrives within `patience`.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {
@@ -189,7 +189,7 @@ impl Reel {
         }
     }
 
-    /// Lets the next event, which is kept, happen.
+    /// Applies the next kept event, and stores a view if one is due.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);
@@ -250,7 +250,7 @@ mod tests {
         }
         assert_eq!(reel.over(), Some(Ok(())));
         assert!(seen.len() > 100);
-        // After the last event it is known only now that the run has ended, and the page says so.
+        // After the last event the end of the run is only known now, and shown on the page.
         for count in [5, 0, 77, 76, 3, seen.len() - 2] {
             go(&mut reel, Target::Event(count as u64));
             assert_eq!(page(&reel), seen[count], "event {count}");

@@ -1,4 +1,4 @@
-//! The terminal as a stage: keys, speed, and the promise to leave it as it was.
+//! Interactive display on a terminal, which is restored on every exit.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -26,21 +26,19 @@ use super::reel::{Reel, Target};
 use super::view::fitted;
 use crate::output::{Ended, Stop, Verdict};
 
-/// How long a picture stands at least.
+/// The minimum duration of a frame.
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// How long is waited for a key at once.
-///
-/// New sizes of the window, which are no keys, are heard of in between.
+/// The maximum wait for a key. Resizes of the window are not keys and are noticed in between.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Events in a second, to begin with.
+/// The initial speed, in events per second.
 const SPEED: f64 = 8.0;
 
-/// The slowest and the fastest.
+/// The minimum and maximum speed, in events per second.
 const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 
-/// Shows the run until someone has seen enough.
+/// Shows the run until the user leaves or the process is asked to end.
 pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     let asked_to_end = signals();
     let stage = Stage::enter()?;
@@ -55,7 +53,7 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
         write(shown.as_ref(), &page)?;
         shown = Some(page);
         let picture_ends = Instant::now() + PICTURE;
-        // Keys are heard while the picture stands, all that have been struck.
+        // All pending keys are handled during the frame.
         loop {
             let left = picture_ends.saturating_duration_since(Instant::now());
             let is_to_leave = match struck.recv_timeout(left) {
@@ -76,7 +74,7 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     }
 }
 
-/// Writes to the terminal what differs from the page that it shows.
+/// Writes the cells that differ from the page shown.
 fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
     let shown = shown.filter(|shown| shown.area == page.area);
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -84,7 +82,7 @@ fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
         queue!(out, terminal::Clear(terminal::ClearType::All))?;
     }
     let mut style = Style::PLAIN;
-    // Where the terminal goes on writing by itself.
+    // The cell at which the terminal continues without a cursor move.
     let mut next = None;
     for y in 0..page.area.height {
         for x in 0..page.area.width {
@@ -127,8 +125,7 @@ fn set(out: &mut impl io::Write, cell: Cell) -> io::Result<()> {
     Ok(())
 }
 
-/// The terminal in raw mode, on its other screen. Dropping it, on any way out and after a panic too,
-/// gives the terminal back as it was.
+/// The terminal in raw mode on its alternate screen, restored on drop, also after a panic.
 struct Stage;
 
 impl Stage {
@@ -142,15 +139,15 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // Nothing is left to be done about a terminal that has gone.
+        // Errors are ignored: the terminal may be gone.
         let _ = execute!(io::stdout(), LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// What is struck, until the terminal has gone. It is heard in a thread of its own: crossterm never
-/// comes back from reading a terminal that has gone, and whoever waits for it sees neither signals
-/// nor that nothing can be drawn any more.
+/// Events of the terminal, until it is gone. They are read in a thread of its own: crossterm never
+/// returns from reading a terminal that is gone, and a caller blocked in it would notice neither
+/// signals nor failed writes.
 fn listen() -> Receiver<io::Result<Event>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -172,10 +169,7 @@ fn listen() -> Receiver<io::Result<Event>> {
     receiver
 }
 
-/// The line on which keys come.
-///
-/// It is standard input or, where that is no terminal, the one that the program was
-/// started on.
+/// The source of keys: standard input or, if it is no terminal, the controlling terminal.
 #[cfg(unix)]
 struct Line(Option<File>);
 
@@ -185,7 +179,7 @@ impl Line {
         Line(if io::stdin().is_terminal() { None } else { File::open("/dev/tty").ok() })
     }
 
-    /// Waits until something is struck, for a while at most; whether the terminal is still there.
+    /// Waits for input, at most `PATIENCE`; returns whether the terminal still exists.
     fn wait(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = io::stdin();
@@ -198,7 +192,7 @@ impl Line {
         let waited = poll(&mut lines, Some(&patience));
         let said = lines[0].revents();
         if waited.is_err() || said.contains(PollFlags::NVAL) {
-            // A system on which terminals cannot be waited for in this way.
+            // Some systems cannot poll a terminal.
             std::thread::sleep(PATIENCE);
         }
         !said.contains(PollFlags::HUP)
@@ -219,30 +213,30 @@ impl Line {
     }
 }
 
-/// Set when the program is asked to end, so that it can clear the stage first.
+/// A flag set by a signal to end, so that the terminal can be restored first.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // Without the handler a signal still ends the program, only less tidily.
+        // Without the handler a signal still ends the program, but leaves the terminal as it is.
         let _ = signal_hook::flag::register(signal, Arc::clone(&asked));
     }
     asked
 }
 
-/// A run, and how it is played.
+/// A run with the state of its playback.
 struct Player {
     reel: Reel,
     is_paused: bool,
-    /// Events in a second.
+    /// Events per second.
     speed: f64,
-    /// Events that are due, the last one perhaps in part.
+    /// The number of events that are due, with a fraction.
     due: f64,
-    /// Where it is on its way to.
+    /// The target of the seek in progress.
     target: Option<Target>,
-    /// What is being written: whether a time, and its digits so far.
+    /// The input in progress: whether it is a time, and its characters so far.
     asked: Option<(bool, String)>,
-    /// Why the run could not be begun again.
+    /// The error of a failed restart of the run.
     failed: Option<String>,
 }
 
@@ -252,7 +246,7 @@ impl Player {
         Player { reel, is_paused, speed: SPEED, due: 0.0, target, asked: None, failed: None }
     }
 
-    /// Does what a key says; whether that was to leave.
+    /// Handles a key; returns whether to leave.
     fn obey(&mut self, key: KeyEvent) -> bool {
         let with_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if matches!(key.code, KeyCode::Char('c' | 'd') if with_control) {
@@ -300,7 +294,7 @@ impl Player {
         false
     }
 
-    /// A key while a time or a number of events is written.
+    /// Handles a key while a time or a number of events is entered.
     fn write(&mut self, key: KeyCode) {
         let Some((is_time, mut text)) = self.asked.take() else { return };
         match key {
@@ -326,18 +320,18 @@ impl Player {
         (self.is_paused, self.target, self.due) = (true, None, 0.0);
     }
 
-    /// Stops, and is on its way there.
+    /// Pauses, and starts a seek.
     fn go(&mut self, target: Target) {
         self.stop();
         self.target = Some(target);
     }
 
-    /// Applies the events that are due by then, until the deadline.
+    /// Applies the events that become due within `elapsed`, until the deadline `until`.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
                 Ok(true) => self.target = None,
-                // A run that is computing is waited for with a picture in between.
+                // While the run computes, frames are drawn in between.
                 Ok(false) if Instant::now() >= until => return,
                 Ok(false) => {}
                 Err(sentence) => (self.target, self.failed) = (None, Some(sentence)),
@@ -349,7 +343,7 @@ impl Player {
         self.due += elapsed.as_secs_f64() * self.speed;
         while self.due >= 1.0 {
             if !self.reel.step(Duration::ZERO) || Instant::now() >= until {
-                // What could not be had in time is not made up for later.
+                // Events missed for lack of time are not made up for later.
                 self.due = self.due.fract();
                 return;
             }
@@ -383,7 +377,7 @@ impl Player {
         page.write(area.x, y, &fitted(&visible(&keys), width), width, dim);
     }
 
-    /// How the command ends, once the stage is cleared.
+    /// Restores the terminal and returns the command's result.
     fn ended(self, stage: Stage) -> Ended {
         drop(stage);
         let failed = self.failed.clone();
@@ -423,7 +417,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Time for the thread of the run, and no limit for what is due.
+    /// Plays `seconds`, after a pause for the thread of the run and with a distant deadline.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));
@@ -483,7 +477,7 @@ mod tests {
         strike(&mut player, "t100.5\n");
         assert_eq!(player.reel.view().scene().now(), Time::new(100.5));
         let then = events(&player);
-        // Letters are no digits, and a number that is none goes nowhere.
+        // Letters are no digits, and an invalid number starts no seek.
         strike(&mut player, "eq\nt.\n");
         assert_eq!((events(&player), player.asked.clone()), (then, None));
         player.obey(key('e'));

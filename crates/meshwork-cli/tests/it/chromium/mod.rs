@@ -1,7 +1,6 @@
-//! A real browser without a window, for tests of pages.
-//!
-//! It is the Chromium of the system (`apt-get install chromium`, which `.ci/run` does where it can). Where there is
-//! none, a test says so and passes: [`browser`] gives nothing.
+//! A headless browser for tests of pages. It is the system's Chromium (`apt-get install chromium`,
+//! which `.ci/run` does if it can). Without one, [`browser`] returns `None`, and a test is skipped
+//! with a message.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,10 +15,10 @@ use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::{Browser, LaunchOptions, Tab};
 use serde_json::Value;
 
-/// How long a page may take until something holds. A machine may be busy.
+/// The maximum wait for a condition on a page; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Starts a browser; nothing where none is installed, and then it says so.
+/// Starts a browser; `None` with a message if none is installed.
 pub(crate) fn browser() -> Option<Browser> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -42,20 +41,18 @@ pub(crate) fn browser() -> Option<Browser> {
     Some(Browser::new(options).expect("the browser starts"))
 }
 
-/// A page that is open.
+/// An open page.
 pub(crate) struct Page {
     tab: Arc<Tab>,
     errors: Arc<Mutex<Vec<String>>>,
 }
 
 impl Page {
-    /// Opens a file.
     pub(crate) fn open(browser: &Browser, file: &Path) -> Page {
         let file = file.canonicalize().expect("the file is there");
         Page::visit(browser, &format!("file://{}", file.display()))
     }
 
-    /// Opens an address.
     pub(crate) fn visit(browser: &Browser, address: &str) -> Page {
         let tab = browser.new_tab().expect("a tab opens");
         tab.set_default_timeout(PATIENCE);
@@ -82,7 +79,7 @@ impl Page {
         Page { tab, errors }
     }
 
-    /// Everything that came to the console.
+    /// All messages on the console.
     pub(crate) fn console(&self) -> Vec<String> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -98,7 +95,7 @@ impl Page {
         }
     }
 
-    /// Does something in the page.
+    /// Executes statements in the page.
     pub(crate) fn act(&self, statements: &str) {
         self.value(&format!("(() => {{ {statements}; return true; }})()"));
     }
@@ -122,7 +119,7 @@ impl Page {
         self.tab.click_point(Point { x, y }).expect("the point is clicked");
     }
 
-    /// Gives the page another size, and light or dark colours.
+    /// Sets the size of the page, and light or dark colours.
     pub(crate) fn look(&self, width: u32, height: u32, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
         self.lay_out(width, height, "screen", scheme);
@@ -131,7 +128,7 @@ impl Page {
         ));
     }
 
-    /// Lays the page out as on paper whose text is so wide, in pixels.
+    /// Lays the page out for print, with a text of this width in pixels.
     pub(crate) fn paper(&self, width: u32) {
         self.lay_out(width, 1000, "print", "light");
         self.wait(&format!("innerWidth === {width} && matchMedia('print').matches"));
@@ -142,7 +139,7 @@ impl Page {
             width,
             height,
             device_scale_factor: 1.0,
-            // A phone would zoom out of a page that is too wide, and hide that it is.
+            // A phone would zoom out of a page that is too wide, and hide the overflow.
             mobile: false,
             scale: None,
             screen_width: None,
@@ -163,12 +160,12 @@ impl Page {
         self.tab.call_method(media).expect("the medium and the colours are set");
     }
 
-    /// The page as a printer gets it.
+    /// The page as PDF.
     pub(crate) fn pdf(&self) -> Vec<u8> {
         self.tab.print_to_pdf(None).expect("the page is printed")
     }
 
-    /// How many pixels the page is wider than its window.
+    /// The number of pixels by which the page is wider than its window.
     pub(crate) fn overflow(&self) -> Value {
         self.value("document.documentElement.scrollWidth - innerWidth")
     }

@@ -1,5 +1,4 @@
-//! A site with more work than it can do: jobs of many sizes on a tree of switches, and a long
-//! queue.
+//! An overloaded site: jobs of many sizes on a tree of switches, and a long queue.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +8,7 @@ use meshwork_lab::operator::history::Stay;
 
 use super::Numbers;
 
-/// A machine of leaf switches of 32 nodes, four of them below each switch of the next level.
+/// A machine of leaf switches with 32 nodes each, four of them below each switch of the next level.
 pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
     let nodes = 32 * leaves;
     let mut text = "- topology: t\n  tree:\n    switches:\n".to_owned();
@@ -36,13 +35,13 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
     Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// Jobs for a machine of so many nodes: `at_once` are submitted within the first hour, and the
-/// others come as fast as they are done.
+/// Jobs for a machine with this number of nodes. `at_once` of them are submitted within the first
+/// hour, the others at the rate of completion.
 pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<Stay> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = SIZES.iter().sum::<u64>() as f64 / SIZES.len() as f64;
-    // Run times are one minute and twice the half of up to an hour, 61 minutes on average.
+    // Run times are one minute plus two draws of up to an hour each, 61 minutes on average.
     let gap = mean * 3_660.0 / (0.97 * f64::from(nodes));
     let (first, mut at) = (1_767_225_600, 0.0);
     (0..count)

@@ -1,4 +1,4 @@
-//! The real binary, run as a user runs it.
+//! Runs of the real binary.
 
 pub(crate) mod backlog;
 pub(crate) mod serving;
@@ -26,11 +26,11 @@ pub(crate) const TORUS: &str = "- topology: t
           - dims: {x: 4, y: 4, z: 4}
 ";
 
-/// Numbers that look drawn, and are the same in every run of a test.
+/// Pseudorandom numbers, the same in every run of a test.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    /// The next, from 0 to one below this.
+    /// The next number, from 0 to `most - 1`.
     pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -38,43 +38,39 @@ impl Numbers {
     }
 }
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// Its exit status; `None` where a signal ended it.
+    /// The exit status; `None` if a signal ended it.
     pub(crate) status: Option<i32>,
-    /// Standard output.
     pub(crate) out: String,
-    /// Standard error.
     pub(crate) err: String,
 }
 
-/// A command that is not yet started, in this folder.
+/// A command in this folder, not yet started.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
     command.args(arguments).current_dir(folder);
     command
 }
 
-/// Runs `meshwork` in a folder.
 pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
     said(&command(folder, arguments).output().expect("the binary starts"))
 }
 
-/// What a command that has ended said, but for how far it was while it ran: whether it said that depends on how fast
-/// the machine is.
+/// The output of an ended command without its progress lines. Whether those are printed depends on
+/// the speed of the machine.
 pub(crate) fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
     let err = without_progress(&text(&output.stderr));
     Said { status: output.status.code(), out: text(&output.stdout), err }
 }
 
-/// A text without the lines that tell how far a run is.
+/// The text without progress lines.
 pub(crate) fn without_progress(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with("progress: ")).collect()
 }
 
-/// The folder of examples.
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }

@@ -1,4 +1,4 @@
-//! A study that runs with a page.
+//! A running study with a served page.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 
 use super::{command, examples};
 
-/// A study that has something to show for a while.
+/// Settings of a study that runs for a while.
 pub(crate) const LONG: [&str; 2] = ["measure.jobs=60000", "replications=40"];
-/// One that is over at once.
+/// Settings of a study that ends at once.
 pub(crate) const SHORT: [&str; 2] = ["measure.jobs=700", "replications=2"];
 
 pub(crate) fn arguments<'a>(
@@ -29,10 +29,10 @@ pub(crate) fn study() -> String {
     examples().join("load.toml").display().to_string()
 }
 
-/// A command that serves, until it is dropped.
+/// A serving command, ended when dropped.
 pub(crate) struct Serving {
     child: Child,
-    /// The address and the port.
+    /// Address and port.
     pub(crate) host: String,
 }
 
@@ -41,7 +41,7 @@ impl Serving {
         Serving::of(folder, &arguments(&study(), settings, more))
     }
 
-    /// Any command that serves.
+    /// Starts any serving command.
     pub(crate) fn of(folder: &Path, arguments: &[&str]) -> Serving {
         let mut child = command(folder, arguments)
             .stdin(Stdio::null())
@@ -72,7 +72,7 @@ impl Serving {
         serde_json::from_str(&self.get(path, "").1).unwrap()
     }
 
-    /// What is there, once it is so.
+    /// The content of a resource, once it satisfies a condition.
     pub(crate) fn once(&self, path: &str, is_so: impl Fn(&Json) -> bool) -> Json {
         let began = Instant::now();
         loop {

@@ -1,8 +1,7 @@
-//! A real Slurm of a few nodes on this computer.
-//!
-//! It needs root, because munge and the daemons do, and the packages slurmctld, slurmd, slurm-client and munge; to
-//! remember its jobs, slurmdbd, slurm-wlm-mysql-plugin and mariadb-server too. Everything listens on this computer alone,
-//! and every process that is started here is ended here.
+//! A real Slurm of a few nodes on this computer. It needs root, because munge and the daemons do,
+//! and the packages slurmctld, slurmd, slurm-client and munge; for accounting, slurmdbd,
+//! slurm-wlm-mysql-plugin and mariadb-server too. All of it listens on this computer alone, and
+//! every process started here is ended here.
 
 use std::fs;
 use std::net::TcpListener;
@@ -13,22 +12,22 @@ use std::time::{Duration, Instant};
 
 use super::{Said, said};
 
-/// The daemons, until they are dropped.
+/// The daemons, ended when dropped.
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
     began: Instant,
 }
 
-/// What is asked of a Slurm.
+/// The configuration of a Slurm.
 pub(crate) struct Wanted<'a> {
-    /// How many nodes of two processors, n1 and on.
+    /// The number of nodes with two processors, named n1 and so on.
     pub(crate) nodes: usize,
-    /// Lines of `slurm.conf`; the last of them is that of the partition.
+    /// Lines of `slurm.conf`; the last of them defines the partition.
     pub(crate) conf: &'a str,
-    /// Its `topology.conf`, where it has one.
+    /// Its `topology.conf`, if it has one.
     pub(crate) topology: Option<&'a str>,
-    /// Whether it keeps accounts.
+    /// Whether accounting is on.
     pub(crate) accounts: bool,
 }
 
@@ -54,7 +53,7 @@ pub(crate) fn quiet(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Munge, unless it answers already: what is started here is stopped here. `None` where it does not start.
+/// Starts munge, unless it already answers; `None` if it does not start.
 fn munge() -> Option<Vec<Child>> {
     if quiet("munge", &["-n"]) {
         return Some(Vec::new());
@@ -63,7 +62,7 @@ fn munge() -> Option<Vec<Child>> {
     if !quiet("install", &folder) {
         return None;
     }
-    // In the foreground it is our child, and so no longer than we want.
+    // In the foreground it is a child process, which can be ended.
     let words =
         ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged", "--foreground"];
     let nothing = Stdio::null;
@@ -80,7 +79,7 @@ fn munge() -> Option<Vec<Child>> {
     answers.then(|| vec![child])
 }
 
-/// Ends a process of ours: by a word, and if that is not heard, without one.
+/// Ends a child process, first by a signal that it can handle.
 fn end(child: &mut Child) {
     let began = Instant::now();
     quiet("kill", &[&child.id().to_string()]);
@@ -92,7 +91,7 @@ fn end(child: &mut Child) {
     }
 }
 
-/// Free ports now; all are let go before the daemons take them.
+/// Ports that are free now; they are released before the daemons bind them.
 fn ports(count: usize) -> Vec<u16> {
     let listen = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let all: Vec<TcpListener> = (0..count).map(listen).collect();
@@ -100,7 +99,7 @@ fn ports(count: usize) -> Vec<u16> {
 }
 
 impl Slurm {
-    /// Begins one; says why where that cannot be.
+    /// Starts a Slurm, or returns the reason why it cannot be started.
     pub(crate) fn begin(wanted: &Wanted<'_>) -> Result<Slurm, String> {
         let all = ["slurmctld", "slurmd", "sbatch", "scontrol", "munge", "munged"];
         let accounts = ["slurmdbd", "sacct", "sacctmgr", "mariadbd", "mariadb-install-db"];
@@ -168,7 +167,7 @@ impl Slurm {
         Ok(slurm)
     }
 
-    /// A database and slurmdbd, at these ports.
+    /// Starts a database and slurmdbd at these ports.
     fn keep_accounts(&mut self, port: u16, database: u16) -> Result<(), String> {
         let dir = self.home.path().display().to_string();
         let data = format!("--datadir={dir}/database");
@@ -186,7 +185,7 @@ impl Slurm {
              StorageUser=root\nStorageLoc=accounts\nLogFile={dir}/log/slurmdbd.log\nPidFile={dir}/slurmdbd.pid\n"
         );
         fs::write(self.home.path().join("slurmdbd.conf"), conf).unwrap();
-        // It wants a file that nobody else can read.
+        // slurmdbd requires a file that only its owner can read.
         quiet("chmod", &["600", &format!("{dir}/slurmdbd.conf")]);
         self.until_up("mariadbd", |slurm| {
             let ask = ["--no-defaults", &socket, "--user=root", "--execute=select 1"];
@@ -198,7 +197,7 @@ impl Slurm {
         })
     }
 
-    /// Waits for a daemon; says what it wrote where it does not come up.
+    /// Waits until a daemon answers; otherwise the error has its log.
     fn until_up(&self, daemon: &str, is_up: impl Fn(&Slurm) -> bool) -> Result<(), String> {
         while !is_up(self) {
             if self.began.elapsed() > Duration::from_secs(60) {
@@ -221,12 +220,12 @@ impl Slurm {
         self.daemons.push(child.unwrap());
     }
 
-    /// The folder of its files, in which its commands are given.
+    /// The folder of its files, the working directory of its commands.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// A command that finds this Slurm.
+    /// A command configured for this Slurm.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -235,17 +234,17 @@ impl Slurm {
         command
     }
 
-    /// What a command says.
+    /// The output of a command.
     pub(crate) fn ask(&self, program: &str, arguments: &[&str]) -> Said {
         said(&self.command(program).args(arguments).output().unwrap())
     }
 
-    /// What `meshwork` says.
+    /// The output of `meshwork`.
     pub(crate) fn meshwork(&self, arguments: &[&str]) -> Said {
         self.ask(env!("CARGO_BIN_EXE_meshwork"), arguments)
     }
 
-    /// Waits until something is so, for so many seconds from its beginning at most.
+    /// Waits for a condition, at most until `seconds` after the start.
     pub(crate) fn wait(&self, seconds: u64, what: &str, is_so: impl Fn() -> bool) {
         while !is_so() {
             assert!(
@@ -262,7 +261,8 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         self.ask("scancel", &["--user=root"]);
         self.ask("scontrol", &["shutdown"]);
-        // They have been told to end; munge, which they need, is the first of the list and ends last.
+        // They have been told to end. Munge, which they need, is the first of the list and ends
+        // last.
         self.daemons.iter_mut().rev().for_each(end);
     }
 }

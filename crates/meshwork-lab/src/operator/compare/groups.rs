@@ -1,4 +1,4 @@
-//! Who gains and who loses: the waits of jobs by size, and by user.
+//! Mean waits of jobs by size and by user, under each topology.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use super::{Course, Measure};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
-/// The most users that are told apart: those of the most jobs.
+/// The maximum number of users shown, those with the most jobs.
 const MAX_USERS: usize = 12;
 
-/// Jobs that have something in common.
+/// Jobs of one size class or one user.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What they have in common: `nodes` or `user`.
+    /// The grouping key: `nodes` or `user`.
     pub by: &'static str,
-    /// Which it is: `5 to 8`, or a name.
+    /// The value of the key: `5 to 8`, or a name.
     pub name: String,
-    /// How many of them start under every topology.
+    /// The number of its jobs that start under every topology.
     pub jobs: usize,
-    /// Their mean wait under each topology, in seconds.
+    /// The mean wait under each topology, in seconds.
     pub waits: Vec<f64>,
-    /// For each topology but the first, by how much it is longer than under the first.
+    /// The increase over the first topology, for each other one.
     pub differences: Vec<Interval>,
 }
 
-/// The groups of the jobs that start in every course, those of one user only where there are several.
+/// The groups of the jobs that start in every replay, by user only if there are several.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* jobs.

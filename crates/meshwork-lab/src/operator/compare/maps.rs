@@ -1,4 +1,4 @@
-//! How much each node of a machine was used while jobs happened again.
+//! The utilization of each node of a machine in a replay.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use crate::slurm::topology::Structure;
 /// One layer of a torus along z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// What it is called.
     pub name: String,
-    /// How many cells a row along x has.
+    /// The number of cells in a row along x.
     pub row: usize,
-    /// Of each cell, x fastest, the share of the time in which a job had its node; none for a hole.
+    /// For each cell, x fastest, the share of the time in use; `None` for a hole.
     pub cells: Vec<Option<f64>>,
 }
 
-/// The layers of the toruses of a machine; nothing if it has none. Every topology that a partition has is drawn once.
+/// The layers of the tori of a machine, empty if it has none. Every topology used by a partition is
+/// drawn once.
 ///
 /// # Complexity
 /// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.

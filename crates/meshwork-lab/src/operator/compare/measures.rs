@@ -1,4 +1,4 @@
-//! What is measured of a history that has happened again.
+//! The measures of a replayed history.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,33 +12,31 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::operator::history::{Second, Stay};
 use crate::operator::paired::{self, BATCHES};
 
-/// Run times below this count as this much in the slowdown, in seconds.
+/// Minimum run time in the slowdown, in seconds.
 const SLOWDOWN_THRESHOLD: f64 = 10.0;
 
-/// Seconds of an hour.
 const HOUR: f64 = 3_600.0;
 
-/// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// The mean wait.
     Wait,
-    /// The mean slowdown, for which no run time is below a threshold.
+    /// The mean bounded slowdown.
     BoundedSlowdown,
     /// The mean wait for one cause.
     WaitFor(Cause),
-    /// How many jobs never start.
+    /// The number of jobs that never start.
     Never,
-    /// What those would have used.
+    /// The node-hours of jobs that never start.
     RejectedNodeHours,
-    /// What was given beyond what was asked for.
+    /// The node-hours allocated beyond the requested nodes.
     PaddingNodeHours,
-    /// The share of the machine that jobs use of what they asked for.
+    /// The share of the machine used by requested nodes.
     Utilization,
 }
 
 impl Measure {
-    /// All of them, in the order in which they are shown.
+    /// All measures, in display order.
     pub const ALL: [Measure; 10] = [
         Measure::Wait,
         Measure::WaitFor(Cause::Nodes),
@@ -52,7 +50,7 @@ impl Measure {
         Measure::Never,
     ];
 
-    /// Its key in results.
+    /// The key in results.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -69,7 +67,7 @@ impl Measure {
         }
     }
 
-    /// What it is, in a few words, with its unit.
+    /// A short title with the unit.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -86,7 +84,7 @@ impl Measure {
         }
     }
 
-    /// What it is in full.
+    /// The full definition.
     #[must_use]
     pub fn definition(self) -> &'static str {
         match self {
@@ -119,7 +117,7 @@ impl Measure {
         }
     }
 
-    /// Over which jobs it is taken.
+    /// The set over which it is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
             Measure::Wait | Measure::BoundedSlowdown | Measure::WaitFor(_) => Scope::MeanOfCommon,
@@ -130,7 +128,7 @@ impl Measure {
         }
     }
 
-    /// Its value of one job in one course.
+    /// The value for one job in one replay.
     fn of(self, history: &[Stay], course: &Course, place: usize) -> f64 {
         let stay = &history[place];
         let runs = stay.end.zip(stay.start).map_or(0, |(end, start)| (end - start).max(0)) as f64;
@@ -151,10 +149,10 @@ impl Measure {
     }
 }
 
-/// Over what a measure is taken.
+/// The set over which a measure is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The mean over the jobs that start in every course.
+    /// The mean over the jobs that start in every replay.
     MeanOfCommon,
     /// The sum over all jobs.
     SumOfAll,
@@ -162,16 +160,15 @@ pub(super) enum Scope {
     MeanOfTime,
 }
 
-/// Nodes that jobs share, so that the time of each is counted once.
+/// Accounting of shared nodes, so that the time of each is counted once.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Until when each is counted.
+    /// The time up to which each node is counted.
     counted: BTreeMap<Node, Second>,
 }
 
 impl Shared {
-    /// Counts a job that starts no earlier than those before it: `add` is told of each node from
-    /// when on it is new.
+    /// Counts a job, in order of start. `add` gets each node and the time from which it is new.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,
@@ -189,19 +186,19 @@ impl Shared {
     }
 }
 
-/// What all courses are measured by.
+/// The jobs and the span over which all replays are measured.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [Stay],
-    /// The jobs that ran, in the order of submission.
+    /// Indices of the jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
-    /// Those of them that start in every course.
+    /// The jobs of `all` that start in every replay.
     pub(super) common: Vec<usize>,
     /// From the first submission to the last.
     pub(super) span: Range<Second>,
 }
 
 impl Ground<'_> {
-    /// The values of a measure in one course, in the order of submission, or of time.
+    /// The values of a measure in one replay, in order of submission or of time.
     pub(super) fn values(&self, measure: Measure, course: &Course) -> Vec<f64> {
         let of = |&place: &usize| measure.of(self.history, course, place);
         match measure.scope() {
@@ -211,7 +208,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The share of the machine that is used in each of some windows of equal length.
+    /// The utilization in windows of equal length.
     fn used(&self, course: &Course) -> Vec<f64> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
         let window = length / BATCHES as f64;
@@ -240,7 +237,7 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// The value of a measure in one course; `None` where there is nothing to measure.
+    /// The value of a measure in one replay; `None` if there is nothing to measure.
     pub(super) fn value(&self, measure: Measure, course: &Course) -> Option<f64> {
         let values = self.values(measure, course);
         match measure.scope() {
@@ -249,7 +246,7 @@ impl Ground<'_> {
         }
     }
 
-    /// By how much a measure is larger in one course than in another, with its interval.
+    /// The increase of a measure from `other` to `own`, with its interval.
     pub(super) fn difference(&self, measure: Measure, own: &Course, other: &Course) -> Interval {
         let (own, other) = (self.values(measure, own), self.values(measure, other));
         let differences: Vec<f64> =

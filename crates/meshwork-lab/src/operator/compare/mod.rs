@@ -1,5 +1,6 @@
-//! Which of several topologies of one machine is better for its own jobs: they happen again under each, and what
-//! differs is measured job by job.
+//! Comparison of several topologies of one machine for its own jobs.
+//!
+//! The jobs are replayed under each topology, and the differences are measured job by job.
 
 mod groups;
 mod maps;
@@ -31,25 +32,24 @@ use measures::Ground;
 /// A topology of the machine.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// What it is called.
     pub name: String,
-    /// The machine that it makes.
+    /// The machine with this topology.
     pub machine: Machine,
 }
 
 impl Contender {
-    /// The topology that a site has.
+    /// The site's own topology.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Another topology, for the nodes and the `slurm.conf` of a site.
+    /// Reads another topology for the nodes and the `slurm.conf` of a site.
     ///
     /// # Errors
-    /// One sentence with the file, and the line where there is one: it cannot be read, Slurm would not start with it,
-    /// or it is that of another machine.
+    /// One sentence with the file, and the line if known: it cannot be read, Slurm would not start
+    /// with it, or it is that of another machine.
     pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let conf = folder.conf_path();
         let machine = Machine::read(file, conf.as_deref())?;
@@ -59,14 +59,14 @@ impl Contender {
     }
 }
 
-/// Whether two topologies name the same nodes.
+/// Returns an error unless both topologies name the same nodes.
 fn same_nodes(site: &Machine, other: &Machine, file: &str) -> Result<(), String> {
     let own = site.reading.listed_hosts();
     let named = other.reading.listed_hosts();
     let is_listed = |hosts: &[(String, usize)], name: &str| {
         hosts.binary_search_by(|(host, _)| host.as_str().cmp(name)).is_ok()
     };
-    // A flat machine lists nobody.
+    // A flat machine lists no nodes.
     if own.is_empty() || named.is_empty() {
         return Ok(());
     }
@@ -86,32 +86,32 @@ fn same_nodes(site: &Machine, other: &Machine, file: &str) -> Result<(), String>
     Ok(())
 }
 
-/// How the jobs happen again.
+/// The options of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// The seconds after a job's end when its nodes are given out again.
+    /// The seconds from the end of a job until its nodes are free again.
     pub cleanup: Second,
-    /// What becomes of sizes that are not listed.
+    /// The treatment of jobs of unlisted sizes.
     pub unlisted: Unlisted,
 }
 
-/// What became of the jobs under one topology.
+/// The replay of the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// The jobs as they were submitted.
+    /// The jobs as submitted.
     pub submitted: Vec<Stay>,
-    /// What became of each.
+    /// The outcome of each job.
     pub outcomes: Vec<Outcome>,
-    /// For what each waited.
+    /// The wait of each job by cause.
     pub waited: Vec<Waited>,
-    /// Whether each leaves some processors of its nodes to others.
+    /// Whether each job leaves some processors of its nodes to others.
     shares: Vec<bool>,
-    /// The nodes on which jobs may run.
+    /// The number of nodes on which jobs may run.
     pub nodes: u32,
 }
 
 impl Course {
-    /// Lets jobs happen again on a machine.
+    /// Replays jobs on a machine.
     ///
     /// # Complexity
     /// That of [`Forecast::run_with_waits`].
@@ -131,7 +131,7 @@ impl Course {
         Course { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
     }
 
-    /// The places of the jobs that start, in that order.
+    /// The indices of the jobs that start, in order of start.
     fn by_start(&self) -> Vec<usize> {
         let start = |place: &usize| self.outcomes[*place].start;
         let mut places: Vec<usize> =
@@ -141,36 +141,33 @@ impl Course {
     }
 }
 
-/// Several topologies beside each other. The first is the one that the others are compared with.
+/// A comparison of several topologies, the first of which is the baseline.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What each is called.
     pub names: Vec<String>,
-    /// Jobs that ran, each counted as often as it was queued.
+    /// The number of records of jobs that ran; a requeued job has several.
     pub jobs: usize,
-    /// Those of them that start under every topology.
+    /// The number of those that start under every topology.
     pub common: usize,
-    /// How they happened again.
     pub terms: Terms,
     /// The first and the last submission.
     pub span: (Second, Second),
-    /// For each topology the values of all measures, in their order.
+    /// For each topology, the values of all measures in their order.
     pub values: Vec<Vec<Option<f64>>>,
-    /// For each but the first, by how much they are larger than those of the first.
+    /// For each topology but the first, the increase of all measures over the first.
     pub differences: Vec<Vec<Interval>>,
     /// Doubts about the model of the site, one sentence each.
     pub doubts: Vec<String>,
-    /// Things of the site that are not modelled.
+    /// Features of the site that are not modelled.
     pub unmodelled: Vec<Unmodelled>,
-    /// For each topology the layers of its toruses, with how much each node was used.
+    /// For each topology, the layers of its tori with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
-    /// The jobs by size, and by user.
     pub groups: Vec<Group>,
-    /// For each but the first, what its file says otherwise than that of the first, as `diff -u` writes it.
+    /// For each topology but the first, the unified diff of its file to the first.
     pub changes: Vec<String>,
 }
 
-/// The places of the jobs that ran, in the order of submission.
+/// The indices of the jobs that ran, in order of submission.
 ///
 /// # Errors
 /// One sentence with the file, if there are none.
@@ -190,8 +187,9 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     Ok(all)
 }
 
-/// Lets the jobs of a site happen again under each of some topologies, on as many threads as there are processors.
-/// `report` is told now and then how many have started, of how many under all topologies together.
+/// Replays the jobs of a site under each topology, with one thread per processor.
+///
+/// `report` is called from time to time with the jobs started and all jobs, over all topologies.
 ///
 /// # Errors
 /// One sentence with the file, if there are no jobs.
@@ -222,7 +220,7 @@ pub fn compare(
     Ok(Comparison { unmodelled, ..beside(stays, all, contenders, &courses, terms) })
 }
 
-/// Courses of the same jobs beside each other.
+/// Compares replays of the same jobs.
 fn beside(
     stays: &[Stay],
     all: Vec<usize>,
@@ -266,7 +264,7 @@ fn beside(
 }
 
 impl Comparison {
-    /// All of it as one object.
+    /// The comparison as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let topologies: Vec<Json> = self

@@ -1,20 +1,21 @@
-//! How long it takes until nodes are given out again, as far as whole seconds tell.
+//! An estimate of the clean-up time from times in whole seconds.
 
 use crate::operator::history::{By, Second, Stay};
 
 use super::replay::Replay;
 
-/// The longest clean-up that is looked for.
+/// The maximum clean-up time considered.
 const LONGEST: Second = 3_600;
 
-/// The least share of gaps that is no accident: some nodes of a job may come back before the others.
+/// The minimum share of a gap that counts: some nodes of a job may be freed before the others.
 const LEAST_SHARE: f64 = 0.03;
 
-/// The seconds from a job's end to the start of one that had waited for its nodes, once for each job that waited: the
-/// last end among those whose nodes it got. `by` looks at the starts of one part of the scheduler alone.
+/// The seconds from the end of a job to the start of one that had waited for its nodes. Each job
+/// that waited counts once, with the last end among the jobs whose nodes it got. `by` restricts the
+/// starts to those of one scheduler.
 fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
     let count = replay.machine.reading.hosts.count() as usize;
-    // Of each node the last end so far.
+    // The last end on each node so far.
     let mut last: Vec<Option<Second>> = vec![None; count];
     let mut events: Vec<(Second, bool, usize)> = Vec::new();
     for (place, stay) in
@@ -44,12 +45,11 @@ fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
     gaps
 }
 
-/// The clean-up time that the gaps show.
-///
-/// Ends and starts are cut to whole seconds, so a clean-up of *g* + *f* seconds, with *f* below 1, gives gaps of *g*,
-/// *g* + 1 and *g* + 2, and the first of them in (1 − *f*)² / 2 of the cases, as the difference of two uniform numbers
-/// does. A scheduler that does not look at once makes some gaps longer, and the estimate too large by less than 1.
-/// If most gaps are the shortest one, times were not cut, and it is the clean-up itself.
+/// The clean-up time estimated from the gaps. Ends and starts are truncated to whole seconds, so a
+/// clean-up of *g* + *f* seconds, with *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2. The
+/// share of *g* is (1 − *f*)² / 2, as for a difference of two uniform numbers. A scheduler that
+/// does not run at once makes some gaps longer, and the estimate too large by less than 1. If most
+/// gaps are the shortest one, times were not truncated, and it is the clean-up itself.
 fn of_gaps(gaps: &[Second]) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -59,14 +59,15 @@ fn of_gaps(gaps: &[Second]) -> Option<f64> {
     Some(if share >= 0.5 { shortest as f64 } else { shortest as f64 + 1.0 - (2.0 * share).sqrt() })
 }
 
-/// The clean-up time of a history in seconds, to hundredths; `None` if no job ever waited for another's nodes.
+/// The clean-up time of a history in seconds, to hundredths. `None` if no job waited for another's
+/// nodes.
 ///
 /// # Complexity
-/// **O(n m)** for *n* stays of *m* nodes.
+/// **O(n m)** for *n* records of *m* nodes.
 pub(super) fn of(replay: &Replay<'_>) -> Option<f64> {
     let all = of_gaps(&gaps(replay, None));
     let main = gaps(replay, Some(By::Main));
-    // Both are too large rather than too small; the main scheduler looks sooner.
+    // Both estimates tend to be too large; the main scheduler reacts sooner.
     let main = of_gaps(&main).filter(|_| main.len() >= 20);
     let least = match (all, main) {
         (Some(all), Some(main)) => all.min(main),
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_time_between_seconds_is_found_in_whole_ones() {
-        // Ends at all hundredths of a second, and starts so much later.
+        // Ends at all hundredths of a second, and starts `cleanup` or more later.
         for cleanup in [0_u32, 2, 55, 155, 398, 700] {
             let mut gaps: Vec<Second> = (0..1000)
                 .map(|job: u32| {

@@ -1,8 +1,8 @@
-//! Whether a machine's rule, as it is known here, is the rule by which the machine went.
+//! Comparison of the modelled rule of a machine with its recorded decisions.
 //!
-//! Each recorded start is held against the rule in the state that the history itself says the machine was in, so that
-//! one decision that differs does not make others differ. Waits are predicted in the other way: all jobs happen again
-//! from the beginning ([`Forecast`]), and errors add up.
+//! Each recorded start is compared with the rule in the recorded state of the machine, so that a
+//! differing decision does not affect later ones. Waits are predicted by a full replay
+//! ([`Forecast`]), in which errors accumulate.
 
 mod cleanup;
 mod replay;
@@ -21,73 +21,71 @@ use super::places::{Place, place_of};
 use crate::findings::statistics::mean;
 use replay::Replay;
 
-/// The share of decisions that must be the rule's own before a site is a ground for further questions.
+/// The minimum share of equal decisions for a site to be considered modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// The share of node lists that must be places.
+/// The minimum share of node lists that are places.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
-/// How true the rule is to a history.
+/// The agreement of the modelled rule with a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
-    /// Jobs, each counted once.
+    /// The number of jobs, each counted once.
     pub jobs: usize,
-    /// Stays with a list of nodes.
+    /// The number of records with a list of nodes.
     pub placed: usize,
-    /// Of those, how many are places of the lists, or one for each segment.
+    /// The number of those whose nodes are one place, or one for each segment.
     pub placements: usize,
-    /// All decisions, and those that are the rule's, by who made them.
+    /// The number of decisions, and of equal ones, by scheduler.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
-    /// Decisions that differ.
+    /// The decisions that differ.
     pub differing: Vec<Differing>,
-    /// The clean-up time that fits best, in seconds; `None` if nothing shows it.
+    /// The best fit of the clean-up time in seconds; `None` if nothing shows it.
     pub cleanup: Option<f64>,
-    /// Real waits beside predicted ones, by size.
+    /// Real and predicted waits, by size.
     pub waits: Vec<Waits>,
-    /// How many stays started within a second in which something else happened.
+    /// The number of records that start within the same second as another event.
     pub simultaneous: usize,
 }
 
-/// A decision that is not the rule's.
+/// A decision that differs from that of the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differing {
-    /// The job.
     pub id: String,
-    /// The line of its record in the file from which it was imported.
+    /// The line of its record in the imported file.
     pub line: usize,
-    /// When it started.
     pub start: Second,
-    /// Who is taken to have started it.
+    /// The scheduler taken to have started it.
     pub by: By,
-    /// On which nodes.
+    /// The recorded nodes.
     pub nodes: String,
-    /// What the rule says instead.
+    /// The decision of the rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 
-/// Waits of jobs of one size or of some.
+/// Waits of jobs within a range of sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waits {
-    /// The least and the largest number of nodes.
+    /// The minimum and maximum number of nodes.
     pub nodes: (u32, u32),
-    /// How many.
+    /// The number of jobs.
     pub count: usize,
-    /// Their mean wait in seconds, as it was.
+    /// The real mean wait in seconds.
     pub real: f64,
-    /// As it is predicted.
+    /// The predicted mean wait in seconds.
     pub predicted: f64,
-    /// Half the width of the 95 % interval of the difference; `None` for too few.
+    /// The half-width of the 95 % interval of the difference; `None` for too few jobs.
     pub half_width: Option<f64>,
 }
 
 impl Fidelity {
-    /// How many decisions were looked at, and how many are the rule's.
+    /// The number of compared decisions, and of equal ones.
     #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
     }
 
-    /// What is against going on with this site, one sentence each; nothing if it is modelled well enough.
+    /// Reasons not to rely on the model, one sentence each; empty if it is good enough.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -118,7 +116,7 @@ impl Fidelity {
         doubts
     }
 
-    /// All of it as one object.
+    /// The result as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let (decisions, matching) = self.all();
@@ -155,11 +153,12 @@ impl Fidelity {
     }
 }
 
-/// A listener that is told now and then how many decisions or starts there are, of how many.
+/// A callback with the number of decisions or starts so far, and the total.
 pub type Report<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Holds a history against the rule of its machine, and its waits beside predicted ones.
-/// `report` is told of both parts together.
+/// Compares the decisions and the waits of a history with the model.
+///
+/// `report` covers both parts together.
 ///
 /// # Complexity
 /// That of [`decisions`] and of [`Forecast::run`].
@@ -172,11 +171,11 @@ pub fn of(folder: &Folder, report: Report<'_>) -> Fidelity {
     Fidelity { waits, ..found }
 }
 
-/// Holds a history against the rule of its machine; of waits nothing is said.
+/// Compares the decisions of a history with the rule of its machine, without waits.
 ///
 /// # Complexity
-/// For each start that of the rule, and for starts by backfill that of a plan of the jobs that come before; within a
-/// second up to 160 states of what happened are tried.
+/// For each start that of the rule, and for starts by backfill that of a plan of the jobs before
+/// it. Within a second up to 160 states are tried.
 #[must_use]
 pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
     let replay = Replay::new(folder);
@@ -232,7 +231,7 @@ pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
     }
 }
 
-/// Predicted waits beside real ones: of all jobs, and by size if there is more than one.
+/// Predicted and real waits of all jobs, and by size if there are several.
 fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<Waits> {
     let stays = &folder.history.stays;
     let conditions = Conditions::of(&folder.machine, cleanup.round() as Second);

@@ -1,4 +1,4 @@
-//! Every recorded decision beside that of the rule, in the state that the history says the machine was in.
+//! Comparison of every recorded decision with the rule, in the recorded state of the machine.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,52 +11,52 @@ use crate::operator::order::Order;
 use crate::operator::plan::{Plan, Request};
 use crate::slurm::desk::Told;
 
-/// How many states are tried, for the order of what happened within one second, for each thing that happened.
+/// The number of states tried per event, for the order of events within one second.
 const STATES_FOR_EACH: usize = 8;
 
-/// How many are tried at least, and at most.
+/// The minimum and maximum number of states tried.
 const STATES: (usize, usize) = (20, 160);
 
-/// The most waiting jobs for which nodes are kept, in front of one that is looked at.
+/// The maximum number of waiting jobs with reservations before the job under test.
 const MOST_PLANNED: usize = 100;
 
-/// The number of decisions after which they are reported again.
+/// The number of decisions between two progress reports.
 const REPORT_EVERY: usize = 500;
 
-/// A decision.
+/// A recorded decision with that of the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The place of the stay in the history.
+    /// The index of the record in the history.
     pub stay: usize,
-    /// Which part of the scheduler is taken to have made it.
+    /// The scheduler taken to have made it.
     pub by: By,
-    /// What the rule says: nothing, if it says the same.
+    /// The differing decision of the rule; `None` if it is the same.
     pub instead: Option<Instead>,
 }
 
-/// What the rule says in place of what is recorded.
+/// A decision of the rule that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// Other nodes.
     Nodes(NodeSet),
-    /// That the job waits.
+    /// The job waits.
     Wait,
-    /// That the job never starts.
+    /// The job never starts.
     Never,
 }
 
-/// A history made ready to be replayed: all that does not depend on how it is.
+/// A history prepared for the replay: the parts that do not depend on the clean-up time.
 pub(super) struct Replay<'a> {
     pub(super) machine: &'a Machine,
     pub(super) stays: &'a [Stay],
     pub(super) order: Order,
     pub(super) nodes: Vec<Option<NodeSet>>,
     requests: Vec<Request>,
-    /// The stays that start, by second.
+    /// The records that start, by second.
     starts: BTreeMap<Second, Vec<usize>>,
-    /// Those that end, by when.
+    /// The records that end, by time.
     ends: Vec<(Second, usize)>,
-    /// Those that wait, by since when.
+    /// The records that wait, by begin of the wait.
     queued: Vec<(Second, usize)>,
 }
 
@@ -87,8 +87,8 @@ impl<'a> Replay<'a> {
         Replay { machine, stays, order: Order::of(machine), nodes, requests, starts, ends, queued }
     }
 
-    /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job.
-    /// `report` is told now and then how many that were.
+    /// Compares all decisions, if nodes are free again `cleanup` seconds after the end of a job.
+    /// `report` is called from time to time with the number of decisions.
     pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<Decision> {
         let desks = Desks::new(self.machine, self.stays);
         let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };
@@ -97,7 +97,7 @@ impl<'a> Replay<'a> {
         let mut decisions = Vec::new();
         for (&at, starts) in &self.starts {
             now.at = at;
-            // What ended at some time in a second was cleaned up at some time in a second.
+            // Ends are only known to the second, and so are the ends of clean-ups.
             let reached = |(end, _): &&(Second, usize)| (*end as f64) + cleanup < (at + 1) as f64;
             while let Some(&(_, place)) = self.ends.get(ended).filter(reached) {
                 unclear.push(place);
@@ -148,27 +148,27 @@ struct Now<'r, 'a> {
     running: Vec<usize>,
 }
 
-/// What is left to be ordered within a second, and what has been.
+/// A partial order of the events within a second.
 #[derive(Clone, Debug, Default)]
 struct Partial {
-    /// Starts of which it is not yet said when they were.
+    /// Starts that are not ordered yet.
     left: Vec<usize>,
-    /// What ended and still has its nodes.
+    /// Ended jobs that still hold their nodes.
     held: Vec<usize>,
-    /// What ended and has given them back.
+    /// Ended jobs that have released their nodes.
     released: Vec<usize>,
     /// The starts so far.
     made: Vec<Decision>,
 }
 
 impl Partial {
-    /// In how many of the starts so far the rule says the same.
+    /// The number of starts so far that agree with the rule.
     fn matched(&self) -> usize {
         self.made.iter().filter(|decision| decision.instead.is_none()).count()
     }
 }
 
-/// The best order of what happened within a second that has been found.
+/// The search for the best order of events within a second.
 #[derive(Clone, Debug, Default)]
 struct Search {
     most: usize,
@@ -183,7 +183,7 @@ impl Search {
         self.states > self.most && self.best.is_some()
     }
 
-    /// Notes that an order is begun so; `false` if nothing better than what was found can come of it.
+    /// Registers a partial order; returns `false` if it is dominated or already explored.
     fn enter(&mut self, partial: &Partial, matched: usize) -> bool {
         if self.best.as_ref().is_some_and(|(best, ..)| matched + partial.left.len() <= *best) {
             return false;
@@ -214,7 +214,7 @@ impl Now<'_, '_> {
         }
     }
 
-    /// The decisions of a second, in that order of starts and ends in which most of them are the rule's.
+    /// The decisions of a second, in the order in which most of them agree with the rule.
     fn second(&mut self, starts: &[usize], held: &[usize]) -> Vec<Decision> {
         let states = STATES_FOR_EACH * (starts.len() + held.len());
         let mut search = Search { most: states.clamp(STATES.0, STATES.1), ..Search::default() };
@@ -223,7 +223,7 @@ impl Now<'_, '_> {
         partial.left.sort_by_key(|&place| (self.replay.stays[place].by != By::Main, place));
         self.search(&mut search, &mut partial);
         let Some((_, decisions, released)) = search.best else { return Vec::new() };
-        // The nodes of what ended are given out again in the end, whatever the order.
+        // All ended jobs release their nodes in the end, whatever the order.
         released.iter().for_each(|&place| self.release(place));
         for decision in &decisions {
             self.hold(decision.stay);
@@ -231,7 +231,7 @@ impl Now<'_, '_> {
         decisions
     }
 
-    /// Goes on with an order in all ways that may be better than the best; `true` if no other need be tried.
+    /// Extends a partial order in all promising ways; returns `true` if the search is done.
     fn search(&mut self, search: &mut Search, partial: &mut Partial) -> bool {
         let matched = partial.matched();
         if partial.left.is_empty() {
@@ -247,7 +247,7 @@ impl Now<'_, '_> {
             return true;
         }
         let told = self.ask(&partial.left);
-        // First those that the rule starts as they were started, in the order of the pass.
+        // First the starts that agree with the rule, in the order of the pass.
         for (place, by, instead) in told.iter().filter(|(.., instead)| instead.is_none()) {
             if self.blocked(*place, &partial.held) {
                 continue;
@@ -257,7 +257,7 @@ impl Now<'_, '_> {
                 return true;
             }
         }
-        // Then as if one of those that ended had given its nodes back by now; what others need first.
+        // Then the release of one of the ended jobs, those first whose nodes a start needs.
         let mut ends = partial.held.clone();
         ends.sort_by_key(|&place| !partial.left.iter().any(|&start| self.shares(place, start)));
         for place in ends {
@@ -265,7 +265,7 @@ impl Now<'_, '_> {
                 return true;
             }
         }
-        // Last as it is recorded, though the rule says something else.
+        // Last a recorded start with which the rule disagrees.
         let (left, held) = (&partial.left, &partial.held);
         let free: Vec<_> = told.iter().filter(|(place, ..)| !self.blocked(*place, held)).collect();
         let none_fits = !held.iter().any(|&end| left.iter().any(|&start| self.shares(end, start)));
@@ -279,7 +279,7 @@ impl Now<'_, '_> {
         false
     }
 
-    /// Goes on as if this decision came next.
+    /// Continues with this decision as the next event.
     fn start(&mut self, search: &mut Search, partial: &mut Partial, decision: Decision) -> bool {
         let place = decision.stay;
         let at = partial.left.iter().position(|&own| own == place).unwrap_or(0);
@@ -293,7 +293,7 @@ impl Now<'_, '_> {
         is_done
     }
 
-    /// Goes on as if what ended here gave its nodes back next.
+    /// Continues with the release of an ended job as the next event.
     fn give_back(&mut self, search: &mut Search, partial: &mut Partial, place: usize) -> bool {
         let at = partial.held.iter().position(|&own| own == place).unwrap_or(0);
         partial.held.remove(at);
@@ -311,12 +311,12 @@ impl Now<'_, '_> {
         matches!((&nodes[one], &nodes[other]), (Some(a), Some(b)) if a.meets(b))
     }
 
-    /// Whether a start needs nodes of something that ended and has not given them back.
+    /// Whether a start needs nodes of an ended job that has not released them.
     fn blocked(&self, place: usize, held: &[usize]) -> bool {
         held.iter().any(|&end| self.shares(end, place))
     }
 
-    /// What the rule says of each of the starts that are left, were it the next.
+    /// The decisions of the rule on each remaining start, as if it were next.
     fn ask(&self, left: &[usize]) -> Vec<(usize, By, Option<Instead>)> {
         let replay = self.replay;
         let mut answers: Vec<(usize, By, Option<Instead>)> = Vec::new();
@@ -371,7 +371,7 @@ impl Now<'_, '_> {
                     let told = self.desks.desk(stay).ask_without(&request.asked, Some(&kept));
                     let instead = self.instead(place, told);
                     match answers.iter_mut().find(|(own, ..)| *own == place) {
-                        // It is not known who started it: either may have.
+                        // The scheduler is unknown: either may have started it.
                         Some(answer) if answer.2.is_some() && instead.is_none() => {
                             *answer = (place, By::Backfill, None);
                         }

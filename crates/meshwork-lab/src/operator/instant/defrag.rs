@@ -1,4 +1,4 @@
-//! Which jobs would have to move so that there is room for something, whatever the allocator is.
+//! Jobs that must move so that a request fits, for any allocator.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,43 +13,39 @@ use super::Instant;
 use super::ways::{MOST_SETS, Sets, Way, blocks};
 use crate::operator::defrag::Cost;
 
-/// A job goes from some nodes to others of its site.
+/// A move of a job within its site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// The job, by its place among the running ones.
+    /// The index of the job among the running ones.
     pub job: usize,
-    /// What it held.
     pub from: Placement,
-    /// What it holds then: all of it is free by then, and none of it is its own.
+    /// The new placement: free by then, and disjoint from the job's own nodes.
     pub to: Placement,
 }
 
-/// Moves, in their order, after which there is room.
+/// Moves in order, after which the request fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moves {
-    /// Where the allocator puts what room was made for.
+    /// The placement of the request after the moves.
     pub placement: Placement,
-    /// The moves.
     pub steps: Vec<Move>,
-    /// What they cost together.
+    /// The total cost.
     pub cost: i64,
 }
 
-/// What is to be made room for.
+/// The request to be placed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// The index of the site.
     pub site: usize,
-    /// What is to find room.
     pub job: Job,
-    /// Jobs that may not be moved.
+    /// Jobs that must not be moved.
     pub exempt: BTreeSet<String>,
-    /// What a move costs.
     pub cost: Cost,
 }
 
 impl Target {
-    /// Room for this on the first site.
+    /// A target for this job on the first site, without exempt jobs.
     #[must_use]
     pub fn of(job: Job) -> Target {
         Target { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
@@ -57,18 +53,22 @@ impl Target {
 }
 
 impl Instant {
-    /// The cheapest plans, at most so many, after which the allocator has room for the target. The jobs in the way of a place move, the
-    /// largest first, each to where the allocator puts it on what is free by then outside of the place; what it leaves
-    /// is not used before the next step.
+    /// The cheapest plans, at most `most`, after which the allocator can place the target.
     ///
-    /// Where whatever an allocator gives is one block, it is exact over all blocks. Where any nodes will do, no move makes room. Where
-    /// a placement may be other nodes, sets of jobs are tried in the order of their costs, 2,000 at most.
+    /// The jobs in the way of a place move, the largest first, each to where the allocator puts it
+    /// on the nodes that are free by then outside of the place. Nodes freed by a move are not used
+    /// before the next step.
+    ///
+    /// If all placements of an allocator are single blocks, the result is exact over all blocks. If
+    /// any nodes suffice, no move helps. Otherwise sets of jobs are tried in the order of their
+    /// costs, 2,000 at most.
     ///
     /// # Errors
-    /// One sentence: the target would not fit the empty site, or no job that would have to move may be moved.
+    /// One sentence: the target would not fit the empty site, or no job that would have to move may
+    /// be moved.
     ///
     /// # Complexity
-    /// That of looking at every block, and some questions to the allocator for each that is tried.
+    /// That of checking every block, and some queries to the allocator for each that is tried.
     pub fn defrag(&self, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
         let (job, site) = (&target.job, target.site);
         if self.empty[site].fork().propose(job, self.now).is_none() {
@@ -90,7 +90,8 @@ impl Instant {
     }
 }
 
-/// The same, with so many places or sets of jobs tried at most; `ways` are those of the [blocks] of the target.
+/// The plans of [`Instant::defrag`] within `tries` places or sets of jobs. `ways` are the results
+/// of [blocks] for the target.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &Target,
@@ -156,14 +157,14 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// The moves that clear a place of its jobs, if the allocator finds all of them another and then has room for the target.
+/// The moves that clear a place of its jobs and let the target start; `None` if they fail.
 fn clear(instant: &Instant, target: &Target, place: &Placement, jobs: &[usize]) -> Option<Moves> {
     let Target { site, job: wanted, .. } = target;
     let now = instant.now;
     let grid = instant.sites[*site].site().grid();
     let mut jobs = jobs.to_vec();
     jobs.sort_by_key(|&job| (Reverse(instant.running[job].placement.len()), job));
-    // Each needs as many nodes as it holds that are free now, or were another's, and are none of the place.
+    // The largest job moves first, and needs as many free nodes outside of the place as it holds.
     let outside = instant.sites[*site].site().free_nodes()
         - place.part_in(instant.sites[*site].site().free(), grid).len();
     let largest = jobs.first().map_or(0, |&job| instant.running[job].placement.len());
@@ -186,7 +187,7 @@ fn clear(instant: &Instant, target: &Target, place: &Placement, jobs: &[usize]) 
     Some(Moves { placement, steps, cost })
 }
 
-/// The site after these moves, one after the other; none if one of them goes to what is not free.
+/// The site after these moves; `None` if one of them goes to nodes that are not free.
 fn carried_out(instant: &Instant, site: usize, steps: &[Move]) -> Option<SiteAhead> {
     let mut ahead = instant.sites[site].fork();
     for step in steps {
@@ -199,7 +200,7 @@ fn carried_out(instant: &Instant, site: usize, steps: &[Move]) -> Option<SiteAhe
     Some(ahead)
 }
 
-/// Plans as one object.
+/// The plans as JSON.
 #[must_use]
 pub fn json(instant: &Instant, site: usize, plans: &[Moves]) -> Json {
     let text = |placement: &Placement| instant.text(site, placement);

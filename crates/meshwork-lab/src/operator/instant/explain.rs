@@ -1,4 +1,4 @@
-//! Why a job waits at an instant, and what would let it start: asked of the allocator itself.
+//! The reason why a job waits at an instant, from queries to the allocator itself.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,25 @@ use super::defrag::{Move, Moves, Target, cheapest};
 use super::ways::{MOST_SETS, Sets, Way, blocks};
 use super::{Instant, Waiter};
 
-/// How many places are named.
+/// The maximum number of places reported.
 const NEAREST: usize = 3;
 
-/// So many places are tried for moves.
+/// The maximum number of places tried for moves.
 const MOST_MOVES: usize = 100;
 
-/// Why a job waits.
+/// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It would not fit the empty machine; the sentence is the machine's own, if a rule of it says so.
+    /// It would not fit the empty machine; the sentence is that of a rule of the machine, if any.
     Never(Option<String>),
-    /// It waits for this.
+    /// It waits for this cause.
     WaitsFor(Cause),
-    /// It could start, and nobody is known who comes before it.
+    /// It could start, and no job is known to come before it.
     Nothing,
 }
 
 impl Reason {
-    /// In one word.
+    /// The key in JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -41,64 +41,61 @@ impl Reason {
     }
 }
 
-/// A place for a job, and who has to go first.
+/// A place for a job, and the jobs that must end first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
     /// The index of the site.
     pub site: usize,
-    /// Where the allocator would put the job then.
+    /// The placement by the allocator after these ends.
     pub placement: Placement,
-    /// Who has to go, by their places among the running jobs.
+    /// Indices of the running jobs that must end.
     pub jobs: Vec<usize>,
-    /// When the last of them ends by its estimate; none if that is not known.
+    /// The estimated end of the last of them; `None` if unknown.
     pub until: Option<Time>,
 }
 
-/// A start, and where.
+/// A start with its placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// When.
     pub at: Time,
     /// The index of the site.
     pub site: usize,
-    /// The nodes.
     pub placement: Placement,
 }
 
-/// What is to be said of a job that waits.
+/// The explanation of a waiting job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// The job.
     pub job: Waiter,
-    /// The one reason that counts most.
+    /// The most important reason.
     pub reason: Reason,
-    /// How many nodes of each site are free.
+    /// The number of free nodes of each site.
     pub free: Vec<u32>,
-    /// Where it could start now.
+    /// The site and placement with which it could start now.
     pub now: Option<(usize, Placement)>,
-    /// The nearest places: those for which the fewest jobs have to go, and of those the soonest.
+    /// The nearest places: those with the fewest jobs in the way, then those that are free first.
     pub nearest: Vec<Near>,
-    /// The first start by estimates, were it the first in the queue.
+    /// The first start by estimates if it were first in the queue.
     pub alone: Option<Start>,
-    /// The first start by estimates if those that wait start in order of arrival.
+    /// The first start by estimates if waiting jobs start in order of arrival.
     pub in_order: Option<Start>,
-    /// Running jobs each of whose ends would do, by their places.
+    /// Indices of running jobs, the end of any of which would let it start.
     pub ends: Vec<usize>,
-    /// A free block of its shape, in any orientation, that the allocator does not give it.
+    /// A free block of its shape, in any orientation, that the allocator does not find.
     pub overlooked: Option<(usize, Placement)>,
-    /// The fewest moves that would do.
+    /// The fewest moves that let it start, with the site.
     pub moves: Option<(usize, Moves)>,
 }
 
 impl Instant {
-    /// Why a job waits, by its name.
+    /// Explains why the job of this name waits.
     ///
     /// # Errors
     /// One sentence, if no such job waits.
     ///
     /// # Complexity
-    /// Up to a question to the allocator for each running job and each that waits before this one; of a shape, besides, what it
-    /// takes to look at every block of it.
+    /// Up to one query to the allocator for each running job and each job before this one; for a
+    /// shape also a check of every block.
     pub fn explain(&self, name: &str) -> Result<Explained, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
@@ -114,7 +111,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Why something of this shape could not start now, behind all that wait.
+    /// Explains why a request could not start now, behind all waiting jobs.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> Explained {
         let job = self.job(request);
@@ -171,7 +168,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// What a job lacks on all sites.
+    /// The cause that keeps a job from starting on all sites; `None` if it could start.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {
@@ -180,7 +177,8 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs each of whose ends would do. What any nodes will do for is a matter of counting, else the allocator is asked.
+    /// Running jobs, the end of any of which would let the job start. If any nodes suffice they are
+    /// found by counting, else by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -194,14 +192,14 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// The order in which places are preferred: few jobs in the way, and those gone soon.
+    /// The sort key of places: few jobs in the way, then an early end of the last.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
         (jobs.len(), jobs.iter().map(until).max().unwrap_or(self.now))
     }
 
-    /// Who runs on a site, those who end first first.
+    /// The running jobs of a site, in order of their ends.
     fn by_end(&self, site: usize) -> Vec<usize> {
         let here = |&place: &usize| self.running[place].site == site;
         let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
@@ -212,7 +210,7 @@ impl Instant {
     fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<Near> {
         let proposal = self.without(site, jobs).propose(job, self.now)?;
         let until = jobs.iter().map(|&job| self.running[job].until).min_by_key(|end| {
-            // One without an end comes before all others, since it lasts longest.
+            // A job without an end counts as the last.
             std::cmp::Reverse(end.unwrap_or(Time::new(f64::MAX)))
         });
         let (placement, jobs) = (proposal.placement, jobs.to_vec());
@@ -240,12 +238,13 @@ impl Instant {
         all
     }
 
-    /// Of sets of jobs on whose nodes a block lies, the nearest whose ends the allocator makes use of.
+    /// The nearest sets of jobs after whose ends the allocator can place the job. `sets` are those
+    /// on whose nodes a block lies.
     fn nearest_of(&self, site: usize, mut sets: Vec<&Vec<usize>>, job: &Job) -> Vec<Near> {
         sets.sort_by_cached_key(|jobs| self.rank(jobs));
         let mut found: Vec<Near> = Vec::new();
         for jobs in sets {
-            // More than is enough is no further place.
+            // A superset of a found set is no further place.
             if found.iter().any(|near| near.jobs.iter().all(|job| jobs.contains(job))) {
                 continue;
             }
@@ -255,19 +254,19 @@ impl Instant {
             }
         }
         if found.is_empty() {
-            // One that misses blocks may need more to go than lie on any.
+            // An allocator that misses blocks may need more jobs to end than are on any block.
             found.extend(self.soonest(site, job));
         }
         found
     }
 
-    /// Where any nodes will do: the fewest jobs, those of them that are gone first, and then the soonest at all.
+    /// The nearest sets if any nodes suffice: the fewest jobs that end early, and the earliest.
     fn by_count(&self, site: usize, job: &Job) -> Vec<Near> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
         let free = u64::from(self.sites[site].site().free_nodes());
         let missing = self.sites[site].fewest(job).unwrap_or(u64::MAX).saturating_sub(free);
-        // The largest of those that have ended by an instant.
+        // The largest of the jobs that have ended by an instant.
         let fewest = |ended: usize| {
             let mut largest = by_end[..ended].to_vec();
             largest.sort_by_key(|&place| std::cmp::Reverse(held(place)));
@@ -291,7 +290,8 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Where a placement may be any nodes, and not all will do: the smallest sets of jobs whose ends make room, and the soonest.
+    /// The nearest sets if placements are arbitrary but not all suffice. They are the smallest sets
+    /// of jobs whose ends let the job start, and the earliest one.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<Near> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -319,7 +319,7 @@ impl Instant {
         found
     }
 
-    /// The first instant by which enough have ended, and of those only who has to.
+    /// The first instant by which enough jobs have ended, with only those that must end.
     fn soonest(&self, site: usize, job: &Job) -> Option<Near> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
@@ -338,13 +338,13 @@ impl Instant {
         self.near(site, &jobs, job)
     }
 
-    /// The first start by estimates if nobody else started.
+    /// The first start by estimates if no other job started.
     fn starts_alone(&self, job: &Job) -> Option<Start> {
         let mut floor = Floor::of(self);
         floor.start(job, self.now)
     }
 
-    /// The first start by estimates if those before it start one after the other, each as soon as it can.
+    /// The first start by estimates if the jobs before it start in order, as early as possible.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<Start> {
         let mut floor = Floor::of(self);
         let mut now = self.now;
@@ -354,7 +354,7 @@ impl Instant {
         floor.start(job, now)
     }
 
-    /// A free block of the shape of a job that the allocator does not give it.
+    /// A free block of the shape of a job that the allocator does not find.
     fn overlooked(&self, job: &Job) -> Option<(usize, Placement)> {
         (0..self.sites.len()).find_map(|site| {
             let proposal = self.empty[site].fork().propose(job, self.now)?;
@@ -365,7 +365,7 @@ impl Instant {
             let grid = self.sites[site].site().grid();
             let free = self.sites[site].site().free();
             let mut orders = super::ways::orders(&block.sides);
-            // As it was asked for, before it is turned.
+            // The requested orientation comes first.
             orders.sort_by_key(|sides| *sides != block.sides);
             orders.into_iter().find_map(|sides| {
                 let mut bases = meshwork::geometry::FreeBases::new(grid);
@@ -376,17 +376,17 @@ impl Instant {
     }
 }
 
-/// Where a job would start now, on the first site that has room.
+/// The placement of a job on the first site where it fits now.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));
     sites.iter_mut().enumerate().find_map(find)
 }
 
-/// A machine whose jobs end by their estimates.
+/// A simulated machine whose jobs end by their estimates.
 struct Floor {
     sites: Vec<SiteAhead>,
-    /// Who ends when, the soonest last.
+    /// The ends of jobs with their sites, the earliest last.
     ends: Vec<(Time, usize, Placement)>,
 }
 
@@ -404,7 +404,7 @@ impl Floor {
         self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
     }
 
-    /// Starts a job as soon as there is room, but not before `now`; what ends by then has ended.
+    /// Starts a job as early as possible, but not before `now`, after releasing ended jobs.
     fn start(&mut self, job: &Job, now: Time) -> Option<Start> {
         let mut at = now;
         loop {
@@ -427,7 +427,7 @@ impl Floor {
 }
 
 impl Explained {
-    /// All of it as one object.
+    /// The explanation as JSON.
     #[must_use]
     pub fn json(&self, instant: &Instant) -> Json {
         let name = |place: &usize| instant.running[*place].name.clone();

@@ -1,8 +1,9 @@
-//! A machine at one instant, whatever allocator gives out its nodes: who holds what until when, and who waits.
+//! A machine with any allocator at one instant: placements with their ends, and the queue.
 //!
-//! It is that of a `stored` run, or what `meshwork place` has `saved`. Every question is put to the allocator itself, on copies
-//! of the machine on which some jobs have ended or have been moved; `ways` says which are worth a question. [`explain`]
-//! says why a job waits, and [`defrag`] what would make room.
+//! It is that of a `stored` run, or the `saved` state of `meshwork place`. Every question is
+//! answered by the allocator itself, on copies of the machine on which some jobs have ended or have
+//! been moved; `ways` selects the copies worth a query. [`explain`] says why a job waits, and
+//! [`defrag`] which moves would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -21,61 +22,56 @@ pub use stored::RunName;
 /// A job that holds nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holder {
-    /// What it is called.
     pub name: String,
-    /// The job, as it would ask again.
+    /// The job as it would request nodes again.
     pub job: Job,
     /// The index of its site.
     pub site: usize,
-    /// What it holds there.
     pub placement: Placement,
-    /// Since when.
+    /// The time of its start.
     pub since: Time,
-    /// When it ends by its estimate, and not before now; none where nothing is known of it.
+    /// The estimated end, not before `now`; `None` if unknown.
     pub until: Option<Time>,
 }
 
-/// A job that waits.
+/// A waiting job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiter {
-    /// What it is called.
     pub name: String,
-    /// The job.
     pub job: Job,
-    /// By when it was promised a start, if it was.
+    /// The promised start, if there is a reservation.
     pub promised: Option<Time>,
 }
 
 /// A machine at one instant.
 pub struct Instant {
-    /// Its sites, with what is held.
+    /// The sites with the running jobs.
     pub sites: Vec<SiteAhead>,
-    /// Its sites with nothing held.
+    /// The sites without jobs.
     pub empty: Vec<SiteAhead>,
-    /// The instant.
     pub now: Time,
-    /// Who holds nodes.
+    /// The running jobs.
     pub running: Vec<Holder>,
-    /// Who waits, in order of arrival.
+    /// The waiting jobs, in order of arrival.
     pub waiting: Vec<Waiter>,
-    /// What a job waits for that could start; none where nobody decides who comes before it.
+    /// The cause that delays a job that could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }
 
 impl Instant {
-    /// A job that asks for this now; nothing is known of its length.
+    /// A job with this request, submitted now; its length is unknown.
     #[must_use]
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)
     }
 
-    /// Whether it is known of any job that runs when it ends.
+    /// Whether the end of any running job is known.
     #[must_use]
     pub fn knows_ends(&self) -> bool {
         self.running.iter().any(|holder| holder.until.is_some())
     }
 
-    /// The site as it is without these jobs.
+    /// A copy of the site without these jobs.
     fn without(&self, site: usize, jobs: &[usize]) -> SiteAhead {
         let mut ahead = self.sites[site].fork();
         let here = jobs.iter().map(|&job| &self.running[job]).filter(|own| own.site == site);
@@ -83,7 +79,7 @@ impl Instant {
         ahead
     }
 
-    /// A placement in text; on several sites with the number of its site.
+    /// A placement in text; with several sites it has the number of its site.
     #[must_use]
     pub fn text(&self, site: usize, placement: &Placement) -> String {
         const MOST: usize = 6;
@@ -97,7 +93,7 @@ impl Instant {
     }
 }
 
-/// Reads what is to be made room for: `8x8x4`, a number of nodes, or `2^5`, a subcube.
+/// Reads a request: `8x8x4`, a number of nodes, or `2^5`, a subcube.
 ///
 /// # Errors
 /// One sentence, if it is none of them.
@@ -118,7 +114,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     Ok(if let [nodes] = sides[..] { Request::Nodes(nodes) } else { Request::block(&sides) })
 }
 
-/// What a job would ask for that holds this, of which nothing else is known.
+/// The request of a holder, derived from its placement.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
     match (&placement.blocks[..], site.site().topology().wiring()) {
         ([block], Wiring::Mesh | Wiring::Torus) => Request::Block(block.sides.clone()),

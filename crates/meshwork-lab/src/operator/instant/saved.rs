@@ -1,4 +1,4 @@
-//! What `meshwork place` has saved, as an instant of its machine: the answer to `snapshot`, or the file of `--state`.
+//! The saved state of `meshwork place`: the answer to `snapshot`, or the file of `--state`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,20 +12,21 @@ use super::{Holder, Instant, as_held};
 use crate::operator::{Trouble, read_text};
 use crate::run::seal::unseal;
 
-/// The form of what `place` saves.
+/// The format of the saved state.
 const FORMAT: u64 = 1;
 
-/// What it has.
+/// The keys of the saved state.
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// What is held of a pool that `meshwork place` has saved: of several answers in a file the last counts. Nobody waits in a pool,
-    /// and it does not know when anybody ends; what somebody holds is taken for what they asked for.
+    /// Reads the state of a pool saved by `meshwork place`; of several answers the last counts.
     ///
-    /// `fits` says whether so many bytes may be taken for the machine.
+    /// A pool has no queue and knows no ends. The request of a holder is taken to be what it holds.
+    ///
+    /// `fits` returns an error if the machine would take too many bytes.
     ///
     /// # Errors
-    /// One sentence with the file: it holds no snapshot, or one of another version, or a damaged one.
+    /// One sentence with the file: it holds no snapshot, one of another version, or a damaged one.
     pub fn of_pool(
         catalogue: &Catalogue,
         file: &Path,
@@ -63,7 +64,7 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// What is held at a desk. What is held by nobody's name is called by where it begins.
+    /// The state of a desk. Holders without a name are named by their position.
     #[must_use]
     pub fn of_desk(desk: &Desk) -> Instant {
         let pool = desk.pool();
@@ -93,7 +94,7 @@ impl Instant {
     }
 }
 
-/// A state as it was sealed, and any other text as it is.
+/// The content of a sealed state; any other text unchanged.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
@@ -102,7 +103,7 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Whatever in a text may be a snapshot, with its line: the answer of a line, or all of the text.
+/// All candidates for a snapshot with their lines: the answer of each line, and the whole text.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;
@@ -117,7 +118,7 @@ fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     answers.chain(whole.filter(|(_, whole)| whole.get("state").is_some()))
 }
 
-/// Whether a text is what `meshwork place` saves, and not what it says to `show`.
+/// Whether a text is a saved state, and not an answer to `show`.
 #[must_use]
 pub fn is_saved(text: &str) -> bool {
     text.trim_start().starts_with('{') && snapshots(text).next().is_some()

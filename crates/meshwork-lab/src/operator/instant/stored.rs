@@ -1,4 +1,4 @@
-//! A stored run at an instant: it is run again up to then.
+//! The state of a stored run at an instant, obtained by running it again up to then.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,9 +19,7 @@ use crate::run::inputs::Files;
 /// A run of a study: its scenario and its replication, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunName {
-    /// The scenario.
     pub scenario: u64,
-    /// The replication.
     pub replication: u64,
 }
 
@@ -42,11 +40,12 @@ impl FromStr for RunName {
 }
 
 impl Instant {
-    /// A run of the study in a folder of results, after all that happened up to `at`. It is run again up to then, and so nothing
-    /// has to be kept of it.
+    /// The state of a run in a folder of results after all events up to `at`.
+    ///
+    /// It is run again up to then, so no states need to be stored.
     ///
     /// # Errors
-    /// One sentence, if there is no such run, it cannot be run again, or it did not last so long.
+    /// One sentence, if there is no such run, it cannot be run again, or it ended before `at`.
     pub fn of_run(
         catalogue: &Catalogue,
         folder: &Path,
@@ -81,7 +80,7 @@ impl Instant {
     }
 }
 
-/// A run after all that happened up to `at`.
+/// The state of a run after all events up to `at`.
 fn instant(
     scenario: &Scenario,
     replication: u64,
@@ -123,11 +122,11 @@ fn instant(
     })
 }
 
-/// Who waits, as the workload gave it, and by when it was promised a start.
+/// The waiting jobs as submitted, with their promised starts.
 #[derive(Default)]
 struct Queue(BTreeMap<JobId, (Job, Option<Time>)>);
 
-/// As everywhere: where a workload has no numbers, the place in the order of arrival is one.
+/// The number of a job in the workload or, if it has none, its position in order of arrival.
 fn name(id: JobId, job: &Job) -> String {
     if job.number > 0 { job.number.to_string() } else { (id.0 + 1).to_string() }
 }

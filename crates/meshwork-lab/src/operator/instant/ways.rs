@@ -1,4 +1,4 @@
-//! Which running jobs would have to go so that a job finds room: the sets of them that are worth a question.
+//! Candidate sets of running jobs whose ends may let a job start.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -11,25 +11,26 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// So many nodes of blocks are looked at, at most; beyond that sets of jobs are tried in place of places.
+/// The maximum number of nodes of blocks checked; beyond it sets of jobs are tried instead.
 const MOST_CELLS: u64 = 200_000_000;
 
-/// So many sets of jobs are tried where a placement may be any nodes.
+/// The maximum number of sets of jobs tried for arbitrary placements.
 pub(super) const MOST_SETS: usize = 2_000;
 
-/// Nobody's.
+/// The owner of a free node.
 const FREE: u32 = u32::MAX;
 
-/// A block that an allocator might give, and whose jobs lie on it.
+/// A block that an allocator may select, with the jobs on it.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) block: Block,
-    /// By their places among the running jobs, in order.
+    /// Indices among the running jobs, ascending.
     pub(super) jobs: Vec<usize>,
 }
 
-/// Every block of a site that a job might get, if whatever it can get is one block of its shape: any corner, any
-/// order of sides in which the allocator looks for it. None where a placement may be other nodes, or where there are too many.
+/// Every block of a site that a job may get, if its placements are single blocks of its shape.
+/// These are all corners, and all orders of sides that the allocator tries. `None` if a placement
+/// may be other nodes, or if there are too many blocks.
 ///
 /// # Complexity
 /// **O(n · a · o)** for *n* nodes, blocks of *a* of them and *o* orders of sides.
@@ -46,7 +47,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Wa
     let corners = |sides: &[u32]| {
         let corner = |node: &Node| {
             let at = grid.coordinates(*node);
-            // All the way around it is the same block wherever it begins.
+            // A block that covers a whole ring is the same wherever it begins.
             let begins = |d: usize| sides[d] < grid.sides()[d] || at[d] == 0;
             (0..sides.len()).all(begins) && grid.holds(*node, sides)
         };
@@ -81,8 +82,8 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Wa
     Some(ways)
 }
 
-/// Whether an allocator that misses no block looks for one with its sides in this order: whether it finds the only one that
-/// is free.
+/// Whether an allocator that misses no block tries this order of sides. The test is whether it
+/// finds the only free block.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -92,12 +93,12 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     let single = |node| Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) };
     let rest = Placement { blocks: rest.iter().map(single).collect() };
     let mut ahead = empty.fork();
-    // A block that is the whole machine leaves nothing to be taken.
+    // If the block is the whole machine, nothing else can be taken.
     let is_taken = rest.is_empty() || ahead.take_what_is_free_of(&rest, now).is_ok();
     is_taken && ahead.propose(job, now).is_some()
 }
 
-/// Who holds each node of a site.
+/// The index of the job that holds each node of a site.
 fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     let grid: &Grid = instant.sites[site].site().grid();
     let mut owners = vec![FREE; grid.nodes() as usize];
@@ -109,7 +110,7 @@ fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     owners
 }
 
-/// The sides of a block in every order, each once.
+/// The sides of a block in every order, without repetition.
 pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     let mut own = sides.to_vec();
     own.sort_unstable();
@@ -123,7 +124,7 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     }
 }
 
-/// Sets of jobs in the order of what they cost together, the cheapest first, and of equal ones the smallest.
+/// Sets of jobs in order of their total cost, and among equal costs by size.
 ///
 /// # Complexity
 /// **O(log k)** for the *k*-th set, and its size.
@@ -133,7 +134,7 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// Of these jobs, each with its cost, which is not negative.
+    /// The sets of these jobs, each given with a non-negative cost.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> Sets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));
@@ -144,8 +145,9 @@ impl Sets {
 impl Iterator for Sets {
     type Item = (i64, Vec<usize>);
 
-    /// Each set is that of its places in the list; it is followed by those in which its last place is one further, or in
-    /// which the place behind the last is added: so every set comes once, and after all that it follows from.
+    /// Each set is represented by indices into the list. Its successors either advance the last
+    /// index by one, or append the index behind the last. So every set occurs once, after its
+    /// predecessor.
     fn next(&mut self) -> Option<(i64, Vec<usize>)> {
         let Reverse((cost, places)) = self.heap.pop()?;
         let last = *places.last()?;

@@ -1,4 +1,4 @@
-//! On which nodes the pods of a workload are.
+//! The nodes of a workload's pods.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,12 @@ use serde_json::Value as Json;
 
 use super::HOST;
 
-/// How many pods are on which node; none where the topology ends above the nodes, or was not asked for.
-///
-/// Both forms are read: `domains` of `v1beta1`, and `slices` of `v1beta2`, with the values of a slice spelled out or
-/// shortened by what they share.
+/// The number of pods per node; `None` if the topology ends above the nodes or was not requested.
+/// Both formats are read: `domains` of `v1beta1`, and `slices` of `v1beta2`, with the values of a
+/// slice in full or shortened by common parts.
 ///
 /// # Errors
-/// What is wrong, in words that follow "the topology assignment of …".
+/// The problem, in words that follow "the topology assignment of …".
 pub(super) fn hosts(assignment: &Json) -> Result<Option<BTreeMap<String, u64>>, String> {
     let levels: Vec<&str> = list(assignment, "levels").filter_map(Json::as_str).collect();
     let Some(level) = levels.iter().position(|&level| level == HOST) else { return Ok(None) };
@@ -49,7 +48,7 @@ fn count(value: Option<&Json>) -> Result<u64, String> {
     value.and_then(Json::as_u64).ok_or_else(|| "has a count that is no whole number".to_owned())
 }
 
-/// The values of one level of a slice: one for all, or what all share around the root of each.
+/// The values of one level of a slice: one for all, or a root each with common prefix and suffix.
 fn values_of(values: &Json, domains: usize) -> Vec<String> {
     let universal = values.get("universalValue").or_else(|| values.get("universal"));
     if let Some(one) = universal.and_then(Json::as_str) {

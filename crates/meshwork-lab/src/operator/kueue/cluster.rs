@@ -1,4 +1,4 @@
-//! The nodes of a cluster as a machine: a tree by their labels.
+//! The nodes of a cluster as a machine: a tree derived from their labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,25 +9,24 @@ use serde_json::Value as Json;
 use super::{HOST, text};
 use crate::slurm::hostlist;
 
-/// The topology and the partition of the machine that is made.
+/// The topology and the partition of the generated machine.
 const NAME: &str = "kueue";
 
-/// A node.
 #[derive(Clone, Debug, Default)]
 struct Node {
     labels: BTreeMap<String, String>,
-    /// What it has to hand out, by resource.
+    /// The allocatable amount of each resource.
     allocatable: BTreeMap<String, f64>,
     is_open: bool,
 }
 
-/// The nodes of all snapshots, as the last of them shows each, and which of their labels are levels.
+/// The nodes of all snapshots in their latest state, and the labels that are levels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
-    /// Labels above the node, the uppermost first.
+    /// The labels above the node, from the top.
     levels: Vec<String>,
-    /// What pods are counted by.
+    /// The resource by which pods are counted.
     resource: String,
 }
 
@@ -50,7 +49,7 @@ impl Cluster {
         cluster
     }
 
-    /// Labels by how few values they have, of those that some node has: blocks are fewer than racks.
+    /// The labels of nodes in ascending number of values: there are fewer blocks than racks.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {
         let values = |label: &String| {
             let values = self.nodes.values().filter_map(|node| node.labels.get(label));
@@ -63,8 +62,8 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// The resource by which pods are counted: what most workloads ask for of what few kinds of nodes have (a
-    /// resource with a vendor's name, such as that of accelerators), else processors.
+    /// The resource by which pods are counted. It is the one requested by most workloads among
+    /// those with a vendor's name, such as accelerators, else processors.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {
@@ -80,18 +79,18 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// What a node has of what pods are counted by; at least 1.
+    /// The amount of the counted resource on a node, at least 1.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// What the pods of a set ask for, each.
+    /// The amount of the counted resource requested by each pod of a set.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
-    /// What the largest node has.
+    /// The amount of the counted resource on the largest node.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }
@@ -101,7 +100,7 @@ impl Cluster {
         self.levels.last().is_some_and(|leaf| leaf == label)
     }
 
-    /// What is to be said of the nodes.
+    /// Remarks on the nodes, one sentence each.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();
         let lacking = self.nodes.values().filter(|node| !node.has(&self.levels)).count();
@@ -123,7 +122,7 @@ impl Cluster {
         said
     }
 
-    /// `topology.yaml` and `slurm.conf`; none without nodes.
+    /// The text of `topology.yaml` and `slurm.conf`; `None` without nodes.
     pub(super) fn files(&self) -> Option<Vec<(PathBuf, String)>> {
         if self.nodes.is_empty() {
             return None;
@@ -151,7 +150,7 @@ impl Cluster {
         Some(vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)])
     }
 
-    /// The switches, leaves first: a switch is named by the values of all levels down to its own.
+    /// Writes the switches, leaves first, each named by the values of all levels down to its own.
     fn switches(&self, out: &mut String) {
         let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &self.nodes {
@@ -166,7 +165,7 @@ impl Cluster {
         let is_leaf = |children: &BTreeSet<String>| {
             children.iter().next().is_some_and(|child| self.nodes.contains_key(child))
         };
-        // Slurm wants no order, but a reader does: leaves, then what joins them.
+        // Slurm needs no order; for readers, leaves come first, then the switches above them.
         let mut rows: Vec<(&String, &BTreeSet<String>)> = below.iter().collect();
         rows.sort_by_key(|(name, children)| (!is_leaf(children), name.as_str() == "top"));
         for (name, children) in rows {
@@ -205,13 +204,12 @@ impl Node {
     }
 }
 
-/// The sets of pods of a workload.
 pub(super) fn pod_sets(workload: &Json) -> impl Iterator<Item = &Json> {
     let sets = workload.get("spec").and_then(|spec| spec.get("podSets"));
     sets.and_then(Json::as_array).into_iter().flatten()
 }
 
-/// The labels that workloads name as levels: in their requests, and in the assignments that they were given.
+/// The labels used as levels in requests and assignments of workloads.
 fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     for object in workloads {
@@ -229,14 +227,14 @@ fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<Strin
     named
 }
 
-/// What one pod of a set asks for: its containers together.
+/// The resources requested by one pod of a set, summed over its containers.
 fn per_pod(set: &Json) -> BTreeMap<String, f64> {
     let mut asked = BTreeMap::new();
     let containers = set.pointer("/template/spec/containers").and_then(Json::as_array);
     for container in containers.into_iter().flatten() {
         let resources = container.get("resources");
         let own = |key: &str| resources.and_then(|own| own.get(key)).and_then(Json::as_object);
-        // What is limited and not asked for is asked for as it is limited.
+        // A limit without a request counts as the request.
         let (requests, limits) = (own("requests"), own("limits"));
         let limits = limits.into_iter().flatten();
         let rest = limits.filter(|(name, _)| requests.is_none_or(|own| !own.contains_key(*name)));
@@ -249,7 +247,7 @@ fn per_pod(set: &Json) -> BTreeMap<String, f64> {
     asked
 }
 
-/// A quantity as Kubernetes writes it: a number, or one with a suffix of decimal or binary powers.
+/// Parses a Kubernetes quantity: a number with an optional decimal or binary suffix.
 fn quantity(value: &Json) -> Option<f64> {
     if let Some(number) = value.as_f64() {
         return Some(number);

@@ -1,8 +1,8 @@
-//! What Kueue remembers of its workloads: `kubectl get workloads,nodes -A -o json`, in several snapshots.
+//! Reads Kueue workloads from several snapshots of `kubectl get workloads,nodes -A -o json`.
 //!
-//! The server forgets what has ended, so one snapshot shows little: several are merged, workload by workload. A
-//! `cluster` becomes a machine by the labels of its nodes, an `assignment` says on which of them the pods were, and
-//! `workload` makes stays of what the snapshots say of one.
+//! The server forgets ended workloads, so one snapshot shows little: several are merged, workload
+//! by workload. `cluster` makes a machine from the labels of the nodes, `assignment` reads the
+//! nodes of the pods, and `workload` makes job records from the snapshots of one workload.
 
 mod assignment;
 mod cluster;
@@ -18,10 +18,10 @@ use super::Trouble;
 use super::history::History;
 use super::sacct::{Form, LOSSES, Read};
 
-/// The label that names a node.
+/// The label with the name of a node.
 const HOST: &str = "kubernetes.io/hostname";
 
-/// The objects of one file, each with the line on which its name stands.
+/// The objects of one file.
 struct Snapshot<'a> {
     file: &'a str,
     text: &'a str,
@@ -29,8 +29,10 @@ struct Snapshot<'a> {
     nodes: Vec<Json>,
 }
 
-/// Workloads and nodes as they were at some instants, each a file with its text, in the order in which they were taken. Times say
-/// what happened when; of whether a node takes pods and a workload is active the last file has the last word.
+/// Workloads and nodes at several instants, each a file with its text, in chronological order.
+///
+/// Events are ordered by their times; whether a node accepts pods and a workload is active is taken
+/// from the last file.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,
@@ -42,7 +44,7 @@ fn text<'a>(object: &'a Json, path: &[&str]) -> Option<&'a str> {
 }
 
 impl<'a> Snapshots<'a> {
-    /// Reads files that `kubectl get workloads,nodes -A -o json` has written.
+    /// Reads files written by `kubectl get workloads,nodes -A -o json`.
     ///
     /// ```
     /// use meshwork_lab::operator::kueue::Snapshots;
@@ -57,7 +59,7 @@ impl<'a> Snapshots<'a> {
     /// ```
     ///
     /// # Errors
-    /// One sentence with the file: it is no JSON, or no list of objects, or there is no workload in any of them.
+    /// One sentence with the file: it is no JSON, no list of objects, or no file has a workload.
     pub fn read(files: &[(&'a str, &'a str)]) -> Result<Snapshots<'a>, Trouble> {
         let mut all = Vec::new();
         for &(file, text) in files {
@@ -76,9 +78,10 @@ impl<'a> Snapshots<'a> {
         Ok(Snapshots { all, cluster })
     }
 
-    /// The machine, as files of a Slurm, by the names under which a site keeps them: a tree of the labels that the
-    /// workloads name, the rarest values uppermost, with nodes of as many processors as they have of what is
-    /// handed out.
+    /// The machine as Slurm files, by the names under which a site stores them.
+    ///
+    /// It is a tree of the labels that the workloads use as levels, those with the fewest values at
+    /// the top. The processors of a node are its amount of the counted resource.
     ///
     /// # Errors
     /// One sentence, if no snapshot has a node.
@@ -89,15 +92,15 @@ impl<'a> Snapshots<'a> {
         })
     }
 
-    /// The file by which all of them go.
+    /// The first file, which stands for all in messages.
     fn file(&self) -> &str {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }
 
-    /// What happened, by all snapshots together.
+    /// The merged history of all snapshots.
     ///
     /// # Errors
-    /// One sentence: a time that is none, or an assignment that cannot be read.
+    /// One sentence: an invalid time, or an unreadable assignment.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* workloads in all snapshots.
@@ -150,7 +153,7 @@ impl<'a> Snapshot<'a> {
             return Err(Trouble::of(file, says));
         };
         let mut snapshot = Snapshot { file, text, workloads: Vec::new(), nodes: Vec::new() };
-        // Lists of one kind may leave out the kind of their items.
+        // Lists of one kind may omit the kind of their items.
         let list = value.get("kind").and_then(Json::as_str).unwrap_or_default().to_owned();
         for item in items {
             match item.get("kind").and_then(Json::as_str).unwrap_or(&list) {
@@ -162,7 +165,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// The first line on which each text stands as the value of `uid` or, for want of one, of `name`.
+    /// The first line of each value of `uid` or `name`.
     fn lines(&self) -> BTreeMap<&'a str, usize> {
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(self.text.lines()) {

@@ -1,4 +1,4 @@
-//! What several snapshots say of one workload, as stays.
+//! Job records of one workload, merged from several snapshots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,28 +12,28 @@ use crate::operator::Trouble;
 use crate::operator::history::{Second, Stay};
 use crate::slurm::hostlist;
 
-/// A workload as one snapshot shows it.
+/// A workload in one snapshot.
 pub(super) struct Seen<'a> {
     pub(super) file: &'a str,
     pub(super) line: usize,
     pub(super) object: &'a Json,
 }
 
-/// What is to be said of all workloads together.
+/// Counts of remarks on all workloads.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Stays that ended before the next began, and no snapshot says when.
+    /// Records that ended before the next attempt, at an unknown time.
     unseen_ends: usize,
-    /// Evictions of which no snapshot shows what they ended.
+    /// Evictions of an attempt that no snapshot shows.
     unseen_starts: usize,
-    /// Workloads that ran, and of which it is not said where.
+    /// Workloads that ran on unknown nodes.
     nowhere: usize,
-    /// Workloads that want to be together on a level above the lowest.
+    /// Workloads that require a topology level above the lowest.
     higher: usize,
 }
 
 impl Notes {
-    /// One sentence for each that there is something to say of.
+    /// One sentence for each count above 0.
     pub(super) fn sentences(&self) -> Vec<String> {
         let count = |count: usize, what: &str| match count {
             1 => format!("1 {what}"),
@@ -70,23 +70,22 @@ impl Notes {
     }
 }
 
-/// A condition of a workload.
 struct Condition<'a> {
     is_true: bool,
     since: Second,
     reason: &'a str,
 }
 
-/// Where a workload was from an instant on.
+/// An admission, with the number of pods on each node.
 #[derive(Default)]
 struct Admitted {
     hosts: Option<BTreeMap<String, u64>>,
 }
 
-/// The stays of one workload: it begins to run when it is admitted, and stops when it is evicted or has finished.
+/// The records of one workload: it runs from admission to eviction or the end.
 ///
 /// # Errors
-/// One sentence with the line: a time that is none, or an assignment that cannot be read.
+/// One sentence with the line: an invalid time, or an unreadable assignment.
 pub(super) fn stays(
     seen: &[Seen<'_>],
     cluster: &Cluster,
@@ -97,7 +96,7 @@ pub(super) fn stays(
     let mut finished: Option<(Second, &str)> = None;
     for one in seen {
         let condition = |kind: &str| one.condition(kind);
-        // A cluster that asks for no checks may not say that it has admitted what has its quota.
+        // A cluster without admission checks may only report the reservation of quota.
         let start = match condition("Admitted")? {
             Some(own) => Some(own),
             None => condition("QuotaReserved")?,
@@ -113,7 +112,7 @@ pub(super) fn stays(
             finished = Some((end.since, end.reason));
         }
     }
-    // What is asked for does not change: any of them says it.
+    // The request does not change, so that of the last snapshot is used.
     let Some(last) = seen.last() else { return Ok(Vec::new()) };
     let template = last.wanted(cluster, notes)?;
     let starts: Vec<Second> = admitted.keys().copied().collect();
@@ -153,7 +152,7 @@ pub(super) fn stays(
         stays.push(stay);
     }
     notes.unseen_starts += evicted.keys().filter(|at| !ends_seen.contains(at)).count();
-    // It waits, or has been taken away while it waited.
+    // It waits, or was removed while it waited.
     let waits = stays.last().is_none_or(|stay| matches!(&*stay.state, "REQUEUED" | "NODE_FAIL"));
     if waits {
         let is_active = last.object.pointer("/spec/active").and_then(Json::as_bool) != Some(false);
@@ -199,7 +198,7 @@ impl Seen<'_> {
         Ok(Some(Condition { is_true, since, reason: text(found, &["reason"]).unwrap_or_default() }))
     }
 
-    /// On which nodes all its pods are.
+    /// The number of pods on each node, over all sets.
     fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, Trouble> {
         let sets = self.object.pointer("/status/admission/podSetAssignments");
         let mut all: Option<BTreeMap<String, u64>> = None;
@@ -217,7 +216,7 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// What it asks for.
+    /// The request, as a record without times of a run.
     fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<Stay, Trouble> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
         let created = text(self.object, &["metadata", "creationTimestamp"]);
@@ -239,7 +238,7 @@ impl Seen<'_> {
             sets += 1;
             asked += count as f64 * cluster.asked(set);
             let wants = |key: &str| text(set, &["topologyRequest", key]);
-            // Each set by itself: so many sets in one domain each are below so many switches.
+            // Each set counts by itself: *n* sets in one leaf domain each need *n* switches.
             match wants("required") {
                 Some(label) if cluster.is_leaf(label) => below += 1,
                 Some(label) if label != HOST => is_higher = true,
@@ -250,18 +249,18 @@ impl Seen<'_> {
         }
         notes.higher += usize::from(is_higher);
         stay.switches = Some(below).filter(|&below| below > 0 && below == sets);
-        // Where nobody says what a pod takes, each has a node.
+        // If the amount per pod is unknown, each pod has a node.
         let nodes =
             if asked > 0.0 { (asked / f64::from(cluster.largest())).ceil() as u64 } else { pods };
         stay.nodes = u32::try_from(nodes.max(1)).unwrap_or(u32::MAX);
         stay.processors = asked.ceil() as u32;
         stay.exclusive = asked <= 0.0 || asked >= nodes as f64 * f64::from(cluster.largest());
-        // Parts are counted in nodes, and pods are not nodes where several lie on one.
+        // Segments are counted in nodes, so they only apply with one pod per node.
         stay.segment = stay.segment.filter(|_| pods == nodes);
         Ok(stay)
     }
 
-    /// It had these nodes.
+    /// Sets the allocated nodes of a record.
     fn lie_on(&self, stay: &mut Stay, hosts: &BTreeMap<String, u64>, cluster: &Cluster) {
         let pods: u64 = hosts.values().sum();
         let each = f64::from(stay.processors) / pods.max(1) as f64;

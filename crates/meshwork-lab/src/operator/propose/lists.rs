@@ -1,17 +1,16 @@
-//! What is searched: the lists of a topology, and how one is made of another.
+//! The search space: the lists of a topology, and changes from one list to another.
 
 use meshwork::rng::Stream;
 
 use crate::slurm::topology::{Kind, Placement, Topology, Xyz};
 
-/// A box and where it may stand: its sides, its spacing, and where the first one stands.
+/// A listed box with its possible positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Box3 {
-    /// Its sides.
     pub dims: Xyz,
-    /// How far one stands from the next; never 0.
+    /// The distance between neighbouring positions; never 0.
     pub spacing: Xyz,
-    /// Where the first one stands.
+    /// The first position.
     pub seed: Xyz,
 }
 
@@ -20,40 +19,40 @@ impl Box3 {
         self.dims.iter().product()
     }
 
-    /// With other sides, at every multiple of them.
+    /// A box with these sides, at every multiple of them.
     fn aligned(dims: Xyz) -> Box3 {
         Box3 { dims, spacing: dims, seed: [0; 3] }
     }
 }
 
-/// The lists of a topology, in which whatever else it says is left out.
+/// The lists of a topology, without its other settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lists {
-    /// Of each torus its boxes. Toruses that begin with the same sides and boxes keep the same.
+    /// The boxes of each torus. Tori with initially equal sides and boxes stay equal.
     Boxes(Vec<Vec<Box3>>),
     /// The sizes of blocks, ascending.
     Blocks(Vec<u32>),
 }
 
-/// What lists may be made of.
+/// The space of possible lists.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// The sides of each torus.
     sides: Vec<Xyz>,
-    /// For each torus the first one that is like it.
+    /// For each torus the index of the first equal one.
     alike: Vec<usize>,
-    /// The sizes that blocks may have.
+    /// The possible sizes of blocks.
     sizes: Vec<u32>,
 }
 
-/// The most changes from one list to the next.
+/// The maximum number of changes from one list to the next.
 const MOST_CHANGES: u64 = 3;
 
-/// The most boxes of one size on a torus.
+/// The maximum number of boxes of one size on a torus.
 const MOST_OF_A_SIZE: usize = 6;
 
 impl Lists {
-    /// The lists of a topology, if it has any that could be others.
+    /// The lists of a topology; `None` if it has none that could change.
     #[must_use]
     pub fn of(topology: &Topology) -> Option<Lists> {
         match &topology.kind {
@@ -76,7 +75,7 @@ impl Lists {
         }
     }
 
-    /// The sizes that are listed, ascending, each once.
+    /// The listed sizes, ascending, without repetition.
     #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {
@@ -88,7 +87,7 @@ impl Lists {
         sizes
     }
 
-    /// The same lists, but all that is of one size as other lists have it.
+    /// A copy in which the entries of one size are those of other lists.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &Lists) -> Lists {
         match (self, other) {
@@ -97,7 +96,7 @@ impl Lists {
                     let of_size = |list: &[Box3]| -> Vec<Box3> {
                         list.iter().copied().filter(|one| one.size() == size).collect()
                     };
-                    // They stand where the first of the size stood: between sizes the order does not count.
+                    // They replace the first of the size: the order only matters within a size.
                     let at = own.iter().position(|one| one.size() == size).unwrap_or(own.len());
                     let mut list: Vec<Box3> =
                         own.iter().copied().filter(|one| one.size() != size).collect();
@@ -116,7 +115,7 @@ impl Lists {
         }
     }
 
-    /// A topology with these lists in place of its own.
+    /// A copy of a topology with these lists.
     #[must_use]
     pub fn put_into(&self, topology: &Topology) -> Topology {
         let mut other = topology.clone();
@@ -141,7 +140,7 @@ impl Lists {
 }
 
 impl Space {
-    /// What the lists of a topology may be made of, on so many base blocks.
+    /// The space of the lists of a topology.
     #[must_use]
     pub fn of(topology: &Topology, lists: &Lists) -> Space {
         let (mut sides, mut alike) = (Vec::new(), Vec::new());
@@ -170,7 +169,7 @@ impl Space {
         Space { sides, alike, sizes }
     }
 
-    /// Lists that are tried first: those that an expert would, each changing all boxes in the same way.
+    /// Lists tried first: changes that an expert would try, each applied to all boxes.
     #[must_use]
     pub fn first(&self, from: &Lists) -> Vec<Lists> {
         let Lists::Boxes(lists) = from else {
@@ -210,7 +209,7 @@ impl Space {
                 vec![Box3 { dims, spacing: [1; 3], seed: [0; 3] }]
             }),
         ];
-        // Each box in each of its shapes.
+        // Each box in each shape of its size.
         for (torus, list) in
             lists.iter().enumerate().filter(|(torus, _)| self.alike[*torus] == *torus)
         {
@@ -225,7 +224,7 @@ impl Space {
         first
     }
 
-    /// Another list near one.
+    /// A random neighbour of a list.
     #[must_use]
     pub fn near(&self, from: &Lists, stream: &mut Stream) -> Lists {
         let mut lists = from.clone();
@@ -249,7 +248,7 @@ impl Space {
         lists
     }
 
-    /// The boxes of all toruses, those of one of them and its like being others.
+    /// A copy with other boxes for one torus and those equal to it.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> Lists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
@@ -267,34 +266,34 @@ impl Space {
         let axis = stream.below(3) as usize;
         let of_the_size = list.iter().filter(|other| other.size() == own.size()).count();
         match stream.below(6) {
-            // Another shape of the size, or the same one turned.
+            // Another shape of the size, or a rotation.
             0 => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list[place] = Box3::aligned(dims);
             }
-            // One more of the size, before or behind.
+            // One more box of the size, before or behind.
             1 if of_the_size < MOST_OF_A_SIZE => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list.insert(place + stream.below(2) as usize, Box3::aligned(dims));
             }
-            // One fewer, as long as the size is listed.
+            // One box fewer, if the size stays listed.
             2 if of_the_size > 1 => {
                 list.remove(place);
             }
-            // Those of the size in another order.
+            // Another order of the boxes of the size.
             3 if of_the_size > 1 => {
                 let other = |other: &usize| *other != place && list[*other].size() == own.size();
                 let others: Vec<usize> = (0..list.len()).filter(other).collect();
                 list.swap(place, others[stream.below(others.len() as u64) as usize]);
             }
-            // Where the first stands.
+            // Another first position.
             4 if own.spacing[axis] > 1 => {
                 list[place].seed[axis] =
                     stream.below(u64::from(own.spacing[axis].min(sides[axis]))) as u32;
             }
-            // How far apart they stand.
+            // Another spacing.
             _ => {
                 let side = own.dims[axis];
                 let steps: Vec<u32> = (1..=side)
@@ -314,7 +313,7 @@ impl Space {
     }
 }
 
-/// A box turned in all ways that fit, at every multiple of its sides.
+/// A box in all rotations that fit, at every multiple of its sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()
@@ -323,7 +322,7 @@ fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
         .collect()
 }
 
-/// All boxes of a size that fit into a torus, those with the least surface first.
+/// All boxes of a size that fit into a torus, in ascending order of surface.
 fn shapes(sides: Xyz, size: u32) -> Vec<Xyz> {
     let mut all = Vec::new();
     for x in (1..=sides[0]).filter(|&x| size.is_multiple_of(x)) {

@@ -1,4 +1,4 @@
-//! Another list for a machine, searched on the first part of its own history and judged on the second.
+//! A search for better lists on the first half of a history, validated on the second.
 
 mod lists;
 mod search;
@@ -23,56 +23,56 @@ use crate::run::threads::pool;
 use crate::slurm::topology::Topology;
 use search::{Ends, Trial, Tried, search};
 
-/// How sure it must be that a list is better before it is proposed.
+/// The confidence with which lists must be better to be proposed.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// The share of the gain that is left when what gains next to nothing has been taken back.
+/// The minimum share of the gain that remains after changes of little effect are undone.
 const WORTH: f64 = 0.98;
 
-/// The fewest jobs of which a part may consist.
+/// The minimum number of jobs in a half.
 pub const FEWEST: usize = 40;
 
-/// How long and how far to search.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// For so long, the judgement included; none for as long as there are lists.
+    /// The maximum duration including the validation; `None` for no limit.
     pub budget: Option<Duration>,
-    /// The most lists that are tried.
+    /// The maximum number of lists tried.
     pub most: usize,
-    /// Where the search begins to draw.
+    /// The seed of random choices.
     pub seed: u64,
-    /// On how many threads; 0 for as many as there are processors.
+    /// The number of threads; 0 for one per processor.
     pub threads: usize,
 }
 
-/// What has been found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// The topology that was searched, as the site has it.
+    /// The searched topology, with the site's own lists.
     pub topology: Topology,
-    /// The best lists on the first part, if they are others than the site's own.
+    /// The best lists on the first half, if they differ from the site's own.
     pub best: Option<Lists>,
-    /// How many lists were tried.
+    /// The number of lists tried.
     pub tried: usize,
-    /// The jobs of the two parts.
+    /// The number of jobs that ran, in each half.
     pub jobs: (usize, usize),
-    /// On the first part, by how much the mean wait is shorter under the best lists, in seconds.
+    /// The reduction of the mean wait by the best lists on the first half, in seconds.
     pub chosen_on: Option<Interval>,
-    /// The same on the second part.
+    /// The reduction of the mean wait by the best lists on the second half, in seconds.
     pub held_against: Option<Interval>,
-    /// The mean wait on the second part under the site's own lists and under the best.
+    /// The mean wait on the second half under the site's own lists and under the best.
     pub waits: Option<(f64, f64)>,
 }
 
 impl Proposal {
-    /// Whether the best lists are better, as far as jobs say for which they were not chosen.
+    /// Whether the best lists are better on the jobs for which they were not chosen.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
             .is_some_and(|gain| gain.excludes_zero() && gain.mean.is_some_and(|gain| gain > 0.0))
     }
 
-    /// All of it as one object.
+    /// The result as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let gain = |gain: &Option<Interval>| {
@@ -99,10 +99,11 @@ impl Proposal {
 /// Searches better lists for a site.
 ///
 /// # Errors
-/// One sentence: its topology lists nothing that could be otherwise, there are too few jobs, or no threads.
+/// One sentence: its topology has no lists that could change, there are too few jobs, or no
+/// threads.
 ///
 /// # Complexity
-/// As much as the effort allows, in memory that of one history for each thread.
+/// As much time as `effort` allows, and the memory of one history for each thread.
 pub fn propose(
     folder: &Folder,
     terms: Terms,
@@ -114,7 +115,7 @@ pub fn propose(
     let (topology, own) = searched(folder)?;
     let stays = submitted(machine, &folder.history.stays, terms.unlisted);
     let site = |stay: &Stay| machine.site(&stay.partition).topology == topology.name;
-    // Those that never ran take their turn in the queue until they are cancelled.
+    // Jobs that never ran still take part in the queue until they are cancelled.
     let happens = |stay: &&Stay| {
         stay.queued().is_some() && stay.nodes > 0 && stay.end.is_some() && site(stay)
     };
@@ -125,7 +126,7 @@ pub fn propose(
     let space = Space::of(&topology, &own);
     let pool = pool(effort.threads).map_err(|error| error.to_string())?;
     let chosen = Trial { machine, topology: &topology, conditions, stays: first, cut: None };
-    // What comes after the search takes as long as so many tries on all jobs of the first part, or a little more.
+    // The time reserved for the steps after the search, in trials on all jobs of the first half.
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
     let kept = one.elapsed() * (3 + own.sizes().len() as u32);
@@ -143,7 +144,7 @@ pub fn propose(
         topology: topology.clone(),
     };
     let Some((own_tried, best, _)) = found else { return Ok(proposal) };
-    // Of the best lists that one which is surest to be better.
+    // The list with the highest lower bound of its gain.
     let surest = best
         .iter()
         .map(|tried| (gain(&own_tried.waits, &tried.waits), &tried.lists))
@@ -154,8 +155,8 @@ pub fn propose(
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
     proposal.best = Some(lists.clone());
-    // Under either the second part begins with who runs and waits at the cut under the site's own
-    // lists.
+    // Both replays of the second half begin with the running and waiting jobs at the cut under the
+    // site's own lists.
     let at = second.first().and_then(Stay::queued).unwrap_or_default();
     let before = forecast(machine, first, &conditions);
     let (present, cut) = Cut::of(first, &before, &conditions, at);
@@ -171,8 +172,8 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Lists from which whatever gains next to nothing has been taken back, size by size, and the waits under them. Every
-/// change of a machine has to be understood by somebody.
+/// Undoes changes of little effect, size by size; returns the lists and the waits under them. Every
+/// change of a machine has to be understood by its operators.
 fn simplified(trial: &Trial<'_>, own: &Tried, lists: &Lists) -> (Lists, Option<Vec<f64>>) {
     let jobs = 0..trial.stays.len();
     let mut lists = lists.clone();
@@ -195,12 +196,12 @@ fn simplified(trial: &Trial<'_>, own: &Tried, lists: &Lists) -> (Lists, Option<V
     (lists, waits)
 }
 
-/// What is gained at least, as far as the interval goes.
+/// The lower bound of a gain.
 fn surely(gain: &Interval) -> f64 {
     gain.mean.zip(gain.half_width).map_or(f64::MIN, |(mean, half_width)| mean - half_width)
 }
 
-/// By how much waits of jobs that followed one another are shorter, with the interval that is asked for here.
+/// The mean reduction of waits, with an interval at [`CONFIDENCE`].
 fn gain(own: &[f64], other: &[f64]) -> Interval {
     let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);
@@ -208,11 +209,10 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
     Interval { mean: mean(&gains), half_width, replications: 1, method }
 }
 
-/// The topology under which most jobs ran, and its lists, if there are jobs enough to search
-/// others.
+/// The topology under which most jobs ran, with its lists.
 ///
 /// # Errors
-/// One sentence: it lists nothing that could be otherwise, or there are too few jobs.
+/// One sentence: it has no lists that could change, or there are too few jobs.
 pub fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
     let (topology, lists) = listing(folder)?;
     let count = jobs_that_ran(folder)?.len();
@@ -235,7 +235,7 @@ fn listing(folder: &Folder) -> Result<(Topology, Lists), String> {
         folder.history.stays.iter().filter(of_this).count()
     };
     let topologies = machine.reading.topologies.iter().map(|(topology, _)| topology);
-    // Of equals the first.
+    // The first of equals.
     let topology = topologies.rev().max_by_key(|topology| uses(topology));
     let topology = topology.ok_or_else(|| format!("{file}: this file lists no topology"))?;
     match Lists::of(topology) {

@@ -1,4 +1,4 @@
-//! Trying lists on some jobs: many on few of them, and the better ones on more.
+//! Successive halving: many lists are tried on few jobs, and the better ones on more.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -17,42 +17,41 @@ use crate::operator::forecast::{Conditions, Cut, Forecast};
 use crate::operator::history::{Second, Stay};
 use crate::slurm::topology::Topology;
 
-/// How many lists begin a round.
+/// The number of lists at the begin of a round.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// Of so many lists one goes on to more jobs.
+/// One of this many lists advances to more jobs.
 const ONE_OF: usize = 4;
 
-/// On how many times fewer jobs a round begins than it ends.
+/// The divisors of the number of jobs in the stages of a round.
 const FEWER: [usize; 3] = [16, 4, 1];
 
-/// The fewest jobs on which lists are told apart.
+/// The minimum number of jobs on which lists are compared.
 const FEWEST_JOBS: usize = 100;
 
-/// From how many of the best lists others are made.
+/// The number of best lists from which new ones are made.
 const PARENTS: usize = 8;
 
-/// Beyond so many times the wait under the site's own list nobody waits for the end.
+/// A trial is aborted beyond this multiple of the wait under the site's own list.
 const PATIENCE: f64 = 1.5;
 
-/// What lists are tried on.
+/// The jobs and conditions of trials.
 pub(super) struct Trial<'a> {
     pub(super) machine: &'a Machine,
     pub(super) topology: &'a Topology,
     pub(super) conditions: Conditions,
-    /// Jobs in the order of submission.
+    /// Jobs in order of submission.
     pub(super) stays: &'a [Stay],
-    /// In which state it begins, and how many jobs are only there because of that; none where it
-    /// begins empty.
+    /// The initial state and its number of leading jobs; `None` if the machine is empty.
     pub(super) cut: Option<(&'a Cut, usize)>,
 }
 
-/// The waits of jobs in their order; `None` if one of them never starts, or all take too long.
+/// The waits of jobs in order; `None` if one of them never starts, or the trial was aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// The waits of the jobs that ran, of some in succession, if they happen again by themselves.
-    /// Nobody waits for waits that sum up to more than this.
+    /// The waits of a range of jobs in a replay of their own, for those that ran. The trial is
+    /// aborted if the waits sum up to more than `most`.
     pub(super) fn waits(&self, lists: &Lists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
         let stays = &self.stays[jobs];
@@ -79,29 +78,29 @@ impl Tried {
         Tried { lists, waits, wait }
     }
 
-    /// In the order in which lists are preferred.
+    /// The order of preference.
     fn is_before(&self, other: &Tried) -> Ordering {
         self.wait.total_cmp(&other.wait).then_with(|| self.lists.cmp(&other.lists))
     }
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// How many lists have been tried.
+    /// The number of lists tried.
     pub tried: usize,
-    /// The mean wait under the site's own list, in seconds, on the jobs on which lists are tried.
+    /// The mean wait under the site's own list, in seconds.
     pub own: f64,
-    /// That under the best so far.
+    /// The mean wait under the best list so far, in seconds.
     pub best: f64,
 }
 
-/// When a search ends.
+/// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ends {
-    /// At this time.
+    /// The deadline.
     pub(super) at: Option<Instant>,
-    /// When so many lists have been tried.
+    /// The maximum number of lists tried.
     pub(super) after: usize,
 }
 
@@ -111,12 +110,13 @@ impl Ends {
     }
 }
 
-/// Searches lists, in rounds. A round makes new lists of the best ones so far, tries them on some of the jobs, keeps a
-/// quarter, tries those on more, keeps a quarter, and tries what is left on all. What comes out is the site's own list,
-/// the best ones, the best first, and how many were tried.
+/// Searches lists in rounds. A round makes new lists from the best ones so far, tries them on some
+/// of the jobs, keeps a quarter, tries those on more jobs, keeps a quarter, and tries the rest on
+/// all jobs. The result is the site's own list, the best lists in order, and the number of lists
+/// tried.
 ///
 /// # Complexity
-/// For a round of 64 lists some twelve times that of all jobs.
+/// For a round of 64 lists about twelve times that of all jobs.
 pub(super) fn search(
     trial: &Trial<'_>,
     own: &Lists,
@@ -162,13 +162,13 @@ pub(super) fn search(
                 |end: usize| trial.stays[..end].iter().filter(|stay| stay.start.is_some());
             let (skip, take) = (ran_before(window.start).count(), ran_before(window.end).count());
             let own_sum: f64 = own_tried.waits[skip..take].iter().sum();
-            // Alone the jobs of a window may wait longer or shorter than in the course of all.
+            // The jobs of a window alone may wait longer or shorter than among all jobs.
             let most = PATIENCE * own_sum + 600.0 * (take - skip) as f64;
             let mut scored: Vec<Tried> = lists
                 .into_par_iter()
                 .filter(|_| !ends.is_over())
                 .filter_map(|lists| {
-                    // Those that come further count once, and those for which there was no time do not.
+                    // A list counts once, and not if it was skipped for lack of time.
                     begun.fetch_add(usize::from(fewer == FEWER[0]), Relaxed);
                     let waits = trial.waits(&lists, window.clone(), most)?;
                     Some(Tried::new(lists, waits))

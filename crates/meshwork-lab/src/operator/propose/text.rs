@@ -1,4 +1,4 @@
-//! A proposal as a change of the file: the same text with other lists in it, and what differs between texts.
+//! A proposal as a change of the topology file, and differences between texts.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,11 +7,12 @@ use super::{Box3, Lists};
 use crate::slurm::finding::Findings;
 use crate::slurm::topology::{Kind, Topology, Torus, Xyz, from_yaml};
 
-/// The lines around a change that are shown with it.
+/// The number of context lines around a change.
 const AROUND: usize = 3;
 
-/// The text of a `topology.yaml` with other lists in one of its topologies; all else stays as it is written. `None` if
-/// the lists are not written line by line.
+/// The text of a `topology.yaml` with other lists in one of its topologies.
+///
+/// Everything else stays as written. `None` if the lists are not written line by line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &Topology, lists: &Lists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -39,13 +40,13 @@ pub fn rewritten(text: &str, topology: &Topology, lists: &Lists) -> Option<Strin
     if text.ends_with('\n') {
         whole.push('\n');
     }
-    // What was written is read again, so that nothing else is proposed than what was tried.
+    // The result is parsed again to ensure that it has the lists that were tried.
     let read = from_yaml::read(&whole, &mut Findings::default()).ok()?;
     let own = read.iter().find(|own| own.name == topology.name)?;
     (Lists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// The lines of a torus's list, and what comes in their place, if it changes.
+/// The range of lines of a torus's list with its replacement, if it changes.
 fn change_of(
     lines: &[String],
     torus: &Torus,
@@ -80,7 +81,7 @@ fn change_of(
     let margin = " ".repeat(dash);
     let mut changed = Vec::new();
     for one in boxes {
-        // One that was there keeps its lines.
+        // Unchanged boxes keep their lines.
         match own[0].iter().position(|other| other == one) {
             Some(place) => {
                 let until = starts.get(place + 1).copied().unwrap_or(end);
@@ -105,7 +106,7 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// The lists as they would be written, for those who write them in their own way.
+/// The lists in standard form, for files in another style.
 #[must_use]
 pub fn listed(topology: &Topology, lists: &Lists) -> String {
     let mut text = String::new();
@@ -128,7 +129,7 @@ pub fn listed(topology: &Topology, lists: &Lists) -> String {
     text
 }
 
-/// What differs between two texts, line by line, as `diff -u` writes it; nothing where they are the same.
+/// The unified diff of two texts; empty if they are equal.
 ///
 /// ```
 /// use meshwork_lab::operator::propose::text::difference;

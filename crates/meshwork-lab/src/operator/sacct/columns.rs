@@ -1,13 +1,13 @@
-//! The columns of `sacct` that are used, and which question cannot be answered without each.
+//! The columns of `sacct` that are used, and the questions that need them.
 
-/// A column that is not there.
+/// A missing column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The columns of which one would do.
+    /// Alternative columns, one of which suffices.
     pub columns: &'static [&'static str],
-    /// What cannot be said without it.
+    /// The consequence of its absence.
     pub question: &'static str,
-    /// Whether nothing at all can be said.
+    /// Whether the file is useless without it.
     pub is_fatal: bool,
 }
 
@@ -15,7 +15,7 @@ const fn loss(columns: &'static [&'static str], question: &'static str) -> Loss 
     Loss { columns, question, is_fatal: false }
 }
 
-/// What is lost without which columns.
+/// The consequences of missing columns.
 pub const LOSSES: [Loss; 13] = [
     Loss {
         columns: &["JobIDRaw", "JobID"],

@@ -1,4 +1,4 @@
-//! Records become stays of jobs: steps are folded into their jobs, and what was queued again is told apart.
+//! Conversion of `sacct` records: steps are merged into jobs, and requeued attempts are numbered.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use crate::operator::history::{By, History, Second, Stay};
 use crate::operator::unmodelled::Beyond;
 use crate::slurm::hostlist;
 
-/// Where the columns are that are read for each record.
+/// The positions of the columns read for each record.
 struct Columns {
     raw: Option<usize>,
     id: Option<usize>,
@@ -63,7 +63,7 @@ impl Columns {
         }
     }
 
-    /// The name of a record's job; `None` of a step.
+    /// The job ID of a record; `None` for a step.
     fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
         let id = row.field(self.id.or(self.raw));
         (!id.contains('.')).then_some(id)
@@ -137,11 +137,11 @@ struct Folder<'t, 'a> {
     clock: Clock,
     /// The first line with times of each form, by the order of the forms.
     forms: BTreeMap<u8, (Form, usize)>,
-    /// How many names a list of hosts stands for: lists come again and again.
+    /// The number of hosts in each host list, cached because lists recur.
     lengths: HashMap<&'a str, u32>,
 }
 
-/// Records that cannot be read are left out, and the first of them named.
+/// Adds warnings for skipped records, naming the first of them.
 fn leave_out(mut torn: Vec<Trouble>, read: &mut Read) {
     torn.sort_by_key(|trouble| trouble.line);
     read.tally.skipped = torn.len();
@@ -157,11 +157,11 @@ fn leave_out(mut torn: Vec<Trouble>, read: &mut Read) {
     }
 }
 
-/// The most records that are named when they are left out.
+/// The maximum number of skipped records named.
 const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
-    /// The job of a record with its stay; nothing of a step.
+    /// The job of a record with its attempt; `None` for a step.
     fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, Stay)>, Trouble> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))
@@ -281,13 +281,13 @@ impl<'a> Folder<'_, 'a> {
     }
 }
 
-/// The processors that a job had: those of `AllocTRES`, else of a column of their own.
+/// The processors of a job from `AllocTRES`, else from a column of their own.
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
 }
 
-/// A record of a job that has one already is a later stay of it, or an earlier one, by when they were submitted.
+/// Numbers the attempts of each job in order of submission.
 fn number_the_stays(stays: &mut [(&str, Stay)], tally: &mut Tally) {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, (id, _)) in stays.iter().enumerate() {
@@ -302,7 +302,7 @@ fn number_the_stays(stays: &mut [(&str, Stay)], tally: &mut Tally) {
     }
 }
 
-/// A job that ends before it starts, or starts before it is submitted, is kept, but not replayed.
+/// Warns of jobs that end before they start, or start before submission; they are not replayed.
 fn look_for_backward_times(table: &Table<'_>, stays: &mut [Stay], read: &mut Read) {
     let mut first: Option<(usize, String)> = None;
     for stay in stays {
@@ -356,7 +356,8 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Read
     }
 }
 
-/// A job that runs longer than all that is shorter takes together, from the first to the last, says nothing of waits.
+/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs show nothing
+/// about waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Read) {
     let mut ran: Vec<(Second, &Stay)> = read
         .history

@@ -1,4 +1,4 @@
-//! What Slurm remembers of its jobs: the output of `sacct -P`, its columns in any order.
+//! Reads Slurm's accounting records: the output of `sacct -P`, with columns in any order.
 
 mod columns;
 mod fold;
@@ -13,46 +13,44 @@ pub use when::{Clock, Form};
 use super::Trouble;
 use super::history::History;
 
-/// What was read, and what is to be said of it.
+/// A history with its warnings and counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
-    /// What happened.
     pub history: History,
-    /// What is to be said of the file, one sentence each.
+    /// Warnings about the file, one sentence each.
     pub warnings: Vec<Trouble>,
-    /// What was counted on the way.
     pub tally: Tally,
 }
 
-/// What was counted while a history was read.
+/// Counts made while a history is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Lines with a record.
     pub rows: usize,
-    /// Records that cannot be read: they are left out.
+    /// Unreadable records, which are skipped.
     pub skipped: usize,
-    /// Records with a bar in a text, which can be read in one way all the same.
+    /// Records with a bar in a text that could be resolved.
     pub repaired: usize,
-    /// Records of steps, which are parts of their jobs.
+    /// Records of steps, which are merged into their jobs.
     pub steps: usize,
-    /// Records of jobs that were queued again, before their last.
+    /// Records of requeued jobs other than their last attempt.
     pub requeued: usize,
-    /// Tasks of arrays.
     pub array_tasks: usize,
-    /// Arrays.
     pub arrays: usize,
-    /// Stays whose times run backwards: they are left out of what is replayed.
+    /// Records with times in the wrong order, which are not replayed.
     pub backwards: usize,
-    /// How times are written.
+    /// The format of times.
     pub form: Option<Form>,
-    /// Whether dates say no time zone, and nobody else has.
+    /// Whether dates have no time zone and none was given.
     pub zone_is_assumed: bool,
-    /// The columns that are not there, and what cannot be answered without them.
+    /// The missing columns with their consequences.
     pub losses: Vec<Loss>,
 }
 
-/// Reads the output of `sacct -P`, with times since 1970 (`SLURM_TIME_FORMAT=%s`) or as dates, with steps or
-/// without, with all stays of a job (`-D`) or its last.
+/// Reads the output of `sacct -P`.
+///
+/// Times are seconds since 1970 (`SLURM_TIME_FORMAT=%s`) or dates. The output may have steps, and
+/// all attempts of a job (`-D`) or only its last.
 ///
 /// ```
 /// use meshwork_lab::operator::sacct::{Clock, read};
@@ -63,9 +61,9 @@ pub struct Tally {
 /// ```
 ///
 /// # Errors
-/// One sentence with the line: no header, no column from which anything could be answered, a field
-/// that is no time or no number, or no job at all. A record that does not have the fields of the
-/// header is left out, with a warning.
+/// One sentence with the line: no header, no useful column, a field that is no time or no number,
+/// or no job at all. A record whose number of fields differs from the header is skipped with a
+/// warning.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* lines.

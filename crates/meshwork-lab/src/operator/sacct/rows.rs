@@ -1,27 +1,26 @@
-//! Lines with `|` between their fields, below a header that names them.
+//! A table with `|` between fields and a header line.
 
 use crate::operator::Trouble;
 
-/// Columns of free text, in which there may be anything.
+/// Columns of free text, which may contain any character.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
-/// The most ways in which a record with bars in its texts is read.
+/// The maximum number of ways to read a record with bars in its texts.
 const MOST_WAYS: usize = 64;
 
-/// A file with a header.
 pub(super) struct Table<'a> {
     pub(super) file: &'a str,
     columns: Vec<&'a str>,
     pub(super) rows: Vec<Row<'a>>,
-    /// Records that do not have the fields of the header.
+    /// Records whose number of fields differs from the header.
     pub(super) torn: Vec<Trouble>,
 }
 
-/// A record, and where it begins.
+/// A record with its line.
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// The same with its bars in other texts, where there are more than fields.
+    /// Other ways to read a record with too many fields.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -42,7 +41,7 @@ impl<'a> Table<'a> {
             );
             return Err(Trouble::at(file, first, says));
         }
-        // Texts of users may hold a line break or a bar; where they stand last, that does no harm.
+        // Texts of users may hold line breaks or bars, which are harmless in the last column.
         let free: Vec<usize> =
             (0..columns.len()).filter(|&own| FREE.contains(&columns[own])).collect();
         let ends_free = free.last() == Some(&(columns.len() - 1));
@@ -71,21 +70,21 @@ impl<'a> Table<'a> {
         Ok(Table { file, columns, rows, torn })
     }
 
-    /// Where a column is.
+    /// The index of a column.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|own| own.eq_ignore_ascii_case(name))
     }
 }
 
 impl<'a> Row<'a> {
-    /// A field; nothing where there is no such column.
+    /// A field; empty if there is no such column.
     pub(super) fn field(&self, column: Option<usize>) -> &'a str {
         column.and_then(|column| self.fields.get(column)).map_or("", |field| field.trim())
     }
 }
 
-/// A record of more fields than columns, with what is too much in its texts: all of it in the last
-/// of them first.
+/// The ways to read a record with too many fields, by assigning the surplus bars to its texts. The
+/// first way assigns all of them to the last text.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],
@@ -94,7 +93,7 @@ fn ways<'a>(
     number: usize,
 ) -> Vec<Row<'a>> {
     let extra = whole.len() - columns;
-    // How much too much each text has: all ways to share it out.
+    // The number of surplus bars in each text: all distributions.
     let mut shares: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in &free[1..] {
         let longer = |share: Vec<usize>| {

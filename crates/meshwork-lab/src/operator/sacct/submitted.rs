@@ -1,8 +1,8 @@
-//! What a line of `sbatch`, `srun` or `salloc` asks for, as far as it says where a job may lie.
+//! The placement constraints in a command line of `sbatch`, `srun` or `salloc`.
 
 use crate::operator::unmodelled::Beyond;
 
-/// The options that say where a job may lie.
+/// The options that constrain the placement of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Submitted {
     pub(super) require: Option<String>,
@@ -18,10 +18,10 @@ pub(super) struct Submitted {
     pub(super) beyond: Vec<Beyond>,
 }
 
-/// The short options that stand alone.
+/// Short options without a value.
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
 
-/// The long options that stand alone; what they may be told stands behind an `=`.
+/// Long options without a separate value; an optional value follows an `=`.
 const LONG_FLAGS: [&str; 24] = [
     "parsable",
     "exclusive",
@@ -75,7 +75,8 @@ impl Submitted {
                 }
             };
             let value = value.unwrap_or_default();
-            // Without its quotes nobody knows where a wrapped command ends, and its options are not Slurm's.
+            // Without quotes the end of a wrapped command, whose options are not Slurm's, is
+            // unknown.
             if name == "wrap" && !value.starts_with(['"', '\'']) {
                 break;
             }
@@ -90,7 +91,7 @@ impl Submitted {
             let digits = value.bytes().take_while(u8::is_ascii_digit).count();
             value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
         };
-        // A list with a slash is the name of a file, which is gone by now.
+        // A list with a slash is a file name, and the file is not available.
         let list = || Some(value.to_owned()).filter(|list| !list.is_empty() && !list.contains('/'));
         match name {
             "w" | "nodelist" => self.require = list(),
@@ -118,7 +119,7 @@ impl Submitted {
     }
 }
 
-/// The words of a line; what stands in quotes is part of one.
+/// The words of a line; quoted parts belong to one word.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     let is_between = move |c: char| {

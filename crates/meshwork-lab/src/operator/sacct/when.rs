@@ -1,4 +1,4 @@
-//! Times and lengths of time as Slurm writes them.
+//! Parsing of times and durations as written by Slurm.
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
@@ -6,19 +6,19 @@ use jiff::tz::{Offset, TimeZone};
 use crate::date;
 use crate::operator::history::Second;
 
-/// How times are written.
+/// The format of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Seconds since 1970.
     Epoch,
-    /// Dates that say how far they are ahead of UTC.
+    /// Dates with an offset from UTC.
     Zoned,
-    /// Dates of a clock on a wall.
+    /// Dates without an offset, in local time.
     Local,
 }
 
 impl Form {
-    /// The form in words.
+    /// The format in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -29,22 +29,20 @@ impl Form {
     }
 }
 
-/// The clock by which dates without a time zone are written.
+/// The clock of dates without a time zone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// Its time zone, if somebody has said so.
+    /// The time zone, if given.
     zone: Option<TimeZone>,
 }
 
 impl Clock {
-    /// The clock of UTC.
     #[must_use]
     pub fn utc() -> Clock {
         Clock { zone: Some(TimeZone::UTC) }
     }
 
-    /// Reads a time zone by its name, or how far it is ahead: `Europe/Berlin`, `UTC`, `+01:00`,
-    /// `-0530`, `+1`.
+    /// Reads a time zone by name or offset: `Europe/Berlin`, `UTC`, `+01:00`, `-0530`, `+1`.
     ///
     /// ```
     /// use meshwork_lab::operator::sacct::Clock;
@@ -94,21 +92,19 @@ impl Clock {
         Ok(Clock { zone: Some(TimeZone::fixed(ahead.map_err(|_| wrong())?)) })
     }
 
-    /// Whether its time zone is known.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.zone.is_some()
     }
 
-    /// How far it is ahead of UTC at a second; nothing where that is not known.
+    /// The offset from UTC in seconds; 0 if the time zone is unknown.
     fn ahead(&self, second: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(second).ok());
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// The second at which it shows what a clock of UTC would show at another. Of an hour that
-    /// comes twice the first counts, and what an hour that is left out would have been is shown an
-    /// hour later.
+    /// Converts local time, given as seconds, to seconds since 1970. In a repeated hour the first
+    /// occurrence counts; a skipped hour is moved by one hour.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -116,14 +112,13 @@ impl Clock {
         at.map_or(shown, Timestamp::as_second)
     }
 
-    /// The date that it shows at a second.
+    /// The local date of a second.
     #[must_use]
     pub fn date(&self, second: Second) -> String {
         date::written(second + self.ahead(second))
     }
 
-    /// The date that it shows at a second, and in which zone that is: where nobody has said so,
-    /// `local time`.
+    /// The local date of a second with its zone, `local time` if unknown.
     #[must_use]
     pub fn shown(&self, second: Second) -> String {
         let zone = match &self.zone {
@@ -139,14 +134,13 @@ impl Clock {
         format!("{} {zone}", self.date(second))
     }
 
-    /// The second of a date that is written by it, or of seconds since 1970; `None` if the text is
-    /// neither.
+    /// Parses a local date or seconds since 1970; `None` if the text is neither.
     #[must_use]
     pub fn read_time(&self, text: &str) -> Option<Second> {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }
 
-    /// A time, with the form in which it is written; none where there was none, as for a job that has not started.
+    /// Parses a time with its format; `None` if there was none, as for a job that has not started.
     pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, Form)>, ()> {
         if is_none(text) {
             return Ok(None);
@@ -163,12 +157,12 @@ impl Clock {
     }
 }
 
-/// Whether a field says that there is nothing to say.
+/// Whether a field has no value.
 pub(super) fn is_none(text: &str) -> bool {
     matches!(text, "" | "None" | "Unknown" | "N/A" | "NONE" | "(null)" | "None assigned")
 }
 
-/// A limit in minutes, as in `TimelimitRaw`, in seconds; none where there is no limit.
+/// A limit in minutes, as in `TimelimitRaw`, converted to seconds; `None` if there is no limit.
 pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
@@ -179,7 +173,7 @@ pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
     text.parse::<Second>().map(|minutes| Some(minutes.saturating_mul(60))).map_err(|_| ())
 }
 
-/// A length of time as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
+/// A duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
 pub(in crate::operator) fn span(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
@@ -235,8 +229,7 @@ mod tests {
         assert_eq!(Clock::default().time("2026-11-21T14:51:07"), Ok(Some((second, Form::Local))));
         let berlin = Clock::read("Europe/Berlin").unwrap();
         assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
-        // In summer it is two hours ahead; half past two comes twice in October, and not at all in
-        // March.
+        // In summer it is two hours ahead. 2:30 occurs twice in October, and not at all in March.
         for (text, seconds) in [
             ("2026-07-01T02:00:00", 1_782_864_000),
             ("2026-10-25T02:30:00", 1_792_888_200),

@@ -4,13 +4,13 @@ use meshwork::alloc::listed::anchors::Torus;
 
 use crate::slurm::topology::{Kind, Structure, Switch, Topology};
 
-/// The most lines and columns of a drawing.
+/// The maximum number of lines and columns of a drawing.
 const MOST: usize = 200;
 
 /// The letters of boxes, in their order.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// A drawing of a topology; nothing where there is nothing to draw, or too much.
+/// The lines of a drawing; empty if there is nothing to draw or too much.
 pub(super) fn of(topology: &Topology, structure: &Structure) -> Vec<String> {
     let mut lines = Vec::new();
     match (structure, &topology.kind) {
@@ -52,8 +52,9 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Vec<String> {
     if is_wide || lines.len() > MOST { Vec::new() } else { lines }
 }
 
-/// The layers of a torus from z = 0 on, x to the right and y downwards; cells of one box of a placement that fills the
-/// torus without overlap have one letter, holes a dash.
+/// The layers of a torus from z = 0 on, with x to the right and y downwards. Cells of one box have
+/// one letter, for the first placement whose boxes fill the torus without overlap. Holes are
+/// dashes.
 fn layers(torus: &Torus, name: &str) -> Vec<String> {
     let sides = torus.grid().sides();
     let tiles = torus.entries().iter().position(|entry| {
@@ -90,7 +91,7 @@ fn layers(torus: &Torus, name: &str) -> Vec<String> {
     lines
 }
 
-/// The switches below one another.
+/// The switches as an indented list.
 fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     let children = |switch: &Switch| -> Vec<usize> {
         let list = switch.children.as_ref().filter(|_| switch.nodes.is_none());
@@ -101,7 +102,7 @@ fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     };
     let below: Vec<Vec<usize>> = switches.iter().map(children).collect();
     let roots = (0..switches.len()).filter(|root| !below.iter().any(|list| list.contains(root)));
-    // A switch that is below several is drawn below each: the lines end where a drawing would.
+    // A switch with several parents is drawn below each; the limit on lines ends the drawing.
     let mut open: Vec<(usize, usize)> = roots.map(|root| (root, 0)).collect();
     open.reverse();
     while let Some((switch, depth)) = open.pop() {

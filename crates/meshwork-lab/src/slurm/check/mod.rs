@@ -1,5 +1,6 @@
-//! What is to be said of a machine's files before its Slurm reads them: what it would refuse, what it would take in
-//! silence, which places its lists name and what each breaks.
+//! A lint for a machine's files before its Slurm reads them.
+//!
+//! It finds errors and silent problems, and tabulates the listed placements with their effect.
 
 mod draw;
 mod silent;
@@ -14,18 +15,17 @@ use serde_json::{Value as Json, json};
 use super::finding::{Finding, Level, Source};
 use super::site::{self, Reading};
 
-/// The files, with all that is to be said of them.
+/// The files with all findings.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// What was read, with all findings.
+    /// The parsed files with their findings.
     pub reading: Reading,
-    /// What each topology lists.
+    /// The placements listed by each topology.
     pub tables: Vec<Table>,
-    /// A drawing of each topology.
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads the files and looks at everything in them.
+/// Reads the files and checks them.
 ///
 /// # Errors
 /// One sentence, if a file cannot be read.
@@ -33,7 +33,7 @@ pub fn check(topology: &Path, conf: Option<&Path>) -> Result<Checked, String> {
     Ok(of(site::read(topology, conf)?))
 }
 
-/// Looks at everything that has been read.
+/// Checks files that have been read.
 #[must_use]
 pub fn of(mut reading: Reading) -> Checked {
     silent::look(&mut reading);
@@ -50,7 +50,7 @@ impl Checked {
         self.reading.findings.first_fatal().is_none()
     }
 
-    /// The findings, the fatal ones first, each file from its beginning.
+    /// The findings, fatal ones first, then by file and line.
     #[must_use]
     pub fn findings(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = self.reading.findings.0.iter().collect();
@@ -58,7 +58,6 @@ impl Checked {
         all
     }
 
-    /// All of it as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let files = &self.reading.files;

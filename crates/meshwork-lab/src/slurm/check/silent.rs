@@ -1,4 +1,4 @@
-//! What Slurm takes without a word although it cannot be what is meant.
+//! Warnings about configurations that Slurm silently accepts although they cannot be intended.
 
 use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
 use meshwork::alloc::listed::{Decision, Nodes, Wanted, decide};
@@ -9,10 +9,10 @@ use crate::slurm::finding::Findings;
 use crate::slurm::site::Reading;
 use crate::slurm::topology::{self, Kind, Named, Structure, Topology, by};
 
-/// The most sizes of jobs that are tried on the empty machine.
+/// The maximum number of job sizes tried on the empty machine.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds a warning for everything.
+/// Adds all warnings.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {
@@ -88,7 +88,7 @@ fn toruses(
     }
 }
 
-/// Warns of shapes that would fit if they were turned, and are not listed so.
+/// Warns of shapes that would also fit when rotated, but whose rotations are not listed.
 fn rotations(torus: &topology::Torus, findings: &mut Findings) {
     let mut seen: Vec<[u32; 3]> = Vec::new();
     for placement in &torus.placements {
@@ -141,7 +141,7 @@ fn of_holes(torus: &topology::Torus, built: &Torus, entry: &Entry, findings: &mu
     }
 }
 
-/// Warns of sizes of jobs that are refused on the empty machine.
+/// Warns of job sizes that are refused on the empty machine.
 fn sizes(reading: &Reading, topology: &Topology, structure: &Structure, findings: &mut Findings) {
     let mut whole = NodeSet::empty(reading.hosts.count());
     structure.named().iter().for_each(|block| whole.unite(&block.nodes));

@@ -1,24 +1,21 @@
-//! What a topology lists, as a table.
+//! The placements of a topology, as a table.
 
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
 
 use crate::slurm::topology::{Named, Structure, Topology, by};
 
-/// One line of a table.
 pub type Row = Vec<Json>;
 
-/// What a topology lists.
+/// The placements of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The names of the columns.
     pub columns: Vec<&'static str>,
-    /// The lines.
     pub rows: Vec<Row>,
 }
 
 impl Table {
-    /// The lines as objects.
+    /// The rows as JSON objects.
     #[must_use]
     pub fn json(&self) -> Json {
         let object = |row: &Row| {
@@ -81,8 +78,8 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Table {
     }
 }
 
-/// For each placement its anchors, and how many places of the next larger size one of them breaks on the empty
-/// machine.
+/// One row for each placement, with its number of anchors. The last columns have the number of
+/// placements of the next larger size that one box breaks on the empty machine.
 fn placements(_topology: &Topology, anchors: &Anchors, named: &[Named]) -> Table {
     let mut rows = Vec::new();
     for (torus, named) in anchors.toruses().iter().zip(named) {

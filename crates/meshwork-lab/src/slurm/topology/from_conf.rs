@@ -1,13 +1,13 @@
-//! The topology of a `topology.conf`: switches, blocks or rings, one on each line.
+//! Reads a `topology.conf`: switches, blocks or rings, one per line.
 
 use super::{Group, Kind, Switch, Text, Topology};
 use crate::slurm::conf::{Line, lines};
 use crate::slurm::finding::{Fatal, Findings};
 
-/// The topology of a file; its kind is that of its lines.
+/// The topology of a file, whose kind is that of its lines.
 ///
 /// # Errors
-/// If Slurm would not start with it; what is wrong is among the findings then.
+/// If Slurm would not start with it; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut Findings) -> Result<Topology, Fatal> {
     let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());
     let mut sizes = None;

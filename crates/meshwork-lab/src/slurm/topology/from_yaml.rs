@@ -1,4 +1,4 @@
-//! Topologies of a `topology.yaml`, taken as Slurm takes them, with a warning for each key that it overlooks.
+//! Reads a `topology.yaml` as Slurm does, with a warning for each key that Slurm ignores.
 
 use super::{Group, Kind, Placement, Region, Switch, Text, Topology, Torus, Xyz};
 use crate::slurm::finding::{Fatal, Findings};
@@ -10,7 +10,7 @@ const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 /// The topologies of a file, in its order.
 ///
 /// # Errors
-/// If Slurm would not start with it; what is wrong is among the findings then.
+/// If Slurm would not start with it; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut Findings) -> Result<Vec<Topology>, Fatal> {
     let document = yaml::read(text).map_err(|refused| {
         let slurm: Vec<&str> = refused.slurm.iter().map(String::as_str).collect();
@@ -107,7 +107,7 @@ fn flat(body: &Yaml, findings: &mut Findings) -> Result<Kind, Fatal> {
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
-/// The sizes of blocks; an empty list is none.
+/// The sizes of blocks with their line; `None` for an empty list.
 fn block_sizes(given: &Yaml, findings: &mut Findings) -> Result<Option<(Vec<u32>, usize)>, Fatal> {
     let items = given.items();
     let mut sizes = Vec::new();
@@ -166,7 +166,7 @@ fn torus(item: &Yaml, findings: &mut Findings) -> Result<Torus, Fatal> {
     })
 }
 
-/// The elements of a list, or the one thing that stands in its place; nothing is an empty list.
+/// The elements of a list; a single value counts as a list of itself, a missing one as empty.
 fn each<T>(
     list: Option<&Yaml>,
     findings: &mut Findings,
@@ -176,7 +176,7 @@ fn each<T>(
     items.iter().map(|item| read(item, findings)).collect()
 }
 
-/// Three numbers; those that are left out are 0.
+/// The numbers x, y and z; missing ones are 0.
 fn xyz(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Xyz, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
     map(given, &format!("`{key}`"), findings)?;
@@ -198,7 +198,7 @@ fn number(value: &Yaml, key: &str, most: u32, findings: &mut Findings) -> Result
     given.ok_or_else(|| {
         let shown = shown(value);
         let says = format!("`{key}` is {shown}, but must be a whole number from 0 to {most}");
-        // Sizes of blocks that are no numbers are refused where they are used.
+        // Invalid sizes of blocks are refused where they are used.
         let slurm = if key == "block_sizes" { &[][..] } else { &[yaml::FATAL][..] };
         findings.fatal(value.line, says, slurm)
     })
@@ -219,7 +219,7 @@ fn flag(value: &Yaml, key: &str, findings: &mut Findings) -> Result<bool, Fatal>
     }
 }
 
-/// A text, or nothing. A list of texts is as good as one with commas.
+/// A text, or `None`. A list of texts is joined with commas.
 fn text(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Option<Text>, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
     let mut words = Vec::new();
@@ -245,7 +245,7 @@ fn map(item: &Yaml, what: &str, findings: &mut Findings) -> Result<(), Fatal> {
     Err(findings.fatal(item.line, says, slurm))
 }
 
-/// The most characters of a text that an error repeats.
+/// The maximum number of characters of a text that an error repeats.
 const SHOWN: usize = 60;
 
 fn shown(value: &Yaml) -> String {
@@ -260,7 +260,7 @@ fn shown(value: &Yaml) -> String {
     }
 }
 
-/// Warns of keys that nobody reads, and of those that are there twice.
+/// Warns of unknown keys, and of repeated ones.
 fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut Findings) {
     let Value::Map(pairs) = &item.value else { return };
     for (place, (key, line, _)) in pairs.iter().enumerate() {

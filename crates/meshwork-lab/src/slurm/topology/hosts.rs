@@ -8,7 +8,7 @@ use meshwork::topology::Node;
 use super::Topology;
 use crate::slurm::hostlist::{bracketed, compressed, names};
 
-/// The nodes that there are, by name.
+/// The existing nodes, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// These nodes, numbered in their order; one that is named twice counts once.
+    /// Hosts numbered in the order of their names; repeated names count once.
     pub fn new(names: impl IntoIterator<Item = String>) -> Hosts {
         let mut hosts = Hosts::default();
         names.into_iter().for_each(|name| hosts.add(name));
@@ -30,7 +30,7 @@ impl Hosts {
         }
     }
 
-    /// All nodes that topologies name, for want of a `slurm.conf`; lists that cannot be read name none.
+    /// All nodes named by topologies, for use without a `slurm.conf`; unreadable lists are skipped.
     #[must_use]
     pub fn of(topologies: &[Topology]) -> Hosts {
         let mut hosts = Hosts::default();
@@ -40,31 +40,29 @@ impl Hosts {
         hosts
     }
 
-    /// How many there are.
+    /// The number of hosts.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.names.len() as u32
     }
 
-    /// The number of a node.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Node> {
         self.by_name.get(name).copied()
     }
 
-    /// The name of a node.
     #[must_use]
     pub fn name(&self, node: Node) -> &str {
         &self.names[node as usize]
     }
 
-    /// The names of a set, as Slurm writes them.
+    /// The names of a set, as a host list in Slurm's form.
     #[must_use]
     pub fn listed(&self, set: &NodeSet) -> String {
         compressed(set.iter().map(|node| self.name(node)))
     }
 
-    /// The same with every number in brackets, in which form equal sets are equal texts.
+    /// The names of a set with every number in brackets; equal sets have equal texts.
     #[must_use]
     pub fn bracketed(&self, set: &NodeSet) -> String {
         bracketed(set.iter().map(|node| self.name(node)))

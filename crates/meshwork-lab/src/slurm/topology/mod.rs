@@ -1,4 +1,4 @@
-//! What a topology file says, before nodes are looked up: of `topology.yaml` and of `topology.conf`.
+//! The content of a `topology.yaml` or `topology.conf`, before nodes are looked up.
 
 pub mod build;
 pub mod from_conf;
@@ -8,31 +8,27 @@ pub mod hosts;
 pub use build::{Named, Structure, build};
 pub use hosts::Hosts;
 
-/// One topology of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// The name by which partitions ask for it.
+    /// The name by which partitions refer to it.
     pub name: String,
-    /// Where it begins.
+    /// The line where it begins, from 1.
     pub line: usize,
     /// Whether it is the cluster's default.
     pub is_default: bool,
-    /// Its kind, with all that it lists.
     pub kind: Kind,
 }
 
-/// The kinds of topology, with what each lists.
+/// The kinds of topology, with their lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing is listed.
+    /// A topology without lists.
     Flat,
-    /// Switches.
     Tree(Vec<Switch>),
-    /// The sizes of blocks, if they are given, with their line, and the base blocks.
+    /// The block sizes with their line, if given, and the base blocks.
     Block(Option<(Vec<u32>, usize)>, Vec<Group>),
-    /// Rings.
     Ring(Vec<Group>),
-    /// Toruses of three dimensions.
+    /// Three-dimensional tori.
     Torus3d(Vec<Torus>),
 }
 
@@ -69,86 +65,75 @@ impl Kind {
     }
 }
 
-/// A text and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The text.
     pub text: String,
-    /// Its line.
     pub line: usize,
 }
 
 /// A block or a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its name, if it has one.
     pub name: Option<String>,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: usize,
-    /// Its nodes, as a list of hosts.
+    /// Its nodes, as a host list.
     pub nodes: Option<Text>,
 }
 
-/// A switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Its name, if it has one.
     pub name: Option<String>,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: usize,
     /// Its nodes, if it is a leaf.
     pub nodes: Option<Text>,
-    /// The switches below it, as a list of hosts.
+    /// The switches below it, as a host list.
     pub children: Option<Text>,
 }
 
-/// A torus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torus {
-    /// Its name, if it has one.
     pub name: Option<String>,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: usize,
-    /// Its sides.
+    /// The sides.
     pub dims: Xyz,
-    /// The nodes of all its cells.
+    /// The nodes of all cells.
     pub nodes: Option<Text>,
-    /// Boxes of it with their nodes.
+    /// Boxes with their nodes.
     pub regions: Vec<Region>,
-    /// Its placements.
     pub placements: Vec<Placement>,
 }
 
-/// A box of a torus, with its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Where it begins.
+    /// The line where it begins.
     pub line: usize,
-    /// Its corner.
+    /// The corner with the smallest coordinates.
     pub anchor: Xyz,
-    /// Its sides.
+    /// The sides.
     pub dims: Xyz,
-    /// Its nodes.
     pub nodes: Option<Text>,
 }
 
-/// A placement of a torus.
+/// The listed boxes of one shape in a torus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Where it begins.
+    /// The line where it begins.
     pub line: usize,
-    /// The sides of its boxes.
+    /// The sides of the boxes.
     pub dims: Xyz,
-    /// How far they stand apart.
+    /// The distances between their anchors.
     pub spacing: Xyz,
-    /// Where the first one stands.
+    /// The position of the first one.
     pub seed: Xyz,
 }
 
 /// Three numbers along x, y and z.
 pub type Xyz = [u32; 3];
 
-/// Three numbers as a box is written: `4x4x2`.
+/// Formats three numbers as a box: `4x4x2`.
 #[must_use]
 pub fn by(dims: Xyz) -> String {
     let [x, y, z] = dims;

@@ -1,8 +1,8 @@
-//! A drawing in whole pixels, for light and dark pages.
+//! An SVG drawing in whole pixels, for light and dark pages.
 
 use std::fmt::Write;
 
-/// The colours of the report, for light and dark pages; jobs have `j0` to `j9`.
+/// The colours of the report in light and dark; `j0` to `j9` are those of jobs.
 const STYLE: &str = "\
 .paper{fill:#fdfcfa}.ink{fill:#23231f}.soft{fill:#66655e}.on{fill:#fff;font-weight:600}.free{fill:#ebe8e0}\
 .line{stroke:#8d8b82}.far{stroke:#c8501e}.ghost{fill:none;stroke:#23231f;stroke-width:2;stroke-dasharray:6 4}\
@@ -19,7 +19,6 @@ const STYLE: &str = "\
 
 const FONT: &str = "system-ui, 'Segoe UI', 'Liberation Sans', Arial, sans-serif";
 
-/// A picture that is being drawn.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     body: String,
@@ -55,7 +54,7 @@ impl Canvas {
         }
     }
 
-    /// A text; `anchor` is start, middle or end.
+    /// Draws a text; `anchor` is start, middle or end.
     pub(super) fn text(&mut self, [x, y]: [i32; 2], words: &str, class: &str, anchor: &str) {
         let words = escaped(words);
         let _ = writeln!(
@@ -64,7 +63,7 @@ impl Canvas {
         );
     }
 
-    /// A heading and lines below it, in the middle of a box.
+    /// Draws a box with a heading and lines of text in its middle.
     pub(super) fn labelled(&mut self, [x, y, width, height]: [i32; 4], head: &str, lines: &[&str]) {
         self.rect([x, y, width, height], "box");
         let (middle, top) = (
@@ -77,7 +76,7 @@ impl Canvas {
         }
     }
 
-    /// The file: what is drawn, with a title for those who cannot see it.
+    /// The SVG file, with a title for screen readers.
     pub(super) fn finished(self, [width, height]: [i32; 2], title: &str) -> String {
         let (title, body) = (escaped(title), self.body);
         format!(

@@ -1,4 +1,4 @@
-//! How a job goes through the model, and how the crates stand to each other.
+//! Diagrams of the life of a job and of the dependencies between the crates.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::Lists;
@@ -6,7 +6,7 @@ use meshwork::registry::Lists;
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
 
-/// The way of a job: a box for each rule that decides something about it, with their number.
+/// The life of a job: a box for each kind of rule, with the number of entries.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");
@@ -31,7 +31,7 @@ pub(super) fn life(catalogue: &Catalogue) -> String {
             canvas.arrow([x - gap + 2, top + high / 2], [x - 3, top + high / 2]);
         }
     }
-    // What sends a job back to the queue.
+    // The arrow of jobs that return to the queue.
     let (from, to, down) = (left(5) + wide / 2, left(2) + wide / 2, top + high + 30);
     canvas.line([from, top + high], [from, down], "line");
     canvas.line([from, down], [to, down], "line");
@@ -44,7 +44,7 @@ pub(super) fn life(catalogue: &Catalogue) -> String {
     )
 }
 
-/// The crates, each on those that it depends on.
+/// The crates, each drawn above those it depends on.
 pub(super) fn crates() -> String {
     let mut canvas = Canvas::default();
     canvas.labelled(

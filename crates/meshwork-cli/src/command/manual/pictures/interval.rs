@@ -1,4 +1,4 @@
-//! Two means whose intervals overlap and still differ: a small study, drawn run by run.
+//! The picture of two overlapping intervals whose difference is significant, run by run.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::statistics::{half_width, mean};
@@ -14,7 +14,7 @@ const STUDY: &str = "replications = 5\n\
     [sweep]\nallocator = ['first_fit', 'boundary_search']\n";
 const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 
-/// Pixels for a unit of time, and where the axis begins and ends.
+/// Pixels per unit of time; `TOP`, `BOTTOM` and `LEAST` set the position and start of the axis.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;
@@ -24,7 +24,7 @@ fn down(value: f64) -> i32 {
     BOTTOM - (SCALE * (value - f64::from(LEAST))).round() as i32
 }
 
-/// The replications as pairs of dots, the interval of either mean, and that of the difference.
+/// The replications as pairs of dots, the intervals of both means, and that of the difference.
 pub(super) fn anatomy(catalogue: &Catalogue) -> String {
     let study = Study::parse_in(catalogue, "interval", STUDY, "".as_ref(), &[])
         .expect("the study is right");

@@ -1,4 +1,4 @@
-//! Machines with jobs on them: the map of a half free torus, and the story of an allocator.
+//! Maps of machines with jobs: a half-free torus, and the history of an allocator.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::Request;
@@ -9,21 +9,21 @@ use meshwork::topology::{Node, Topology};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// The side of a processor, and the distance from one to the next.
+/// The side of a processor, and the distance between neighbouring processors, in pixels.
 const CELL: i32 = 22;
 const PITCH: i32 = 24;
 const MARGIN: i32 = 16;
 const COLOURS: usize = 10;
 
-/// A job on a map: its letter, and its processors if it has some.
+/// A job on a map, with its placement if it has one.
 pub(in super::super) struct Held {
     pub(in super::super) letter: char,
     pub(in super::super) placement: Option<Placement>,
-    /// Whether it has ended before the last jobs came.
+    /// Whether it ended before the last jobs arrived.
     pub(in super::super) has_gone: bool,
 }
 
-/// Where the middle of each node lies, and the size of the whole.
+/// The position of each node, the size of the map, and its labels.
 fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)>) {
     let map = Map::new(topology, 80);
     let (width, height) = map.size();
@@ -39,7 +39,7 @@ fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)
     (nodes, [PITCH * width as i32, PITCH * height as i32], labels)
 }
 
-/// Draws who holds what; gives the size of it.
+/// Draws the placements of the jobs, and returns the size of the map.
 fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     let site = pool.site();
     let (places, size, labels) = places(site.topology());
@@ -69,7 +69,7 @@ fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     size
 }
 
-/// The placements of one allocator in the story that all of them are told.
+/// The placements of one allocator in the common history of the pictures.
 pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String {
     let mut canvas = Canvas::default();
     let [width, height] = drawn(&mut canvas, pool, jobs);
@@ -85,7 +85,7 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// The jobs that come to a torus of 16 × 16, by their sides, and those that end.
+/// Sides of the jobs that arrive at a torus of 16 × 16; `ENDING` has the indices of those that end.
 const COMING: [[u32; 2]; 15] = [
     [5, 5],
     [2, 4],
@@ -104,10 +104,10 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// The job that finds no room, though more than four times as many processors are free.
+/// The job that cannot be placed, though more than four times its processors are free.
 const WAITING: [u32; 2] = [5, 5];
 
-/// A machine with much free and no room.
+/// A machine that is half free and yet has no free block of 5 × 5.
 pub(super) fn half_free(catalogue: &Catalogue) -> String {
     let table = "machine = { topology = 'torus', dims = [16, 16] }\nallocator = 'first_fit'";
     let table = table.parse().expect("it is written right");
@@ -154,7 +154,7 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// The place within the edges that has the fewest held nodes: its corner, and the jobs on it.
+/// The block within the edges with the fewest held nodes: its corner, and the jobs on it.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

@@ -1,4 +1,4 @@
-//! The topologies, each small enough to be seen as a whole, with its own links.
+//! Pictures of the topologies, each a small machine drawn with all its links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
@@ -8,13 +8,13 @@ use meshwork::topology::{Node, Topology, Wiring};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// From one node to the next.
+/// The distance between neighbouring nodes, in pixels.
 const STEP: i32 = 52;
 const RADIUS: i32 = 14;
-/// Around the nodes: room for the links that leave on one side and come back on another.
+/// The margin around the nodes, for links that wrap around.
 const EDGE: i32 = 58;
 
-/// The picture of each topology, by its name.
+/// The picture of each topology, by name.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let right = "a topology that is written right";
     let grids = [
@@ -50,15 +50,14 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Nodes at their places on the terminal's map, each with its number.
-///
-/// A link to a node that is no neighbour on the map is a stub with that node's number.
+/// Numbered nodes at their positions on the terminal's map. A link to a node that is not adjacent
+/// on the map is a stub with that node's number.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
     let mut canvas = Canvas::default();
     let mut places: BTreeMap<Node, [i32; 2]> = BTreeMap::new();
-    // Layers stand further apart than nodes: blank columns of the map are narrower than a node.
+    // Blank columns are narrower than nodes, but still set layers apart.
     let narrow = if topology.wiring() == Wiring::Hypercube { STEP / 2 } else { STEP / 6 };
     let mut across = EDGE;
     let mut least = [i32::MAX; 2];
@@ -71,7 +70,7 @@ fn grid(topology: &Topology, words: &str) -> String {
                     places.insert(node, at);
                     least = [least[0].min(at[0]), least[1].min(at[1])];
                 }
-                // The bits of a Karnaugh map; layers are told apart by their numbers.
+                // The bits of a Karnaugh map. Layers need no labels, as the nodes are numbered.
                 Cell::Label(label) if topology.wiring() == Wiring::Hypercube => {
                     let outward =
                         [at[0] - 30 * i32::from(y >= 2), at[1] + 5 - 30 * i32::from(y < 2)];
@@ -96,7 +95,7 @@ fn grid(topology: &Topology, words: &str) -> String {
                 }
                 continue;
             }
-            // A link around an edge: a piece of it at either end.
+            // A link that wraps around: a stub at either end.
             let to = if dy != 0 && (dx == 0 || !is_layered) && [least[1], most[1]].contains(&y) {
                 [x, y - 34 * dy.signum()]
             } else if dy == 0 && !is_layered && [least[0], most[0]].contains(&x) {
@@ -123,7 +122,7 @@ fn grid(topology: &Topology, words: &str) -> String {
 
 fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> String {
     let title: String = words[..1].to_uppercase() + &words[1..];
-    // A line of words below, as wide as the picture allows.
+    // The caption below, wrapped to the width of the picture.
     let mut lines: Vec<String> = vec![String::new()];
     for word in title.split(' ') {
         let last = lines.last_mut().expect("there is one");
@@ -142,7 +141,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Nodes that are all equally near: one switch.
+/// Nodes on one switch, all at the same distance.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;
@@ -161,7 +160,7 @@ fn flat(nodes: i32) -> String {
     )
 }
 
-/// Switches in levels, by how many links they are above the nodes.
+/// Switches in levels, by their number of links above the nodes.
 fn tree(topology: &Topology) -> String {
     let wires = topology.wires().expect("a tree has links");
     let (step, each) = (40, wires.nodes_each());

@@ -1,4 +1,4 @@
-//! What is seen of a run at one instant, drawn into a rectangle of any size.
+//! The view of a run at one instant, drawn into a rectangle of any size.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,30 @@ use meshwork_lab::watch::{Happening, Scene, What};
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
 
-/// Columns of the lists of jobs.
+/// The width of the lists of jobs, in columns.
 const LISTS: usize = 34;
 
-/// Columns between two sites, and between the machine and the lists.
+/// The columns between two sites, and between the machine and the lists.
 const GAP: usize = 3;
 
-/// The least number of lines that the lists are worth.
+/// The minimum number of lines for which lists are drawn.
 const MIN_LISTS: usize = 4;
 
-/// Lines that the lists have below a machine that is too high for the page.
+/// The lines reserved for the lists below a machine that is too high for the page.
 const KEPT_LISTS: usize = 8;
 
-/// With fewer lines than this only one is spent on words about the machine.
+/// The height below which the header is a single line.
 const LOW: usize = 12;
 
-/// Grounds on which a black letter is readable; their number divides that of the letters.
+/// Backgrounds on which a black letter is readable; their number divides that of the letters.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
 ];
 
-/// The colour of a free processor where processors have no letters.
+/// The colour of a free processor drawn without a letter.
 const FREE: u8 = 238;
 
-/// A run as it is shown.
 #[derive(Clone)]
 pub(super) struct View {
     title: String,
@@ -44,30 +43,30 @@ pub(super) struct View {
     letter_of: BTreeMap<JobId, char>,
     latest: String,
     colours: bool,
-    /// How many of the waiting jobs have been scrolled by.
+    /// The number of waiting jobs scrolled past.
     scrolled: usize,
-    /// How many columns and rows of the machine have been passed by.
+    /// The columns and rows of the machine scrolled past.
     moved: (usize, usize),
-    /// Whether a processor may take two columns, which makes it about a square.
+    /// Whether a processor may take two columns, which makes it about square.
     is_square: bool,
-    /// How many seconds a unit of the clock is, where that is known.
+    /// The seconds per unit of the clock, if known.
     seconds: Option<f64>,
 }
 
-/// Part of the page: a site, and where its map begins.
+/// A site with the position of its map on the page.
 struct Pane {
     x: usize,
     y: usize,
     site: usize,
     map: Map,
-    /// How many columns a processor takes.
+    /// The columns of a processor.
     wide: usize,
-    /// Rows of the map in a line: two, where half blocks show them.
+    /// The rows of the map per line: two if half blocks are drawn.
     rows: usize,
 }
 
 impl View {
-    /// A run that has not begun.
+    /// The view before the first event.
     pub(super) fn new(title: String, scene: Scene, colours: bool) -> View {
         View {
             title,
@@ -83,19 +82,19 @@ impl View {
         }
     }
 
-    /// Draws processors as squares where there is room.
+    /// Draws processors as squares if they fit.
     pub(super) fn square(mut self) -> View {
         self.is_square = true;
         self
     }
 
-    /// Says times in days and hours too.
+    /// Shows times in days and hours too.
     pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
         self.seconds = seconds;
         self
     }
 
-    /// Moves over a machine that is larger than the page, by columns and rows.
+    /// Scrolls over a machine that is larger than the page, by columns and rows.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         let (x, y) = self.moved;
         let (_, (across, down)) = self.panes(usize::MAX, 1);
@@ -105,23 +104,22 @@ impl View {
         );
     }
 
-    /// Scrolls the queue, down or up.
+    /// Scrolls the queue by `lines`, downwards if positive.
     pub(super) fn scroll(&mut self, lines: isize) {
         let last = self.scene.waiting().len().saturating_sub(1);
         self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
     }
 
-    /// As far down in the queue as another one.
+    /// Copies the scroll positions of another view.
     pub(super) fn scroll_like(&mut self, other: &View) {
         (self.scrolled, self.moved) = (other.scrolled, other.moved);
     }
 
-    /// The machine and its queue.
     pub(super) fn scene(&self) -> &Scene {
         &self.scene
     }
 
-    /// Something happened.
+    /// Applies an event.
     pub(super) fn apply(&mut self, happening: &Happening) {
         self.latest = self.sentence(happening);
         match happening.what {
@@ -138,13 +136,13 @@ impl View {
         self.scene.apply(happening);
     }
 
-    /// The run is over: it ended at this instant.
+    /// Marks the run as ended at this instant.
     pub(super) fn end(&mut self, end: Time) {
         self.scene.advance(end);
         "the run has ended".clone_into(&mut self.latest);
     }
 
-    /// Time passes in which nothing happens.
+    /// Advances the clock to an instant without an event.
     pub(super) fn wait_until(&mut self, instant: Time) {
         self.scene.advance(instant);
     }
@@ -187,7 +185,7 @@ impl View {
         }
     }
 
-    /// A node in words.
+    /// The coordinates of a node in words, with the site if there are several.
     fn place(&self, site: usize, node: Node) -> String {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
@@ -196,14 +194,14 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// How many lines a page of this width needs to show the whole machine and a few jobs.
+    /// The number of lines that show the whole machine and a few jobs at this width.
     pub(super) fn height(&self, width: usize) -> usize {
         let (_, (across, down)) = self.panes(width, 1);
         let beside = width >= across + GAP + LISTS;
         self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
     }
 
-    /// Draws all of it; what has no room is left out, and cut off last of all.
+    /// Draws the whole view. Parts that do not fit are left out, or else cut off.
     pub(super) fn draw(&self, area: Rect, page: &mut Canvas) {
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         let header = self.header();
@@ -214,7 +212,7 @@ impl View {
             put(page, area, 0, y, &fitted(line, width), style);
         }
         let top = words.len() + usize::from(height >= LOW);
-        // The queue is always seen: below a machine that is too high, it has some lines of its own.
+        // The queue is always visible: below a machine that is too high, it has reserved lines.
         let kept = |is_beside: bool| {
             if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 }
         };
@@ -230,7 +228,7 @@ impl View {
         }
         let (panes, (across, down), is_beside, is_whole) = drawn;
         let kept = kept(is_beside);
-        // The last line says that something is missing.
+        // The last line says that something is cut off.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
         let rows = bottom.saturating_sub(top + kept).min(down);
         let machine = Rect { height: (top + rows) as u16, ..area };
@@ -277,15 +275,14 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// The sites, beside each other as far as there is room, and the size of all; `rows` of a map are
-    /// one line.
+    /// The sites, side by side if they fit, and their total size; a line shows `rows` of a map.
     fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
         for (site, topology) in self.scene.topologies().iter().enumerate() {
             let map = Map::new(topology, width);
             let (map_width, map_height) = map.size();
-            // Beside the lists as well: a picture twice as wide must not cost them their place.
+            // Double width must leave enough columns for the lists.
             let is_roomy = self.is_square && rows == 1 && 2 * map_width + GAP + LISTS <= width;
             let wide = if is_roomy { 2 } else { 1 };
             let map_width = wide * map_width;
@@ -310,7 +307,7 @@ impl View {
         } else {
             String::new()
         };
-        // As wide when all is held as when nothing is, so that the page does not tremble.
+        // Padded to a constant width, so that the layout does not change with the number held.
         format!("{which}{topology}, {held:>width$} held", width = nodes.to_string().len())
     }
 
@@ -351,7 +348,7 @@ impl View {
         }
     }
 
-    /// Two cells of a map, one above the other, as a character whose halves have their colours.
+    /// Two cells of a map, one above the other, as a half block with two colours.
     fn halves(&self, pane: &Pane, upper: Cell, lower: Cell) -> Option<(char, Style)> {
         let colour = |cell: Cell| match cell {
             Cell::Node(node) => {
@@ -372,7 +369,7 @@ impl View {
         }
     }
 
-    /// The first waiting jobs and the first running ones, in so many lines.
+    /// The first waiting and running jobs, in at most this number of lines.
     fn lists(&self, lines: usize) -> Vec<(String, Style)> {
         if lines < MIN_LISTS {
             return Vec::new();
@@ -382,7 +379,7 @@ impl View {
         let passed = self.scrolled.min(waiting.len().saturating_sub(1));
         let after = if passed > 0 { format!(", behind the first {passed}") } else { String::new() };
         let mut list = vec![(format!("waiting {}{after}", waiting.len()), bold)];
-        // A list that has no room for all says so in its last line.
+        // A list that does not fit says so in its last line.
         let room = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
         let left = waiting.len() - passed;
         let shown = if left > room { room.saturating_sub(1) } else { left };
@@ -420,44 +417,44 @@ impl View {
     }
 
     fn colour(&self, letter: char) -> Style {
-        // Letters of one alphabet have colours of their own: small ones those of the large ones, half an alphabet on.
+        // Upper and lower case have different colours: lower case is shifted by half the palette.
         let place = (letter.to_ascii_uppercase() as usize).saturating_sub(usize::from(b'A'));
         let place = if letter.is_ascii_lowercase() { place + COLOURS.len() / 2 } else { place };
         let colour = COLOURS[place % COLOURS.len()];
         self.style(Style::on(colour))
     }
 
-    /// A style where styles are welcome.
+    /// The style, or the plain one if colours are off.
     pub(super) fn style(&self, style: Style) -> Style {
         if self.colours { style } else { Style::PLAIN }
     }
 }
 
-/// The workload's own number of a job, or its place where the workload has none.
+/// The job's number in the workload, or its index if it has none.
 fn number(id: JobId, number: u64) -> u64 {
     if number > 0 { number } else { id.0 + 1 }
 }
 
-/// A request, cut where it is longer than its column.
+/// A request, cut to the width of its column.
 fn request(request: &Request) -> String {
     let text = request.to_string();
     if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
 }
 
-/// An instant for reading: three decimals are enough to see the clock go on.
+/// An instant with at most three decimals, enough to see the clock advance.
 fn clock(instant: Time) -> String {
     let units = instant.units();
     if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
 }
 
-/// Days and the time of day, of so many seconds: ` (day 26, 20:36:13)`.
+/// Days and time of day of a time in seconds: ` (day 26, 20:36:13)`.
 fn days(seconds: f64) -> String {
     let all = seconds.round().max(0.0) as u64;
     let (day, rest) = (all / 86_400, all % 86_400);
     format!(" (day {day}, {:02}:{:02}:{:02})", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// A line that is cut where it is too long, and says so.
+/// The line, cut with an ellipsis if it is too long.
 pub(super) fn fitted(line: &str, width: usize) -> String {
     if line.chars().count() <= width || width == 0 {
         return line.to_owned();
@@ -465,7 +462,7 @@ pub(super) fn fitted(line: &str, width: usize) -> String {
     line.chars().take(width - 1).chain(['…']).collect()
 }
 
-/// Writes a text where it has room, and as much of it as has.
+/// Writes a text, cut at the right edge of `area`.
 fn put(page: &mut Canvas, area: Rect, x: usize, y: usize, text: &str, style: Style) {
     if x < usize::from(area.width) && y < usize::from(area.height) {
         let room = usize::from(area.width) - x;

@@ -18,7 +18,7 @@ fn started(base: u32, sides: &[u32]) -> What {
     What::Started { site: 0, placement: Placement::from(block) }
 }
 
-/// Two jobs run on a small mesh, and one waits.
+/// A small mesh with two running jobs and a waiting one.
 fn view(colours: bool) -> View {
     let scene = Scene::new(vec![Topology::mesh(&[6, 4]).unwrap()]);
     let mut view = View::new("small".to_owned(), scene, colours);

@@ -1,4 +1,4 @@
-//! Blocks, and the sizes at which neighbours are joined.
+//! Blocks, and the sizes at which neighbouring blocks are joined.
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;

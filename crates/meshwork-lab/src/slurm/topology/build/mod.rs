@@ -1,4 +1,6 @@
-//! A topology with its nodes looked up, as the rules of the model take it; what Slurm refuses is refused here, in its order.
+//! A topology with its nodes looked up, in the form used by the rules of the model.
+//!
+//! The checks are those of Slurm, in its order.
 
 mod block;
 mod ring;
@@ -20,34 +22,30 @@ use super::{Hosts, Kind, Topology};
 use crate::slurm::finding::{Fatal, Findings};
 use crate::slurm::hostlist::compressed;
 
-/// Something with a name and nodes.
+/// A switch, block, ring or torus with its nodes.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// Its name.
     pub name: String,
-    /// Where it is listed.
+    /// The line of its definition.
     pub line: usize,
-    /// Its nodes.
     pub nodes: NodeSet,
 }
 
-/// A topology as the rules take it, with what has a name in it.
+/// A topology in the form used by the rules, with its named units.
 #[derive(Clone, Debug)]
 pub enum Structure {
-    /// Nothing is listed.
+    /// A topology without lists.
     Flat,
     /// Switches, the leaves with their nodes.
     Tree(Tree, Vec<Named>),
-    /// The base blocks, their size and the exponents of the levels.
+    /// The base blocks, their size, and the exponents of the levels.
     Block(Blocks, Vec<Named>, u32, Vec<u32>),
-    /// Rings.
     Ring(Rings, Vec<Named>),
-    /// Toruses.
     Torus3d(Anchors, Vec<Named>),
 }
 
 impl Structure {
-    /// The rule that chooses nodes.
+    /// The rule that selects nodes.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
@@ -59,7 +57,7 @@ impl Structure {
         }
     }
 
-    /// What has a name in it.
+    /// The named units.
     #[must_use]
     pub fn named(&self) -> &[Named] {
         match self {
@@ -72,10 +70,10 @@ impl Structure {
     }
 }
 
-/// The structure of a topology on these nodes.
+/// Builds the structure of a topology on these nodes.
 ///
 /// # Errors
-/// If Slurm would not start with it; what is wrong is among the findings then.
+/// If Slurm would not start with it; the reason is then among the findings.
 pub fn build(
     topology: &Topology,
     hosts: &Hosts,
@@ -95,9 +93,9 @@ pub fn build(
 struct Builder<'a> {
     hosts: &'a Hosts,
     findings: &'a mut Findings,
-    /// The names that no node has.
+    /// Listed names that no node has.
     unknown: Vec<String>,
-    /// The names that have been given, and where.
+    /// The names of units, with their lines.
     named: BTreeMap<String, usize>,
 }
 
@@ -111,7 +109,7 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
-    /// The nodes of a list, in its order; a name that no node has is `None`.
+    /// The nodes of a list in order; `None` for a name that no node has.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
         self.unknown.extend(unknown.cloned());
@@ -130,7 +128,7 @@ impl Builder<'_> {
         set
     }
 
-    /// Warns of nodes that nothing names, and of names that no node has.
+    /// Warns of nodes in no unit, and of listed names that no node has.
     fn warn_of_nodes(&mut self, topology: &Topology, what: &str, none: &str, covered: &NodeSet) {
         let mut missing = NodeSet::full(self.hosts.count());
         missing.subtract(covered);
@@ -157,7 +155,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Refuses what has no name, and a name that has been given before.
+    /// Returns an error for a missing or repeated name.
     fn name<'n>(
         &mut self,
         what: &str,
@@ -178,7 +176,7 @@ impl Builder<'_> {
         Ok(name)
     }
 
-    /// Warns of nodes that two have.
+    /// Warns of nodes in more than one unit.
     fn warn_of_shared(&mut self, what: &str, named: &[Named]) {
         for (place, group) in named.iter().enumerate() {
             for other in named[..place].iter().filter(|other| other.nodes.meets(&group.nodes)) {

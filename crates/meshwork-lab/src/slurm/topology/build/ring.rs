@@ -9,7 +9,7 @@ use crate::slurm::finding::Fatal;
 use crate::slurm::hostlist::names;
 use crate::slurm::topology::{Group, Topology};
 
-/// The longest ring that Slurm takes.
+/// The longest ring that Slurm accepts.
 const LONGEST_RING: usize = 16;
 
 impl Builder<'_> {

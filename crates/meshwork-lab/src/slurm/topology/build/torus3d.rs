@@ -1,4 +1,4 @@
-//! Toruses of three dimensions, their regions and placements.
+//! Three-dimensional tori, their regions and placements.
 
 use meshwork::alloc::listed::anchors::{self, Anchors, Shape};
 use meshwork::alloc::listed::criteria::Criterion;
@@ -118,7 +118,7 @@ impl Builder<'_> {
             return self.too_large(torus);
         }
         let mut cells = vec![None; count as usize];
-        // A cell that a region gives a name that no node has is a hole, which another region may fill.
+        // A cell whose node does not exist is a hole, which another region may fill.
         for region in &torus.regions {
             self.region(torus, region, &mut cells, refused)?;
         }

@@ -10,7 +10,7 @@ use crate::slurm::finding::Fatal;
 use crate::slurm::hostlist::names;
 use crate::slurm::topology::{Switch, Topology};
 
-/// How often Slurm goes through its switches to find their levels.
+/// The number of passes in which Slurm determines the levels of switches.
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {
@@ -75,7 +75,7 @@ impl Builder<'_> {
         Ok(Structure::Tree(Tree::new(self.hosts.count(), &list), named))
     }
 
-    /// The children of each switch by their places, if no switch is below itself.
+    /// The children of each switch by index; an error if a switch is below itself.
     fn below(
         &mut self,
         named: &[Named],
@@ -174,7 +174,7 @@ impl Builder<'_> {
     }
 }
 
-/// How many switches lie above each, if no switch is below itself.
+/// The number of switches above each switch; the tree must have no cycle.
 fn depths(below: &[Option<Vec<usize>>]) -> Vec<usize> {
     let mut parent = vec![None; below.len()];
     for (place, children) in below.iter().enumerate() {
