@@ -16,6 +16,7 @@
 //! [`lab::run`] does all of it, and [`watch`] shows a run while it is in progress. Nothing here
 //! prints: progress goes to a callback, and errors are returned as sentences. **No result depends
 //! on the number of threads, or on how often a sweep was interrupted.**
+#![allow(missing_docs, reason = "only the command and the Python package use it")]
 
 pub mod cell;
 pub mod date;

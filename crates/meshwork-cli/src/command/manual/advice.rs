@@ -154,6 +154,10 @@ const ADVICE: &[Advice] = &[
     of_kind("scheduler", &["fair_share"],
         "The only thing that counts is how much each user has had.",
         &["scheduler/priority", "metric/jain_wait"]),
+    of_kind("scheduler", &["slurm"],
+        "You model a site that runs Slurm, and want to know what its own parameters do: when \
+        backfill runs, how far it looks, how priorities are weighed.",
+        &["scheduler/easy", "scheduler/priority", "your-machine"]),
     of_kind("scheduler", &["window"],
         "You want some overtaking without estimates: only the front of the queue is looked at.",
         &["scheduler/fcfs", "scheduler/reservation"]),
