@@ -507,6 +507,9 @@ mod tests {
             "`workload.scale.load` is 1000000000, which would take more than 10000000 jobs"
         );
         let unknown = scaled_jobs(log(), "load = 0.9, by = 'time'", false).unwrap_err();
-        assert!(unknown.contains("must be one of interarrival, runtime, size, jobs, users"), "{unknown}");
+        assert!(
+            unknown.contains("must be one of interarrival, runtime, size, jobs, users"),
+            "{unknown}"
+        );
     }
 }
