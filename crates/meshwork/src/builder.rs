@@ -186,9 +186,8 @@ impl<T> Builder<T> {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key, written with dots as on the command line: `measure.by_size`.
-    ///
-    /// The last value set for a key applies.
+    /// Sets any key, written with dots as on the command line: `measure.by_size`. The last value
+    /// set for a key applies.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
         self

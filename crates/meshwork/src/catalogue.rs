@@ -10,9 +10,8 @@ use crate::sizing::{self, SIZINGS, SizingEntry};
 use crate::topology::Wiring;
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
-/// Every strategy, workload and metric that a scenario may name, with any added entries.
-///
-/// It is used when a scenario or a pool is read, and never while one runs.
+/// Every strategy, workload and metric that a scenario may name, with any added entries. It is used
+/// when a scenario or a pool is read, and never while one runs.
 ///
 /// ```
 /// use meshwork::alloc::{AllocatorEntry, block::first_fit};
@@ -134,10 +133,8 @@ impl Catalogue {
         Ok(Catalogue { workloads, ..self.clone() })
     }
 
-    /// This catalogue with one more metric.
-    ///
-    /// It is measured in every run that names no metrics, unless it is a quantile or made anew for
-    /// each run.
+    /// This catalogue with one more metric. It is measured in every run that names no metrics,
+    /// unless it is a quantile or constructed for each run.
     ///
     /// # Errors
     /// Those of [`with_allocator`](Catalogue::with_allocator), except of wirings; and if it has

@@ -198,8 +198,8 @@ impl Facility {
         }
     }
 
-    /// A request in the form of the [only site](Facility::only_fixed_site)'s allocator. Preceded by
-    /// the fewest processors with which its job could ever be started.
+    /// The fewest processors with which a job could ever start, and its request in allocator form.
+    /// For the [only site](Facility::only_fixed_site); `None` if it could never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
@@ -356,9 +356,8 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The machine rule by which a request can never be placed here, if any; size alone is none.
-    ///
-    /// One sentence without a full stop.
+    /// The machine rule by which a request can never be placed here, in one sentence without a full
+    /// stop. `None` if there is no such rule, even if the request is too large.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)

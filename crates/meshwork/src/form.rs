@@ -31,14 +31,11 @@ pub enum Finds {
 /// The rule that turns a number of processors into a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// Exactly the number if a fitting block has it and is not elongated.
-    ///
-    /// Else the block with the least sum of sides that holds the number.
+    /// Exactly the number if a fitting block has it and is not elongated. Else the block with the
+    /// least sum of sides that holds the number.
     #[default]
     Squarest,
     /// Exactly the number, however long the block, in the factorization with the least sum of
-    /// sides.
-    ///
-    /// If none fits the machine, `Squarest` applies.
+    /// sides. If none fits the machine, `Squarest` applies.
     Exact,
 }

@@ -105,7 +105,6 @@ impl Site {
     }
 
     /// The requested number of nodes, if it is at least 1 and at most the free nodes. **O(1)**.
-    ///
     /// Nothing else matters if any nodes will do.
     #[inline]
     #[must_use]
@@ -223,9 +222,8 @@ impl Site {
         });
     }
 
-    /// A drawing for tests and terminals: `.` for a free node, `#` for a held one.
-    ///
-    /// One line for each row of the first two dimensions; further dimensions follow as layers.
+    /// A drawing for tests and terminals: `.` for a free node, `#` for a held one. One line for
+    /// each row of the first two dimensions; further dimensions follow as layers.
     #[must_use]
     pub fn drawing(&self) -> String {
         let grid = self.grid();

@@ -45,9 +45,7 @@ impl Stream {
     }
 
     /// The current position, in words of 32 bits, to which [`go_to`](Stream::go_to) moves an equal
-    /// stream.
-    ///
-    /// A stream is far too long for the position to exceed 64 bits in practice.
+    /// stream. A stream is far too long for the position to exceed 64 bits in practice.
     ///
     /// ```
     /// use meshwork::rng::Stream;
@@ -81,10 +79,8 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// Uniform on (0, 1), from 52 random bits and a half.
-    ///
-    /// Neither end is ever drawn, so a logarithm of the value or of its complement is always
-    /// finite.
+    /// Uniform on (0, 1), from 52 random bits and a half. Neither end is ever drawn, so a logarithm
+    /// of the value or of its complement is always finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }

@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// The mean ratio of the fastest to the slowest site, from 400,000 sets of another program; the
+    /// The mean ratio of the fastest to the slowest site, from 400,000 sets of another program. The
     /// paper reports 1.8, 2.3, 3 and 4.2 over ten sets.
     #[test]
     fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {

@@ -11,9 +11,8 @@ use crate::job::{Job, Time};
 use crate::registry::{Params, Problem, join};
 use crate::topology::{Node, Topology};
 
-/// Access rules: `partitions` and `reservations` of a machine, read and checked.
-///
-/// Part of a [`Setup`](crate::engine::Setup).
+/// Access rules: `partitions` and `reservations` of a machine, read and checked. Part of a
+/// [`Setup`](crate::engine::Setup).
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,

@@ -7,9 +7,8 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// Distributions of the time up to a failure, and of repairs, as a family of names.
-///
-/// These are the distributions of run times, a log-normal one, and never.
+/// Distributions of the time up to a failure, and of repairs, as a family of names. These are the
+/// distributions of run times, a log-normal one, and never.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",

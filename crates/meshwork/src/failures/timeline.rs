@@ -68,12 +68,10 @@ pub(super) struct Chance {
     pub(super) stream: Stream,
 }
 
-/// The outages of one run.
-///
-/// Each unit is up for a drawn time, and then under repair for another one; neither depends on the
-/// jobs, so that all strategies meet the same outages. Its first up time begins at the first
-/// arrival. A repair is expected to take its mean; each time it has not ended by then, it is
-/// expected to take the mean once more.
+/// The outages of one run. Each unit is up for a drawn time, and then under repair for another one;
+/// neither depends on the jobs, so that all strategies meet the same outages. Its first up time
+/// begins at the first arrival. A repair is expected to take its mean; each time it has not ended
+/// by then, it is expected to take the mean once more.
 ///
 /// # Complexity
 /// **O(log n)** for each step, with *n* units and known outages; memory **O(n)**.

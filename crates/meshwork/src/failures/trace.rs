@@ -50,13 +50,12 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
     })
 }
 
-/// The outages of a trace, in order of site, node and time.
-///
-/// Empty lines and lines that begin with `#` are skipped. A file with a comma in its first line is
-/// CSV, whose first line names the columns `node`, `down` and `up`, in any order, among others. A
-/// node is a number, or coordinates in quotation marks; without `up` it never comes back. Any other
-/// file is an event table of the Failure Trace Archive, with tabs or blanks between its columns:
-/// events of type 0 are outages, whose end `NULL` means never; others are skipped.
+/// The outages of a trace, in order of site, node and time. Empty lines and lines that begin with
+/// `#` are skipped. A file with a comma in its first line is CSV, whose first line names the
+/// columns `node`, `down` and `up`, in any order, among others. A node is a number, or coordinates
+/// in quotation marks; without `up` it never comes back. Any other file is an event table of the
+/// Failure Trace Archive, with tabs or blanks between its columns: events of type 0 are outages,
+/// whose end `NULL` means never; others are skipped.
 ///
 /// # Errors
 /// One sentence, with path and line: an unreadable line, an unknown node, an outage that ends

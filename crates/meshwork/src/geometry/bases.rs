@@ -73,11 +73,9 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes `bases` and returns the node before which they are valid.
-    ///
-    /// On a grid that is not wrapped, they include some bases too near an edge. From the returned
-    /// node on there are no free bases, whatever the set holds. A block larger than the grid has no
-    /// free bases at all.
+    /// Computes `bases` and returns the node before which they are valid. On a grid that is not
+    /// wrapped, they include some bases too near an edge. From the returned node on there are no
+    /// free bases, whatever the set holds. A block larger than the grid has no free bases at all.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -117,9 +115,8 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps the bases for which the node `step` ahead along a ring is a base too.
-    ///
-    /// With `other`, filters that set into `bases` instead. Returns whether any are left.
+    /// Keeps the bases for which the node `step` ahead along a ring is a base too. With `other`,
+    /// filters that set into `bases` instead. Returns whether any are left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -142,9 +139,8 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes whose node `step` ahead along a dimension is in `from`.
-    ///
-    /// Wraps around the edge on a ring; does not cross it otherwise.
+    /// Sets `to` to the nodes whose node `step` ahead along a dimension is in `from`. Wraps around
+    /// the edge on a ring; does not cross it otherwise.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,

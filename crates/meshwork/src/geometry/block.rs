@@ -236,9 +236,8 @@ impl Placement {
         })
     }
 
-    /// Whether the placements share a node; both lie on `grid`.
-    ///
-    /// **O(b c d)** for *b* and *c* blocks in *d* dimensions.
+    /// Whether the placements share a node; both lie on `grid`. **O(b c d)** for *b* and *c* blocks
+    /// in *d* dimensions.
     #[must_use]
     pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
@@ -250,7 +249,6 @@ impl Placement {
     }
 
     /// Share of the bounding box that it does not hold: 0 for a block, near 1 for scattered nodes.
-    ///
     /// On a ring the bounding box may reach around the edge.
     ///
     /// ```
@@ -326,10 +324,8 @@ impl Placement {
     }
 }
 
-/// Length of the shortest interval that encloses `intervals`.
-///
-/// On a ring of `ring` coordinates the interval may wrap: its length is `ring` minus the widest
-/// gap.
+/// Length of the shortest interval that encloses `intervals`. On a ring of `ring` coordinates the
+/// interval may wrap: its length is `ring` minus the widest gap.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);

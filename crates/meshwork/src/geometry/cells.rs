@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The free nodes of a grid as the largest free cells.
-///
-/// A cell is a block of equal sides, a power of two, 2ˡ at level *l*, whose corner has multiples of
-/// that side for coordinates. It is split into 2ᵈ cells of the next lower level, its buddies, which
-/// are merged again when all are free. The lists therefore depend only on which nodes are free. A
-/// grid that is not such a cell itself begins as the largest cells that it is made of.
+/// The free nodes of a grid as the largest free cells. A cell is a block of equal sides, a power of
+/// two, 2ˡ at level *l*, whose corner has multiples of that side for coordinates. It is split into
+/// 2ᵈ cells of the next lower level, its buddies, which are merged again when all are free. The
+/// lists therefore depend only on which nodes are free. A grid that is not such a cell itself
+/// begins as the largest cells that it is made of.
 ///
 /// # Complexity
 /// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells

@@ -5,12 +5,11 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A search for the largest free block with bounded sides and a bounded number of nodes.
-///
-/// Sides are fixed one dimension after the other, the last first, each with the set of bases at
-/// which the block is free as far as its sides are fixed. A longer side leaves fewer bases. A
-/// branch is cut if no base is left, or if even the longest remaining sides cannot give a block as
-/// large as the best.
+/// A search for the largest free block with bounded sides and a bounded number of nodes. Sides are
+/// fixed one dimension after the other, the last first, each with the set of bases at which the
+/// block is free as far as its sides are fixed. A longer side leaves fewer bases. A branch is cut
+/// if no base is left, or if even the longest remaining sides cannot give a block as large as the
+/// best.
 ///
 /// # Complexity
 /// **O(n / 64)** for each choice of sides that is tried.
@@ -41,7 +40,6 @@ impl LargestBlock {
     }
 
     /// Base and sides of the largest free block with sides within `most` and at most `nodes` nodes.
-    ///
     /// `most` has one side for each dimension, none longer than the grid's. Ties go to the lowest
     /// base, then to the longest along the first dimensions. `None` if nothing is free.
     pub(crate) fn find(
@@ -56,9 +54,8 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the useful sides along dimension `d`, then recurses to the lower dimensions.
-    ///
-    /// `bases` are the bases for the sides fixed so far, which multiply to `fixed`.
+    /// Tries the useful sides along dimension `d`, then recurses to the lower dimensions. `bases`
+    /// are the bases for the sides fixed so far, which multiply to `fixed`.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);

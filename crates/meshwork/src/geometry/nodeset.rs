@@ -185,7 +185,6 @@ impl NodeSet {
     }
 
     /// Copies membership of `count` nodes from `from` on in `other` to those from `start` on here.
-    ///
     /// **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
@@ -424,7 +423,7 @@ impl NodeSet {
         mut make: impl FnMut(u64, u64) -> u64,
     ) {
         if group < 64 {
-            // Lanes of one word: the bits beyond the edge move down, the rest comes around it.
+            // Lanes of one word: the upper bits of each move down, the others wrap around.
             let lane = u64::MAX / ((1 << group) - 1);
             let stays = lane * ((1 << (group - by)) - 1);
             for (word, &from) in self.words.iter_mut().zip(&other.words) {

@@ -11,17 +11,15 @@ use crate::topology::{Grid, Node};
 pub enum Order {
     /// By index.
     RowMajor,
-    /// Back and forth: each node is adjacent to the previous one.
-    ///
-    /// A coordinate runs backwards where the sum of the higher ones is odd.
+    /// Back and forth: each node is adjacent to the previous one. A coordinate runs backwards where
+    /// the sum of the higher ones is odd.
     Snake,
     /// By the interleaved bits of the coordinates, the highest dimension's bit first.
     ShuffledRowMajor,
     /// By interleaved bits, with coordinates that run as in [`Order::Snake`].
     ShuffledSnake,
-    /// Along the Hilbert curve on the smallest power-of-two cube that holds the grid.
-    ///
-    /// Nodes outside the grid are left out.
+    /// Along the Hilbert curve on the smallest power-of-two cube that holds the grid. Nodes outside
+    /// the grid are left out.
     Hilbert,
 }
 
@@ -82,10 +80,8 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The bits of the numbers, interleaved, those of the first number first.
-///
-/// Sides that multiply to at most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions,
-/// one of them 2¹³ wide.
+/// The bits of the numbers, interleaved, those of the first number first. Sides that multiply to at
+/// most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions, one of them 2¹³ wide.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -98,9 +94,8 @@ fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     key
 }
 
-/// Transforms coordinates so that their interleaved bits are the index on the Hilbert curve.
-///
-/// From Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
+/// Transforms coordinates so that their interleaved bits are the index on the Hilbert curve. From
+/// Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
 fn along_hilbert(at: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
         let (set, below) = (1 << bit, (1 << bit) - 1);

@@ -15,15 +15,12 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator's entry, `never` by default.
-    ///
-    /// The default is the same for nearly all, so that strategies are compared on blocks of one
-    /// orientation.
+    /// The parameter `rotation` of an allocator's entry, `never` by default. The default is the
+    /// same for nearly all, so that strategies are compared on blocks of one orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter of strategies defined by rotating a block that does not fit.
-    ///
-    /// The default is `if_needed`: such rotation is their only difference from their predecessors.
+    /// The parameter of strategies defined by rotating a block that does not fit. The default is
+    /// `if_needed`: such rotation is their only difference from their predecessors.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
@@ -49,10 +46,8 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
     ("best", Rotation::Best),
 ]);
 
-/// The orientations to try, the requested one first.
-///
-/// If rotation is allowed, every other distinct permutation of the sides follows, in lexicographic
-/// order of the dimensions they come from.
+/// The orientations to try, the requested one first. If rotation is allowed, every other distinct
+/// permutation of the sides follows, in lexicographic order of the dimensions they come from.
 ///
 /// ```
 /// use meshwork::geometry::orientation::{Rotation, orientations};

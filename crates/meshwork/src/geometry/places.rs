@@ -40,10 +40,9 @@ impl Sites<'_> {
         lies_there.then(|| (0, grid.node(&coordinates)))
     }
 
-    /// Parses a node list of a study into sorted nodes by site, without duplicates.
-    ///
-    /// Accepts `all`, numbers and ranges such as `0-3,7`, or blocks in placement notation,
-    /// `0,0:2x4`, joined by `;`.
+    /// Parses a node list of a study into sorted nodes by site, without duplicates. Accepts `all`,
+    /// numbers and ranges such as `0-3,7`, or blocks in placement notation, `0,0:2x4`, joined by
+    /// `;`.
     ///
     /// # Errors
     /// A message that continues a sentence beginning with the key's name.

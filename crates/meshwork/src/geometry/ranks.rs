@@ -21,9 +21,8 @@ impl Ranks {
         }));
     }
 
-    /// The node of rank `rank`, counted from 0, in the set that was counted last. **O(log n)**.
-    ///
-    /// The set must have more than `rank` nodes.
+    /// The node of rank `rank`, counted from 0, in the set that was counted last. **O(log n)**. The
+    /// set must have more than `rank` nodes.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])

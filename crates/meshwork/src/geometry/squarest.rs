@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use crate::job::Dims;
 use crate::topology::Grid;
 
-/// The default block for a number of nodes.
-///
-/// The exact factorization with the least sum of sides that fits the grid, unless it is elongated;
-/// else the block with the least sum of sides that holds the number.
+/// The default block for a number of nodes. The exact factorization with the least sum of sides
+/// that fits the grid, unless it is elongated; else the block with the least sum of sides that
+/// holds the number.
 ///
 /// An exact block is elongated if it is more than a quarter longer than the other one, measured
 /// from corner to opposite corner along the sides of the grid. In two dimensions it is then more
@@ -29,9 +28,8 @@ fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
     4 * steps(block) > 5 * steps(other)
 }
 
-/// The block with the least sum of sides that fits the grid and holds at least `nodes` nodes.
-///
-/// If `exact`, it has exactly `nodes`. Ties go to fewer nodes, then to long sides along the grid's
+/// The block with the least sum of sides that fits the grid and holds at least `nodes` nodes. If
+/// `exact`, it has exactly `nodes`. Ties go to fewer nodes, then to long sides along the grid's
 /// long sides, then to length along the first dimensions.
 #[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
@@ -50,10 +48,9 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     search.best.map(|(_, sides)| sides)
 }
 
-/// The fewest blocks that together have exactly `nodes` nodes.
-///
+/// Few blocks with exactly `nodes` nodes in all, chosen greedily; empty if `nodes` exceeds the grid.
 /// Each step takes the block for the remaining number if it is exact, else the largest block inside
-/// it with no more nodes than remain. Empty if `nodes` exceeds the grid.
+/// it with no more nodes than remain.
 #[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
@@ -68,9 +65,8 @@ pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     blocks
 }
 
-/// Search for the largest block inside `most` with at most `nodes` nodes.
-///
-/// Ties go to the longest along the first dimensions.
+/// Search for the largest block inside `most` with at most `nodes` nodes. Ties go to the longest
+/// along the first dimensions.
 struct Part<'a> {
     most: &'a [u32],
     nodes: u32,

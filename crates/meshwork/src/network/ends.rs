@@ -19,11 +19,9 @@ pub(crate) trait Ending: Copy + PartialEq {
 /// Capacity of a chunk: small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The ends of running jobs, in order of time, stored in chunks.
-///
-/// On most machines one chunk holds them all. In each chunk the soonest is last. Jobs end soonest
-/// first, as a rule by their estimates too, so an end is removed at or near the end of a chunk and
-/// few entries move.
+/// The ends of running jobs, in order of time, stored in chunks. On most machines one chunk holds
+/// them all. In each chunk the soonest is last. Jobs end soonest first, as a rule by their
+/// estimates too, so an end is removed at or near the end of a chunk and few entries move.
 ///
 /// # Complexity
 /// **O(1)** to see or take the first, **O(log r + c)** for *r* jobs in chunks of *c* to insert or

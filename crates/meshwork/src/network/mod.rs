@@ -83,9 +83,8 @@ pub trait Network: Send {
         placement: &Placement,
     ) -> Result<(), NetworkError>;
 
-    /// Continues a running job on other processors or at another rate.
-    ///
-    /// It keeps its remaining work, and `more` is added to it.
+    /// Continues a running job on other processors or at another rate. It keeps its remaining work,
+    /// and `more` is added to it.
     fn change(
         &mut self,
         now: Time,
@@ -96,11 +95,10 @@ pub trait Network: Send {
         placement: &Placement,
     );
 
-    /// The next job to finish, and when; simultaneous jobs finish in order of arrival.
-    ///
-    /// No other event happens before the instant `by`, or at all if it is `None`. A network that
-    /// must be simulated advances no further than `by`, and may return `None` for a job that
-    /// finishes later.
+    /// The next job to finish, and when; simultaneous jobs finish in order of arrival. No other
+    /// event happens before the instant `by`, or at all if it is `None`. A network that must be
+    /// simulated advances no further than `by`, and may return `None` for a job that finishes
+    /// later.
     ///
     /// # Errors
     /// If the network cannot continue.
@@ -109,9 +107,8 @@ pub trait Network: Send {
     /// Ends the job that was next to finish; returns its message statistics if jobs send messages.
     fn finish(&mut self, now: Time, run: RunKey) -> Option<Box<Messages>>;
 
-    /// Stops a running job before its end, because an outage has taken nodes from it.
-    ///
-    /// It may start again later, as the same job. By default it is removed as if it had finished.
+    /// Stops a running job before its end, because an outage has taken nodes from it. It may start
+    /// again later, as the same job. By default it is removed as if it had finished.
     fn stop(&mut self, now: Time, run: RunKey) {
         self.finish(now, run);
     }

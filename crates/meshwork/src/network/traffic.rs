@@ -254,9 +254,8 @@ impl std::fmt::Debug for TrafficEntry {
 pub struct Carried {
     /// Flits received per node and measured cycle.
     pub accepted: f64,
-    /// Mean cycles from a packet's creation to its tail's arrival.
-    ///
-    /// The mean is over the packets that arrived in measured cycles; `None` if there were none.
+    /// Mean cycles from a packet's creation to its tail's arrival. The mean is over the packets
+    /// that arrived in measured cycles; `None` if there were none.
     pub latency: Option<f64>,
     /// Mean cycles from when a packet is first in its node's queue to its tail's arrival.
     pub network_latency: Option<f64>,

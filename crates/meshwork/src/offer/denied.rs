@@ -2,13 +2,12 @@
 
 use crate::job::Request;
 
-/// Requests without a placement, cached so that no request is repeated without need.
-///
-/// An allocator that finds every free block cannot place a request that contains an unplaceable
-/// block, and never can before nodes are released. After a release the cached requests are only
-/// suspected. Most likely they still cannot be placed, so the smallest suspected request that
-/// another contains is tried first, since its answer implies the most. Suspicions are only useful,
-/// and only kept, if more than one request was denied between two releases.
+/// Requests without a placement, cached so that no request is repeated without need. An allocator
+/// that finds every free block cannot place a request that contains an unplaceable block, and never
+/// can before nodes are released. After a release the cached requests are only suspected. Most
+/// likely they still cannot be placed, so the smallest suspected request that another contains is
+/// tried first, since its answer implies the most. Suspicions are only useful, and only kept, if
+/// more than one request was denied between two releases.
 ///
 /// # Complexity
 /// **O(k)** for each query, with *k* requests that do not contain one another; a few dozen are

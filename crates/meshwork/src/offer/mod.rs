@@ -328,10 +328,9 @@ impl ManagedSite {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes the job would hold if started here now; `None` if it does not fit.
-    ///
-    /// The answer of [`Attempt::at`], but without drawing from the allocator's stream: comparing
-    /// sites before choosing one has no side effects.
+    /// Number of nodes the job would hold if started here now; `None` if it does not fit. The
+    /// answer of [`Attempt::at`], but without drawing from the allocator's stream: comparing sites
+    /// before choosing one has no side effects.
     fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {

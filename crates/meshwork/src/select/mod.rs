@@ -16,10 +16,9 @@ use crate::rng::Stream;
 
 /// A strategy that chooses the site of a job.
 pub trait Selector: Send {
-    /// Returns a proposal of one of the sites, or `None` if the job must wait.
-    ///
-    /// Called at each attempt to start a job, whichever job the scheduler has picked. It leaves the
-    /// sites unchanged; `rng` is its own stream of random numbers.
+    /// Returns a proposal of one of the sites, or `None` if the job must wait. Called at each
+    /// attempt to start a job, whichever job the scheduler has picked. It leaves the sites
+    /// unchanged; `rng` is its own stream of random numbers.
     fn select(&mut self, job: &Job, offers: &mut Offers<'_>, rng: &mut Stream) -> Option<Proposal>;
 
     /// An independent copy, for look-ahead.

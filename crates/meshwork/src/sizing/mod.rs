@@ -50,10 +50,9 @@ pub trait Sizing: Send {
     /// The sizes to try, in this order, within one attempt to start the job.
     fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]>;
 
-    /// The fewest processors with which a job of this request could ever be started.
-    ///
-    /// The bound holds for any number of other jobs, and spares unsatisfiable requests. Called once
-    /// for each job.
+    /// The fewest processors with which a job of this request could ever be started. The bound
+    /// holds for any number of other jobs, and spares unsatisfiable requests. Called once for each
+    /// job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
     /// Whether every job gets its request: its one size is the request, without slowdown.

@@ -175,9 +175,7 @@ impl Wires for Dragonfly {
 
 impl Topology {
     /// A dragonfly with `p` nodes at a router, `a` routers in a group and `h` global links of a
-    /// router.
-    ///
-    /// It has `a h + 1` groups.
+    /// router. It has `a h + 1` groups.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -86,12 +86,11 @@ struct Level {
     nodes: u32,
 }
 
-/// The switches and their links.
-///
-/// The switches of a level above the same nodes are copies of each other. An upward route is given
-/// by the copies that it passes: from copy *c*, link *u* of *w* leads to copy *c w + u* above the
-/// enclosing nodes. So from any top switch there is one way down to each node. Upward ports come
-/// first; downward ports follow from the largest number of upward ports of any level on.
+/// The switches and their links. The switches of a level above the same nodes are copies of each
+/// other. An upward route is given by the copies that it passes: from copy *c*, link *u* of *w*
+/// leads to copy *c w + u* above the enclosing nodes. So from any top switch there is one way down
+/// to each node. Upward ports come first; downward ports follow from the largest number of upward
+/// ports of any level on.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
@@ -230,9 +229,8 @@ impl Wires for FatTree {
 }
 
 impl Topology {
-    /// A fat tree with `arity` children at each level of switches, the nodes of a leaf first.
-    ///
-    /// A leaf has `taper` times fewer links upwards than nodes.
+    /// A fat tree with `arity` children at each level of switches, the nodes of a leaf first. A
+    /// leaf has `taper` times fewer links upwards than nodes.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -171,9 +171,8 @@ impl Grid {
         coordinates
     }
 
-    /// Whether a block with this corner and these sides lies on the grid.
-    ///
-    /// It may reach around the edge of a ring; every side must be at least 1.
+    /// Whether a block with this corner and these sides lies on the grid. It may reach around the
+    /// edge of a ring; every side must be at least 1.
     #[must_use]
     pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
         if corner >= self.nodes || sides.len() != self.dimensions() {
@@ -196,9 +195,8 @@ impl Grid {
         })
     }
 
-    /// The nodes one link away, by dimension, the lower one first.
-    ///
-    /// Each appears once: a ring of two has one link, not two.
+    /// The nodes one link away, by dimension, the lower one first. Each appears once: a ring of two
+    /// has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();

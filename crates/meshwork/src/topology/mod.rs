@@ -284,10 +284,8 @@ impl Topology {
         Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires), table: None })
     }
 
-    /// This grid with `each` processors at each node; with 1 it is unchanged.
-    ///
-    /// Processors become the nodes of the topology; those of one grid point have consecutive
-    /// numbers.
+    /// This grid with `each` processors at each node; with 1 it is unchanged. Processors become the
+    /// nodes of the topology; those of one grid point have consecutive numbers.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -350,9 +348,8 @@ impl Topology {
         self.wiring
     }
 
-    /// The grid along which its nodes are numbered and in which placements are blocks.
-    ///
-    /// Its links follow the grid if [`Wiring::is_grid`].
+    /// The grid along which its nodes are numbered and in which placements are blocks. Its links
+    /// follow the grid if [`Wiring::is_grid`].
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid

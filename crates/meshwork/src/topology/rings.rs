@@ -14,11 +14,10 @@ struct Dimension {
     down: u16,
 }
 
-/// A router at each point of a grid.
-///
-/// Every router has a port for each direction of each dimension. A packet that leaves through a
-/// port enters the next router at the port of the same number. A dimension of side 2 has one port,
-/// even if it is a ring: a ring of two is one link. A dimension of side 1 has none.
+/// A router at each point of a grid. Every router has a port for each direction of each dimension.
+/// A packet that leaves through a port enters the next router at the port of the same number. A
+/// dimension of side 2 has one port, even if it is a ring: a ring of two is one link. A dimension
+/// of side 1 has none.
 #[derive(Clone, Debug)]
 pub(super) struct GridWires {
     grid: Grid,

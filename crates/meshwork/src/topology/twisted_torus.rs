@@ -44,11 +44,9 @@ impl TwistedTorus {
         self.grid.sides()[dimension] == self.k
     }
 
-    /// Signed steps along each dimension for every shortest route.
-    ///
-    /// Along a short side one can go up or down. The direction that crosses the edge is offset by k
-    /// steps along the long sides; as k steps either way lead to the same node there, only the
-    /// parity of the crossings matters.
+    /// Signed steps along each dimension for every shortest route. Along a short side one can go up
+    /// or down. The direction that crosses the edge is offset by k steps along the long sides; as k
+    /// steps either way lead to the same node there, only the parity of the crossings matters.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));

@@ -111,10 +111,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// Number of channel classes that avoids deadlock under this policy; `None` if none is known.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
-    /// The class in which a packet between two nodes of one router goes to its node.
-    ///
-    /// This applies if every packet keeps the class in which it arrives; `None` if any class will
-    /// do.
+    /// The class in which a packet between two nodes of one router goes to its node. This applies
+    /// if every packet keeps the class in which it arrives; `None` if any class will do.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }
@@ -122,10 +120,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The most legs that a route has.
     fn most_legs(&self) -> usize;
 
-    /// The route of a packet between two nodes.
-    ///
-    /// Random choices are a function of `coins`. `detour` says whether it goes by another group,
-    /// where [`Routing`] leaves that open.
+    /// The route of a packet between two nodes. Random choices are a function of `coins`. `detour`
+    /// says whether it goes by another group, where [`Routing`] leaves that open.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
     /// Number of links on the route between two nodes without detours by other groups.

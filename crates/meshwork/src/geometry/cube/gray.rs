@@ -35,11 +35,10 @@ impl GrayCode {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of dimension *k* that the code recognises.
-    ///
-    /// This is a pair of consecutive blocks of 2ᵏ⁻¹ positions, the first of which begins at a
-    /// multiple of 2ᵏ⁻¹; the last block is followed by the first. A 0-cube is the first free
-    /// position. `room` is overwritten.
+    /// The first free subcube of dimension *k* that the code recognises. This is a pair of
+    /// consecutive blocks of 2ᵏ⁻¹ positions, the first of which begins at a multiple of 2ᵏ⁻¹; the
+    /// last block is followed by the first. A 0-cube is the first free position. `room` is
+    /// overwritten.
     ///
     /// # Complexity
     /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: free blocks are found all at once, then visited in order.
@@ -94,10 +93,9 @@ fn step(changing: &[u32], block: u32) -> u32 {
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them.
-///
-/// One for each set of ⌊n/2⌋ dimensions, in lexicographic order. In the row of dimensions 0, 1, 2 …
-/// the members of the set are closing brackets and the others opening ones; the order is then: the
+/// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them. One for
+/// each set of ⌊n/2⌋ dimensions, in lexicographic order. In the row of dimensions 0, 1, 2 … the
+/// members of the set are closing brackets and the others opening ones; the order is then: the
 /// members that match a bracket, the unmatched dimensions, the other matched dimensions, each
 /// ascending. This is the symmetric chain through the set, extended to a full chain.
 #[must_use]

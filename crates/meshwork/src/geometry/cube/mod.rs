@@ -20,7 +20,6 @@ use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
 /// A subcube: the nodes `base | t` for every `t` that is part of `mask`; no bit is in both.
-///
 /// Subcubes are ordered by base and then by mask; ties go to the first.
 ///
 /// ```
@@ -85,9 +84,8 @@ impl Subcube {
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first of its subcubes of this dimension.
-    ///
-    /// It results from repeatedly keeping the lower half along the highest free dimension.
+    /// The first of its subcubes of this dimension. It results from repeatedly keeping the lower
+    /// half along the highest free dimension.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -97,9 +95,8 @@ impl Subcube {
         Subcube { base: self.base, mask }
     }
 
-    /// Whether all of its nodes are in the set.
-    ///
-    /// **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** for *j* of its *k* dimensions among the lowest six.
+    /// Whether all of its nodes are in the set. **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** for *j* of its *k* dimensions
+    /// among the lowest six.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();

@@ -61,7 +61,6 @@ impl CubeSearch {
     }
 
     /// Calls `visit` for each mask of this dimension that has a free subcube, until it breaks.
-    ///
     /// Masks come in increasing order.
     pub fn for_each_mask(
         &mut self,
@@ -94,9 +93,8 @@ impl CubeSearch {
         })
     }
 
-    /// The free subcubes that are part of no larger one, ordered by base and then by mask.
-    ///
-    /// A subcube qualifies if no neighbour of its base in *F(S)* is free, along any dimension.
+    /// The free subcubes that are part of no larger one, ordered by base and then by mask. A
+    /// subcube qualifies if no neighbour of its base in *F(S)* is free, along any dimension.
     ///
     /// # Complexity
     /// **O(n · 3ⁿ / 64 · (4/3)⁶)** words in the worst case.

@@ -11,11 +11,9 @@ use crate::topology::{Node, Topology, Wires};
 /// Router behind a port without a link.
 pub(super) const NOWHERE: Router = Router::MAX;
 
-/// Routers and the links between them.
-///
-/// Every router has the ports of its topology towards other routers. From the index after those
-/// that a router with nodes can have, it has one local port for each of its own nodes, to and from
-/// it.
+/// Routers and the links between them. Every router has the ports of its topology towards other
+/// routers. From the index after those that a router with nodes can have, it has one local port for
+/// each of its own nodes, to and from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     wires: Arc<dyn Wires>,

@@ -15,12 +15,11 @@ pub(super) struct Request {
     pub(super) class: usize,
 }
 
-/// The free lanes of all routers and the heads that wait for them.
-///
-/// The lanes of one class of one port are a group; a head requests any lane of its group. A local
-/// port has one group, or one for each class if packets keep their classes. So has every port with
-/// an index as high: if there are several classes, all of these are local. Decisions are made in
-/// the routers in which something has changed.
+/// The free lanes of all routers and the heads that wait for them. The lanes of one class of one
+/// port are a group; a head requests any lane of its group. A local port has one group, or one for
+/// each class if packets keep their classes. So has every port with an index as high: if there are
+/// several classes, all of these are local. Decisions are made in the routers in which something
+/// has changed.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,

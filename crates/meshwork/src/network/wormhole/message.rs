@@ -21,10 +21,8 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// Cycle at which its head left its node's queue.
-    ///
-    /// That is when it was first in the queue and began to be routed or, if processors send flit by
-    /// flit, when the head was sent.
+    /// Cycle at which its head left its node's queue. That is when it was first in the queue and
+    /// began to be routed or, if processors send flit by flit, when the head was sent.
     pub started: Cycle,
     /// Cycle at which its tail had arrived.
     pub at: Cycle,
@@ -47,13 +45,11 @@ pub enum Turn {
 
 /// A source of messages that is told of their arrival.
 pub trait Load {
-    /// The message that this node sends now that none of its earlier ones is ahead of it.
+    /// The next message of a node that has no earlier one left to send.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
-    /// Records the arrival of a message.
-    ///
-    /// The returned node may have something to send now and is asked, unless a packet of it is on
-    /// its way out.
+    /// Records the arrival of a message. The returned node may have something to send now and is
+    /// asked, unless a packet of it is on its way out.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
     /// Whether the network must stop at the current cycle, before anything moves in it.

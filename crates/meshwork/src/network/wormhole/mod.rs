@@ -349,9 +349,8 @@ impl Engine {
         }
     }
 
-    /// An empty network with the cycle engine, in which lanes share links.
-    ///
-    /// With one virtual channel it serves for comparison with the worm engine.
+    /// An empty network with the cycle engine, in which lanes share links. With one virtual channel
+    /// it serves for comparison with the worm engine.
     ///
     /// # Errors
     /// Those of [`new`](Engine::new).
@@ -402,9 +401,8 @@ impl Engine {
         self.links
     }
 
-    /// Cycles of a packet over this number of local links if nothing is in its way.
-    ///
-    /// Any time beyond that, the packet was blocked.
+    /// Cycles of a packet over this number of local links if nothing is in its way. Any time beyond
+    /// that, the packet was blocked.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };
@@ -419,9 +417,8 @@ impl Engine {
         }
     }
 
-    /// Advances the network to this cycle, or until the load pauses it.
-    ///
-    /// Messages that arrive at the cycle are delivered; nothing else has happened in it.
+    /// Advances the network to this cycle, or until the load pauses it. Messages that arrive at the
+    /// cycle are delivered; nothing else has happened in it.
     ///
     /// # Errors
     /// If packets wait for each other and none will ever move.
@@ -456,10 +453,8 @@ pub(super) fn wires_memory(
     Ok(u64::from(fabric.routers()) * fabric.ports() as u64 * (8 + each_port))
 }
 
-/// Approximate memory of a network in bytes, at most places full.
-///
-/// Measured on networks of 65,536 to 262,144 nodes, with one to four dimensions and up to 64 lanes
-/// a router. Nothing is allocated.
+/// Approximate memory of a network in bytes, at most places full. Measured on networks of 65,536 to
+/// 262,144 nodes, with one to four dimensions and up to 64 lanes a router. Nothing is allocated.
 ///
 /// ```
 /// use meshwork::network::wormhole::{WormholeConfig, memory};

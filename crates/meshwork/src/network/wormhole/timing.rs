@@ -19,10 +19,8 @@ pub(super) enum Arbitration {
 /// The simulator whose router is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// The router of ProcSimity, with the semantics of NETSIM, on which it is built.
-    ///
-    /// Routing a head takes `router_delay` cycles in every router and is not overlapped with the
-    /// packet ahead.
+    /// The router of ProcSimity, with the semantics of NETSIM, on which it is built. Routing a head
+    /// takes `router_delay` cycles in every router and is not overlapped with the packet ahead.
     Procsimity,
     /// The pipelined router of BookSim 2 with look-ahead routing.
     Booksim,
@@ -86,12 +84,11 @@ impl Timing {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// Cycles of a packet over these links in an empty network.
-    ///
-    /// Counted from entering its processor's queue to its tail's arrival, with `buffer` flits to a
-    /// buffer. Its head goes through one router more than links; its other flits follow one in a
-    /// cycle, unless buffers are shorter than a credit's return trip. If links differ in length and
-    /// buffers are short, their order matters, and times are computed flit by flit.
+    /// Cycles of a packet over these links in an empty network. Counted from entering its
+    /// processor's queue to its tail's arrival, with `buffer` flits to a buffer. Its head goes
+    /// through one router more than links; its other flits follow one in a cycle, unless buffers
+    /// are shorter than a credit's return trip. If links differ in length and buffers are short,
+    /// their order matters, and times are computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));

@@ -27,10 +27,9 @@ const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
 const DELIVERY: u32 = 3 << 30;
 
-/// A buffer, and the known times of the flits that go through it.
-///
-/// Its ring of times has one entry for each flit of buffer space: the arrival time of the flit and,
-/// once it is known when the flit leaves, the time from which the entry can be reused.
+/// A buffer, and the known times of the flits that go through it. Its ring of times has one entry
+/// for each flit of buffer space: the arrival time of the flit and, once it is known when the flit
+/// leaves, the time from which the entry can be reused.
 ///
 /// Aligned so that none lies in two lines of the processor's cache: most of the time goes into
 /// fetching them.
@@ -57,10 +56,8 @@ struct Lane {
     from: Cycle,
 }
 
-/// The worm engine.
-///
-/// Buffers are numbered as in the cycle engine; behind them come the processors as sinks, each one
-/// lane since it accepts one flit in a cycle, and as sources.
+/// The worm engine. Buffers are numbered as in the cycle engine; behind them come the processors as
+/// sinks, each one lane since it accepts one flit in a cycle, and as sources.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
