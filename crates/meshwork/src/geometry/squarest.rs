@@ -48,7 +48,7 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     search.best.map(|(_, sides)| sides)
 }
 
-/// Few blocks with exactly `nodes` nodes in all, chosen greedily; empty if `nodes` exceeds the grid.
+/// Few blocks with exactly `nodes` nodes in all, chosen greedily; none for more than the grid has.
 /// Each step takes the block for the remaining number if it is exact, else the largest block inside
 /// it with no more nodes than remain.
 #[must_use]

@@ -5,8 +5,8 @@ use crate::job::Request;
 /// Requests without a placement, cached so that no request is repeated without need. An allocator
 /// that finds every free block cannot place a request that contains an unplaceable block, and never
 /// can before nodes are released. After a release the cached requests are only suspected. Most
-/// likely they still cannot be placed, so the smallest suspected request that another contains is
-/// tried first, since its answer implies the most. Suspicions are only useful, and only kept, if
+/// likely they still cannot be placed, so a suspected request that is contained in the current
+/// one is tried first, since its answer implies more. Suspicions are only useful, and only kept, if
 /// more than one request was denied between two releases.
 ///
 /// # Complexity
