@@ -1,5 +1,7 @@
-//! Scenarios and pools put together in Rust. What a builder makes is the table that a study would be, and that
-//! table is read as any other: the same names, the same checks, the same sentences, the same key in a store.
+//! Builders of scenarios and pools in Rust.
+//!
+//! A builder makes the table that a study would be, and that table is read like any other: with the
+//! same names, checks, error messages and key in a store.
 
 use std::marker::PhantomData;
 
@@ -10,7 +12,7 @@ use crate::pool::Pool;
 use crate::registry::Problem;
 use crate::scenario::Scenario;
 
-/// A strategy, workload or network by its name, with what of its parameters is not left to its default.
+/// A strategy, workload or network by name, with any parameters that differ from their defaults.
 ///
 /// ```
 /// use meshwork::builder::Component;
@@ -22,13 +24,13 @@ use crate::scenario::Scenario;
 pub struct Component(Value);
 
 impl Component {
-    /// What has this name, with all its parameters at their defaults.
+    /// The component with this name, with all its parameters at their defaults.
     #[must_use]
     pub fn new(name: &str) -> Component {
         Component(Value::Table(Table::from_iter([("name".to_owned(), name.into())])))
     }
 
-    /// The same with one more parameter. Which there are and what they may be, its page in the manual says.
+    /// Sets one more parameter. The component's page in the manual lists them with their ranges.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Component {
         let mut table = match self.0 {
@@ -59,8 +61,7 @@ impl From<Component> for Value {
     }
 }
 
-/// One site of a machine: how it is wired and, where that is not the same on all sites, how fast it is and who
-/// allocates on it.
+/// One site of a machine: its topology and, if they differ between sites, its speed and allocator.
 ///
 /// ```
 /// use meshwork::builder::Machine;
@@ -82,48 +83,48 @@ impl Machine {
         Machine::named("torus").with("dims", sides.as_ref().to_vec())
     }
 
-    /// A hypercube of this dimension: 2 to its power processors.
+    /// A hypercube of this dimension *d*, with 2ᵈ processors.
     #[must_use]
     pub fn hypercube(dimension: u32) -> Machine {
         Machine::named("hypercube").with("dimension", dimension)
     }
 
-    /// So many processors behind one switch: any of them will do.
+    /// A number of interchangeable processors behind one switch.
     #[must_use]
     pub fn flat(processors: u32) -> Machine {
         Machine::named("flat").with("processors", processors)
     }
 
-    /// Of a topology that has this name in the catalogue.
+    /// A topology that has this name in the catalogue.
     #[must_use]
     pub fn named(topology: &str) -> Machine {
         Machine(Table::from_iter([("topology".to_owned(), topology.into())]))
     }
 
-    /// With one more parameter of its topology.
+    /// Sets one more parameter of its topology.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Machine {
         self.0.insert(key.to_owned(), value.into());
         self
     }
 
-    /// How many times faster than the workload's own machine it runs a job.
+    /// Sets its speed relative to the workload's own machine.
     #[must_use]
     pub fn speed(self, speed: f64) -> Machine {
         self.with("speed", speed)
     }
 
-    /// An allocator of its own.
+    /// Sets an allocator for this site only.
     #[must_use]
     pub fn allocator(self, allocator: impl Into<Component>) -> Machine {
         self.with("allocator", allocator.into())
     }
 }
 
-/// A scenario or a pool that is being put together: see [`Scenario::builder`] and [`Pool::builder`].
+/// A scenario or a pool under construction: see [`Scenario::builder`] and [`Pool::builder`].
 ///
-/// What is left out has the default that it has in a study. Nothing is checked before
-/// `build`, which says the first thing that is wrong, as the reader of a study would.
+/// Omitted settings have the defaults of a study. Nothing is checked before `build`, which reports
+/// the first problem, like the reader of a study.
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<T> {
@@ -137,32 +138,32 @@ impl<T> Builder<T> {
         Builder { table: Table::new(), catalogue: None, builds: PhantomData }
     }
 
-    /// On a mesh with these sides.
+    /// Sets the machine to a mesh with these sides.
     pub fn mesh(self, sides: impl AsRef<[u32]>) -> Self {
         self.machine(Machine::mesh(sides))
     }
 
-    /// On a torus with these sides.
+    /// Sets the machine to a torus with these sides.
     pub fn torus(self, sides: impl AsRef<[u32]>) -> Self {
         self.machine(Machine::torus(sides))
     }
 
-    /// On a hypercube of this dimension.
+    /// Sets the machine to a hypercube of this dimension.
     pub fn hypercube(self, dimension: u32) -> Self {
         self.machine(Machine::hypercube(dimension))
     }
 
-    /// On so many processors behind one switch.
+    /// Sets the machine to this number of processors behind one switch.
     pub fn flat(self, processors: u32) -> Self {
         self.machine(Machine::flat(processors))
     }
 
-    /// On this machine.
+    /// Sets the machine.
     pub fn machine(self, machine: Machine) -> Self {
         self.set("machine", machine.0)
     }
 
-    /// On a machine of the [list](crate::presets), which brings its allocator along.
+    /// Sets the machine to a [preset](crate::presets), which includes its allocator.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -175,35 +176,36 @@ impl<T> Builder<T> {
         self.set("machine", name)
     }
 
-    /// Which free processors a job gets; left out, `first_fit`, or `naive` on a flat machine.
+    /// Sets the allocator; the default is `first_fit`, or `naive` on a flat machine.
     pub fn allocator(self, allocator: impl Into<Component>) -> Self {
         self.set("allocator", allocator.into())
     }
 
-    /// The seed of every stream of random numbers; left out, 1.
+    /// Sets the seed of every stream of random numbers; the default is 1.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key, written with dots as on the command line: `measure.by_size`. What is said last counts.
+    /// Sets any key, written with dots as on the command line: `measure.by_size`. The last value
+    /// set for a key applies.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
         self
     }
 
-    /// Names mean what they mean in this catalogue; left out, in the standard one.
+    /// Sets the catalogue that resolves names; the default is the standard one.
     pub fn catalogue(mut self, catalogue: &Catalogue) -> Self {
         self.catalogue = Some(catalogue.clone());
         self
     }
 
-    /// The table that has been put together so far.
+    /// The table that has been built so far.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// What `read` makes of the table.
+    /// Reads the table with `read`.
     fn lower(
         self,
         what: &str,
@@ -223,7 +225,7 @@ impl<T> Builder<T> {
 }
 
 impl Scenario {
-    /// A scenario put together in Rust instead of read from a table.
+    /// A builder of a scenario, as an alternative to reading a table.
     ///
     /// ```
     /// use meshwork::builder::Component;
@@ -255,69 +257,69 @@ impl Scenario {
 }
 
 impl Builder<Scenario> {
-    /// On several sites, in the order in which first-fit selection tries them.
+    /// Sets several sites, in the order in which first-fit selection tries them.
     pub fn sites(self, sites: impl IntoIterator<Item = Machine>) -> Self {
         let sites: Vec<Table> = sites.into_iter().map(|site| site.0).collect();
         self.set("machine", Table::from_iter([("sites".to_owned(), sites.into())]))
     }
 
-    /// Where jobs come from.
+    /// Sets the source of jobs.
     pub fn workload(self, workload: impl Into<Component>) -> Self {
         self.set("workload", workload.into())
     }
 
-    /// Which waiting jobs start, and when; left out, `fcfs`.
+    /// Sets the scheduler, which decides the waiting jobs to start; the default is `fcfs`.
     pub fn scheduler(self, scheduler: impl Into<Component>) -> Self {
         self.set("scheduler", scheduler.into())
     }
 
-    /// Which site a job goes to; left out, `first_fit`.
+    /// Sets the selector, which decides the site of a job; the default is `first_fit`.
     pub fn selector(self, selector: impl Into<Component>) -> Self {
         self.set("selector", selector.into())
     }
 
-    /// With how many processors a job may be started; left out, `exact`.
+    /// Sets the sizing, which decides the processors of a job; the default is `exact`.
     pub fn sizing(self, sizing: impl Into<Component>) -> Self {
         self.set("sizing", sizing.into())
     }
 
-    /// How long a placed job takes; left out, `ideal`.
+    /// Sets the network, which decides the run time of a placed job; the default is `ideal`.
     pub fn network(self, network: impl Into<Component>) -> Self {
         self.set("network", network.into())
     }
 
-    /// Jobs that finish before anything is measured; left out, none.
+    /// Sets the number of jobs that finish before measurement begins; the default is none.
     pub fn warmup_jobs(self, jobs: u64) -> Self {
         self.set("measure.warmup_jobs", whole(jobs))
     }
 
-    /// Jobs that finish before the run ends, those of the warm-up included.
+    /// Sets the number of jobs that finish before the run ends, including the warm-up.
     pub fn jobs(self, jobs: u64) -> Self {
         self.set("measure.jobs", whole(jobs))
     }
 
-    /// Time after the first arrival at which the run ends.
+    /// Sets the time after the first arrival at which the run ends.
     pub fn time(self, time: f64) -> Self {
         self.set("measure.time", time)
     }
 
-    /// What is measured; left out, all metrics that the scenario can have.
+    /// Sets the metrics; the default is all that the scenario can have.
     pub fn metrics<'m>(self, metrics: impl IntoIterator<Item = &'m str>) -> Self {
         let metrics: Vec<&str> = metrics.into_iter().collect();
         self.set("measure.metrics", metrics)
     }
 
-    /// The scenario, read and checked as a study's is.
+    /// The scenario, read and checked like that of a study.
     ///
     /// # Errors
-    /// The first thing that is wrong; a builder without a machine says that.
+    /// The first problem, such as a missing machine.
     pub fn build(self) -> Result<Scenario, Problem> {
         self.lower("scenario", Scenario::read_in)
     }
 }
 
 impl Pool {
-    /// A pool put together in Rust instead of read from a table.
+    /// A builder of a pool, as an alternative to reading a table.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -334,26 +336,26 @@ impl Pool {
 }
 
 impl Builder<Pool> {
-    /// How a count of processors becomes a block: `squarest` or `exact`; left out, `squarest`.
+    /// Sets how a number of processors becomes a block: `squarest` (the default) or `exact`.
     pub fn shape(self, shape: &str) -> Self {
         self.set("shape", shape)
     }
 
-    /// The pool, empty.
+    /// The pool, with all nodes free.
     ///
     /// # Errors
-    /// The first thing that is wrong; a builder without a machine says that.
+    /// The first problem, such as a missing machine.
     pub fn build(self) -> Result<Pool, Problem> {
         self.lower("pool", Pool::read_in)
     }
 }
 
-/// A count, as TOML writes it. One that TOML cannot write is left to the reader to refuse.
+/// A number as TOML writes it. Numbers outside TOML's range are left to the reader to refuse.
 fn whole(number: u64) -> Value {
     i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
 }
 
-/// Puts a value at a dotted key; what is in its way and no table is replaced by one.
+/// Puts a value at a dotted key, replacing non-tables on the path by tables.
 fn put(table: &mut Table, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);
@@ -361,7 +363,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
     };
     let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
     if let Value::String(name) = inner {
-        // A component by its name alone: `workload.load` is a parameter of it.
+        // A component given by name alone: `workload.load` is a parameter of it.
         *inner = Value::Table(Table::from_iter([(
             "name".to_owned(),
             Value::String(std::mem::take(name)),

@@ -10,10 +10,8 @@ use crate::sizing::{self, SIZINGS, SizingEntry};
 use crate::topology::Wiring;
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
-/// Every strategy, workload and metric that a scenario may name: the lists of this crate, and whatever
-/// was added to them.
-///
-/// It is asked when a scenario or a pool is read, and never while one runs.
+/// Every strategy, workload and metric that a scenario may name, with any added entries. It is used
+/// when a scenario or a pool is read, and never while one runs.
 ///
 /// ```
 /// use meshwork::alloc::{AllocatorEntry, block::first_fit};
@@ -50,21 +48,21 @@ pub struct Catalogue {
     metrics: Vec<&'static MetricEntry>,
 }
 
-/// An entry cannot be added to a catalogue: whose it is, and why, in one sentence.
+/// The reason why an entry cannot be added to a catalogue, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
 pub struct EntryError {
-    /// The word for such an entry, as in "allocator".
+    /// The word for such an entry, such as "allocator".
     pub kind: &'static str,
-    /// Its name.
+    /// The name of the entry.
     pub name: &'static str,
-    /// What is wrong with it.
+    /// The problem with the entry.
     pub what: String,
 }
 
 impl Catalogue {
-    /// Everything that this crate has.
+    /// All entries of this crate.
     #[must_use]
     pub fn standard() -> Catalogue {
         Catalogue {
@@ -81,8 +79,8 @@ impl Catalogue {
     /// This catalogue with one more allocator, as the last of its list.
     ///
     /// # Errors
-    /// If one of its names is taken, or what it says of itself could not be read: a name, a parameter or a default, or
-    /// that it serves no wiring. This catalogue is as it was in any case, here and below.
+    /// If one of its names is taken, its description (a name, a parameter or a default) is invalid,
+    /// or it serves no wiring. This catalogue itself never changes, here and below.
     pub fn with_allocator(&self, entry: &'static AllocatorEntry) -> Result<Catalogue, EntryError> {
         serves_any(&alloc::FAMILY, &entry.about, entry.serves)?;
         let allocators = self.with(&self.allocators, entry, &alloc::FAMILY)?;
@@ -92,7 +90,7 @@ impl Catalogue {
     /// This catalogue with one more scheduler.
     ///
     /// # Errors
-    /// As for [allocators](Catalogue::with_allocator).
+    /// Those of [`with_allocator`](Catalogue::with_allocator).
     pub fn with_scheduler(&self, entry: &'static SchedulerEntry) -> Result<Catalogue, EntryError> {
         serves_any(&sched::FAMILY, &entry.about, entry.serves)?;
         let schedulers = self.with(&self.schedulers, entry, &sched::FAMILY)?;
@@ -102,7 +100,7 @@ impl Catalogue {
     /// This catalogue with one more sizing.
     ///
     /// # Errors
-    /// As for [allocators](Catalogue::with_allocator).
+    /// Those of [`with_allocator`](Catalogue::with_allocator), except of wirings.
     pub fn with_sizing(&self, entry: &'static SizingEntry) -> Result<Catalogue, EntryError> {
         let sizings = self.with(&self.sizings, entry, &sizing::FAMILY)?;
         Ok(Catalogue { sizings, ..self.clone() })
@@ -111,7 +109,7 @@ impl Catalogue {
     /// This catalogue with one more selector.
     ///
     /// # Errors
-    /// As for [allocators](Catalogue::with_allocator).
+    /// Those of [`with_allocator`](Catalogue::with_allocator), except of wirings.
     pub fn with_selector(&self, entry: &'static SelectorEntry) -> Result<Catalogue, EntryError> {
         let selectors = self.with(&self.selectors, entry, &select::FAMILY)?;
         Ok(Catalogue { selectors, ..self.clone() })
@@ -120,7 +118,7 @@ impl Catalogue {
     /// This catalogue with one more network.
     ///
     /// # Errors
-    /// As for [allocators](Catalogue::with_allocator).
+    /// Those of [`with_allocator`](Catalogue::with_allocator), except of wirings.
     pub fn with_network(&self, entry: &'static NetworkEntry) -> Result<Catalogue, EntryError> {
         let networks = self.with(&self.networks, entry, &network::FAMILY)?;
         Ok(Catalogue { networks, ..self.clone() })
@@ -129,17 +127,18 @@ impl Catalogue {
     /// This catalogue with one more workload.
     ///
     /// # Errors
-    /// As for [allocators](Catalogue::with_allocator).
+    /// Those of [`with_allocator`](Catalogue::with_allocator), except of wirings.
     pub fn with_workload(&self, entry: &'static WorkloadEntry) -> Result<Catalogue, EntryError> {
         let workloads = self.with(&self.workloads, entry, &workload::FAMILY)?;
         Ok(Catalogue { workloads, ..self.clone() })
     }
 
     /// This catalogue with one more metric. It is measured in every run that names no metrics,
-    /// unless it is a quantile or made anew for each run.
+    /// unless it is a quantile or constructed for each run.
     ///
     /// # Errors
-    /// As for [allocators](Catalogue::with_allocator).
+    /// Those of [`with_allocator`](Catalogue::with_allocator), except of wirings; and if it has
+    /// parameters but is neither `Measure::PerJob` nor `Measure::Ratio`.
     pub fn with_metric(&self, entry: &'static MetricEntry) -> Result<Catalogue, EntryError> {
         let metrics = self.with(&self.metrics, entry, &metrics::FAMILY)?;
         let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
@@ -153,7 +152,7 @@ impl Catalogue {
         Ok(Catalogue { metrics, ..self.clone() })
     }
 
-    /// Whether it is what this crate has, and no more: entries can be added and never taken away.
+    /// Whether it has only the entries of this crate; entries can be added but never removed.
     ///
     /// ```
     /// assert!(meshwork::catalogue::Catalogue::standard().is_standard());
@@ -178,44 +177,44 @@ impl Catalogue {
         &self.allocators
     }
 
-    /// Its schedulers.
+    /// Its schedulers, in the order of lists and pages.
     #[must_use]
     pub fn schedulers(&self) -> &[&'static SchedulerEntry] {
         &self.schedulers
     }
 
-    /// Its sizings.
+    /// Its sizings, in the order of lists and pages.
     #[must_use]
     pub fn sizings(&self) -> &[&'static SizingEntry] {
         &self.sizings
     }
 
-    /// Its selectors.
+    /// Its selectors, in the order of lists and pages.
     #[must_use]
     pub fn selectors(&self) -> &[&'static SelectorEntry] {
         &self.selectors
     }
 
-    /// Its networks.
+    /// Its networks, in the order of lists and pages.
     #[must_use]
     pub fn networks(&self) -> &[&'static NetworkEntry] {
         &self.networks
     }
 
-    /// Its workloads.
+    /// Its workloads, in the order of lists and pages.
     #[must_use]
     pub fn workloads(&self) -> &[&'static WorkloadEntry] {
         &self.workloads
     }
 
-    /// Its metrics.
+    /// Its metrics, in the order of lists and pages.
     #[must_use]
     pub fn metrics(&self) -> &[&'static MetricEntry] {
         &self.metrics
     }
 }
 
-/// What entries were added to, or why one could not be: for programs that are started with either.
+/// Passes on the result of adding entries, for functions that accept a catalogue or such a result.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -265,7 +264,7 @@ impl std::fmt::Debug for Catalogue {
 }
 
 impl Catalogue {
-    /// A list and one more entry behind it, if that can be read.
+    /// A list with one more entry at the end, if the entry is valid.
     fn with<E: Named>(
         &self,
         list: &[&'static E],
@@ -299,7 +298,7 @@ fn serves_any(family: &Family, about: &'static About, serves: &[Wiring]) -> Resu
 mod tests {
     use super::*;
 
-    /// What entries from outside are held to, those of this crate keep.
+    /// The entries of this crate meet the rules for added entries.
     #[test]
     fn every_entry_of_this_crate_could_be_added() {
         let catalogue = Catalogue::standard();

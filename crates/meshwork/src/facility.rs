@@ -1,8 +1,7 @@
-//! The machine together with those who decide where a job goes: sites with their allocators, the
-//! sizing and the selector.
+//! The allocation side of a run: sites with their allocators, the sizing and the selector.
 //!
 //! A run has one facility; schedulers look ahead on forks of it. Feasibility is always the
-//! allocator's answer, here as there.
+//! allocator's answer, in both.
 
 use smallvec::SmallVec;
 
@@ -22,15 +21,15 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// How many jobs there are: kept by whoever keeps the queue, for sizings that go by it.
+    /// Queue counts for sizings that depend on them; maintained by the owner of the queue.
     pub crowd: Crowd,
-    /// Whether every job gets what it asked for, as the sizing says, and whether nothing is remembered.
+    /// Whether the sizing gives every job its request, and whether caches are disabled.
     is_fixed: bool,
     asks_anew: bool,
 }
 
 impl Facility {
-    /// A facility of at least one site. The selector draws from `stream`, if it draws at all.
+    /// A facility of at least one site. The selector draws random numbers from `stream`.
     #[must_use]
     pub fn new(
         sites: Vec<ManagedSite>,
@@ -43,27 +42,29 @@ impl Facility {
         Facility { sites, sizing, selector, stream, crowd, is_fixed, asks_anew: false }
     }
 
-    /// Every site.
+    /// All sites, in the order of the study.
     #[must_use]
     pub fn sites(&self) -> &[ManagedSite] {
         &self.sites
     }
 
-    /// Where the job, which waits in this queue, would go now: selector, sizing and allocator have
-    /// their say.
+    /// The proposal for a job that waits in this queue: site, size and placement; `None` if it
+    /// waits.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
         let Facility { sites, sizing, selector, stream, crowd, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
-        // A selector has nothing to select on a machine of one site.
+        // A machine of one site needs no selector.
         if let [only] = sites.as_mut_slice() {
             return attempt.at(only, 0);
         }
         selector.select(job, &mut Offers { attempt, sites, queue }, stream)
     }
 
-    /// What a job lacks to start now: nodes, or nodes that lie as they would have to; `None` if some site has room for it.
-    /// Looking changes nothing, not even the random numbers that an allocator draws next. Whether the selector would
-    /// take that site is not asked.
+    /// The cause why a job cannot start now; `None` if it fits on some site.
+    ///
+    /// The cause is a lack of nodes, or of nodes in a suitable shape. The call has no side effects,
+    /// not even on the allocators' random streams. Whether the selector would choose that site is
+    /// not considered.
     ///
     /// ```
     /// use meshwork::job::{Cause, Job, Request, Time};
@@ -84,7 +85,7 @@ impl Facility {
     /// ```
     ///
     /// # Complexity
-    /// Up to a question for each site and size.
+    /// At most one allocator request for each site and size.
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let Facility { sites, sizing, crowd, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
@@ -95,8 +96,8 @@ impl Facility {
         Some(lacks)
     }
 
-    /// The fewest processors with which the job could ever be started on any site; `None` if none
-    /// could ever hold it.
+    /// The fewest processors with which the job could ever be started; `None` if no site can hold
+    /// it.
     pub(crate) fn fewest(&self, job: &Job) -> Option<u64> {
         let on = |managed: &ManagedSite| {
             let request = managed.in_form(&job.request)?;
@@ -110,27 +111,26 @@ impl Facility {
         self.sizing.arrived(&job.request);
     }
 
-    /// The most processors that are free on any one site.
+    /// The most free processors on any one site.
     pub(crate) fn most_free(&self) -> u64 {
         self.sites.iter().map(|managed| u64::from(managed.site().free_nodes())).max().unwrap_or(0)
     }
 
-    /// Where the job would go now on one site.
+    /// The proposal for a job on one site.
     pub fn propose_at(&mut self, site: usize, job: &Job, now: Time) -> Option<Proposal> {
         let Facility { sites, sizing, crowd, .. } = self;
         Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd }.at(&mut sites[site], site)
     }
 
-    /// Where a request of a size that was settled before, in the form of the site's allocator, would
-    /// go now.
+    /// The placement of a request of settled size, in the form of the site's allocator.
     pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement and tells the allocator, as of something that somebody else has placed.
+    /// Takes the nodes of a placement and tells the allocator, as for an external placement.
     ///
     /// # Errors
-    /// What is wrong with the placement; nothing is changed then.
+    /// The problem with the placement; nothing is changed then.
     pub fn claim(
         &mut self,
         site: usize,
@@ -140,10 +140,10 @@ impl Facility {
         self.claim_for(site, placement, now.into())
     }
 
-    /// As [`claim`](Facility::claim), and tells the allocator for whom.
+    /// Performs [`claim`](Facility::claim), and tells the allocator for which holder.
     ///
     /// # Errors
-    /// What is wrong with the placement; nothing is changed then.
+    /// The problem with the placement; nothing is changed then.
     #[inline]
     pub(crate) fn claim_for(
         &mut self,
@@ -154,12 +154,12 @@ impl Facility {
         self.sites[site].claim(placement, claim)
     }
 
-    /// Tells the allocator of a site when the job on nodes that were claimed ends, by its estimate.
+    /// Tells the allocator of a site the estimated end of the job on claimed nodes.
     pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
         self.sites[site].expect(placement, end);
     }
 
-    /// Takes those nodes of a placement that are free.
+    /// Takes the nodes of a placement that are free.
     ///
     /// # Errors
     /// If the allocator's site and the set disagree, which is a bug.
@@ -172,8 +172,8 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if that is all there is, every job gets what it asked for, and the allocator finds
-    /// room wherever a block is free: for what there is no room, there is none while nothing is given back.
+    /// The only site, if sizes are fixed and the allocator finds every free block. On such a site,
+    /// a request that cannot be placed stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -181,8 +181,7 @@ impl Facility {
         }
     }
 
-    /// The only site, if that is all there is and every job gets what it asked for: the form of a request is then all that
-    /// anyone needs to know of it.
+    /// The only site, if sizes are fixed: a request's form then determines its treatment.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -191,24 +190,24 @@ impl Facility {
         }
     }
 
-    /// From now on no nodes are named but only counted, if this is one site where any processors are as good as any others and
-    /// every job gets what it asked for. For runs in which nobody looks at them.
+    /// Switches to counting nodes, on one site with interchangeable processors and fixed sizes. For
+    /// runs in which no component reads node identities.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
         }
     }
 
-    /// The form in which a request is put to the allocator of the [only site](Facility::only_fixed_site), and the fewest
-    /// processors with which its job could ever be started.
+    /// The fewest processors with which a job could ever start, and its request in allocator form.
+    /// For the [only site](Facility::only_fixed_site); `None` if it could never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
         Some((self.sizing.fewest(&only.demand(&form, self.crowd)), form))
     }
 
-    /// As [`propose`](Facility::propose) for a job whose request has this form, on the [only
-    /// site](Facility::only_fixed_site).
+    /// The result of [`propose`](Facility::propose) for a job whose request has this form. For the
+    /// [only site](Facility::only_fixed_site).
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -216,21 +215,22 @@ impl Facility {
         Some(Proposal { site: 0, placement, stretch: 1.0 / only.site().speed() })
     }
 
-    /// Whether every job gets what it asked for.
+    /// Whether every job gets the size it requested.
     #[inline]
     #[must_use]
     pub fn sizes_are_fixed(&self) -> bool {
         self.is_fixed && !self.asks_anew
     }
 
-    /// As [`only_complete_site`](Facility::only_complete_site), if its allocator goes by nothing but
-    /// which nodes are free.
+    /// The [only complete site](Facility::only_complete_site), if free nodes alone decide
+    /// placements.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
 
-    /// Where a request of the allocator's form would go on the only, [plain](Facility::only_plain_site) site if these nodes were
-    /// free and no others. This facility is then good for such questions alone.
+    /// The placement on the [plain](Facility::only_plain_site) site if exactly `free` were free.
+    /// The request has the allocator's form. This facility can only be used for such queries
+    /// afterwards.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -240,23 +240,22 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
-    /// From now on every question is asked as if it were the first, of everyone it concerns: the slow
-    /// twin of all that is remembered, for tests.
+    /// Disables all caches, for tests: every request is evaluated in full.
     #[doc(hidden)]
     pub fn ask_anew(&mut self) {
         self.asks_anew = true;
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over from an older copy for what its sites had no room.
+    /// Takes over the cached denials of an older copy's sites.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
         }
     }
 
-    /// Becomes again what it was forked off, on a [plain](Facility::only_plain_site) site: only which nodes
-    /// are free has changed there. For what there was no room is still known, or else suspected.
+    /// Resets a fork to its original, on a [plain](Facility::only_plain_site) site. Only the free
+    /// nodes differ there. Cached denials stay known, or else become suspected.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.crowd = original.crowd;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -264,7 +263,7 @@ impl Facility {
         }
     }
 
-    /// Goes on with the random numbers of a fork from where the fork has come to.
+    /// Advances the random streams to the positions of a fork's.
     pub(crate) fn draw_on_from(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -272,13 +271,13 @@ impl Facility {
         }
     }
 
-    /// Gives nodes back and tells the allocator.
+    /// Releases nodes and tells the allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);
     }
 
-    /// The sizes in which the job may be started on a site, in the order in which they are tried;
-    /// none if the site could never hold it. The site's speed is counted in.
+    /// The sizes in which the job may be started on a site, in the order in which they are tried.
+    /// Their slowdown includes the site's speed. Empty if the site could never hold the job.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
@@ -287,7 +286,7 @@ impl Facility {
         sizes
     }
 
-    /// An independent copy of one site, to look ahead on.
+    /// An independent copy of one site, for look-ahead.
     #[must_use]
     pub fn fork_site(&self, site: usize) -> SiteAhead {
         SiteAhead {
@@ -298,7 +297,7 @@ impl Facility {
         }
     }
 
-    /// An independent copy, to look ahead on.
+    /// An independent copy, for look-ahead.
     #[must_use]
     pub fn fork(&self) -> Facility {
         Facility {
@@ -313,7 +312,7 @@ impl Facility {
     }
 }
 
-/// A copy of one site, to look ahead on: what if this ended, what if that were taken?
+/// A copy of one site, for look-ahead on hypothetical claims and releases.
 pub struct SiteAhead {
     index: usize,
     managed: ManagedSite,
@@ -322,7 +321,7 @@ pub struct SiteAhead {
 }
 
 impl SiteAhead {
-    /// An independent copy.
+    /// An independent copy of this state.
     #[must_use]
     pub fn fork(&self) -> SiteAhead {
         SiteAhead {
@@ -333,58 +332,58 @@ impl SiteAhead {
         }
     }
 
-    /// The site as it would be.
+    /// The site in its hypothetical state.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
     }
 
-    /// A copy of a site on which every job gets what it asks for.
+    /// A copy of a site on which every job gets its requested size.
     pub(crate) fn of(managed: &ManagedSite) -> SiteAhead {
         let (managed, sizing) = (managed.fork(), as_asked());
         SiteAhead { index: 0, managed, sizing, crowd: Crowd::default() }
     }
 
-    /// Whether whatever is placed on it is one block of the shape that was asked for.
+    /// Whether its placements are always one block of the requested shape.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()
     }
 
-    /// When the allocator finds room.
+    /// The condition under which the allocator finds a placement.
     #[must_use]
     pub fn finds(&self) -> Finds {
         self.managed.finds()
     }
 
-    /// Why a request can never be placed here, if a rule of the machine says so and not only its size: one sentence
-    /// without a full stop.
+    /// The machine rule by which a request can never be placed here, in one sentence without a full
+    /// stop. `None` if there is no such rule, even if the request is too large.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
     }
 
-    /// What a job lacks to start here now: see [`Facility::lacks`].
+    /// The cause why a job cannot start here now: see [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
         attempt.lacks(&mut self.managed)
     }
 
-    /// The fewest processors with which a job could ever be started here; `None` if it could never be.
+    /// The fewest processors with which a job could ever start here; `None` if it never could.
     #[must_use]
     pub fn fewest(&self, job: &Job) -> Option<u64> {
         let request = self.managed.in_form(&job.request)?;
         Some(self.sizing.fewest(&self.managed.demand(&request, self.crowd)))
     }
 
-    /// Gives nodes back.
+    /// Releases nodes.
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
-        // Much is given back at once when one looks ahead: what there was no room for says little.
+        // Look-ahead releases many nodes at once, so cached denials are of little use.
         self.managed.forget();
     }
 
-    /// Takes those nodes of a placement that are free.
+    /// Takes the nodes of a placement that are free.
     ///
     /// # Errors
     /// If the allocator's site and the set disagree, which is a bug.
@@ -396,7 +395,7 @@ impl SiteAhead {
         self.managed.take_what_is_free_of(placement, now)
     }
 
-    /// Where the job would go.
+    /// The proposal for a job in this state.
     pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
         attempt.at(&mut self.managed, self.index)

@@ -1,15 +1,15 @@
-//! In which form an allocator wants requests, and when it finds room.
+//! Forms of requests that allocators require, and their completeness.
 
-/// The form in which an allocator wants a request.
+/// The form in which an allocator requires a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    /// A count of processors.
+    /// A number of processors.
     Nodes,
-    /// A count of processors, with whatever else the job wants of them.
+    /// A number of processors, with the job's constraints on them.
     Wants,
     /// A block with one side for each dimension of the grid.
     Block,
-    /// Such a block where the job asks for one, however long, or else a count.
+    /// A block if the job requests one, however long, else a number of processors.
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
@@ -17,25 +17,25 @@ pub enum Asks {
     Square,
 }
 
-/// When an allocator finds room.
+/// The condition under which an allocator finds a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finds {
     /// Whenever enough processors are free: any processors will do.
     AnyNodes,
     /// Whenever a free block exists, in the orientations it tries.
     EveryBlock,
-    /// It may miss a free block.
+    /// Not always: it may miss a free block.
     SomeBlocks,
 }
 
-/// How a count of processors becomes a block.
+/// The rule that turns a number of processors into a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// Exactly the count where a block has it that fits the machine and is not absurdly long; else
-    /// the block with the least sum of sides that holds the count.
+    /// Exactly the number if a fitting block has it and is not elongated. Else the block with the
+    /// least sum of sides that holds the number.
     #[default]
     Squarest,
-    /// Exactly the count, as the factorisation with the least sum of sides that fits the machine,
-    /// however long it is; where none fits, as `Squarest`.
+    /// Exactly the number, however long the block, in the factorization with the least sum of
+    /// sides. If none fits the machine, `Squarest` applies.
     Exact,
 }

@@ -9,7 +9,8 @@
 //!
 //! # Simulate one scenario
 //!
-//! Jobs of random shapes arrive at a mesh, and are served in order of arrival by the first free block:
+//! Jobs of random shapes arrive at a mesh, and are served in order of arrival by the first free
+//! block:
 //!
 //! ```
 //! use meshwork::{Component, NoInputs, Scenario};
@@ -34,13 +35,13 @@
 //! assert!(wait.value.unwrap() > 0.0 && utilization.value.unwrap() < 1.0);
 //! ```
 //!
-//! What a builder makes is a table, the one that a study in TOML would be; [`Scenario::read`] takes such a table as
-//! it is. The same scenario, replication and inputs give the same outcome.
+//! A builder makes the table that a study in TOML would be; [`Scenario::read`] takes such a table.
+//! The same scenario, replication and inputs give the same outcome.
 //!
 //! # Allocate and release
 //!
-//! An allocator alone, for a scheduler of your own. It has no queue and no jobs: you say what is wanted, and give it
-//! back.
+//! An allocator alone, for your own scheduler. It has no queue and no jobs: you request processors,
+//! and release them.
 //!
 //! ```
 //! use meshwork::{Pool, Request};
@@ -56,8 +57,9 @@
 //!
 //! # Add a strategy
 //!
-//! A scheduler is asked at each instant at which a job arrived or ended, and starts what it wants. This one takes
-//! the smallest job first. Its entry says what it is; in a catalogue it has a name, as all others have:
+//! A scheduler is called at each instant at which a job arrived or ended, and starts any jobs it
+//! chooses. This one takes the smallest job first. Its entry describes it and, in a catalogue,
+//! gives it a name:
 //!
 //! ```
 //! use meshwork::cluster::{Cluster, StartOptions, Ticket};
@@ -108,21 +110,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by line. With the
-//! command's crate, `meshwork_cli::main_with(catalogue)` is the whole command with both; and with the feature
-//! `conformance` an entry is held to the rules that those of this crate keep.
+//! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by
+//! line. With the command's crate, `meshwork_cli::main_with(catalogue)` is the whole command with
+//! both. With the feature `conformance`, entries can be tested against the rules of this crate's
+//! own.
 //!
 //! # Where to read on
 //!
-//! The modules below stand in the order in which they build on one another; `ARCHITECTURE.md` in the repository says
-//! who may know whom. What most programs need is at the top: [`Scenario`] and its [`Outcome`], [`Pool`], [`Catalogue`], [`Job`],
-//! [`Request`] and [`Placement`], [`Observer`] and [`Event`], and [`Problem`], which is what is wrong with something
-//! that a user wrote.
+//! The modules below are listed in the order in which they build on one another; `ARCHITECTURE.md`
+//! in the repository lists the permitted dependencies. What most programs need is at the top:
+//! [`Scenario`] and its [`Outcome`], [`Pool`], [`Catalogue`], [`Job`], [`Request`] and
+//! [`Placement`], [`Observer`] and [`Event`], and [`Problem`], the error about user input.
 //!
-//! Features, off by default: `serde`, for all that passes through an interface; `conformance`, the rules that entries
-//! of lists keep, as functions for your own tests.
+//! Features, off by default: `serde`, for all types that pass through an interface; `conformance`,
+//! the rules that registry entries keep, as functions for your own tests.
 
-// In reading order: what a machine is, what a job is, who decides, and the loop that lets them.
+// In reading order: machines, jobs, strategies, and the engine.
 pub mod topology;
 pub mod geometry;
 pub mod job;
@@ -165,5 +168,5 @@ pub use registry::Problem;
 pub use scenario::{Outcome, Scenario};
 pub use workload::NoInputs;
 
-// They stand in signatures: what is passed in must be of the same version.
+// Re-exported because they appear in signatures: arguments must be of the same version.
 pub use {smallvec, toml};

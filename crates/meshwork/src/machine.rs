@@ -1,37 +1,37 @@
-//! The machine: sites, and which of their nodes are free.
+//! The machine: sites, and their free nodes.
 
 use crate::geometry::NodeSet;
 use crate::geometry::cube::Subcube;
 use crate::job::Request;
 use crate::topology::{Grid, Topology};
 
-// What a site is claimed in.
+// Re-exported: the units in which a site is claimed.
 pub use crate::geometry::{Block, Placement};
 
-/// Why a placement cannot be claimed.
+/// Reasons why a placement cannot be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
     /// It has no blocks, or one that does not lie on the machine.
     #[error("{placement} is no placement on a {machine}")]
     Misshapen {
-        /// The placement, as `Debug` shows it.
+        /// The placement, in `Debug` format.
         placement: String,
-        /// The topology.
+        /// The topology, in words.
         machine: String,
     },
     /// Some of it is held, or it names a node twice.
     #[error("the placement {placement} is not free")]
     NotFree {
-        /// The placement, as per-job output writes it.
+        /// The placement, in the notation of per-job output.
         placement: String,
     },
 }
 
 /// One machine of a grid of sites; most studies have one.
 ///
-/// It knows its wiring, its speed and which nodes are free. Only the engine, and the forks on which
-/// schedulers look ahead, change it.
+/// It has a topology, a speed and a set of free nodes. Only the engine changes it, and schedulers
+/// change the forks on which they look ahead.
 #[derive(Clone, Debug)]
 pub struct Site {
     topology: Topology,
@@ -48,19 +48,19 @@ impl Site {
         Site { topology, speed, free: NodeSet::full(nodes), free_nodes: nodes }
     }
 
-    /// The same site with these nodes free and no others.
+    /// Replaces the set of free nodes.
     pub(crate) fn set_free(&mut self, free: &NodeSet) {
         self.free.copy_from(free);
         self.free_nodes = free.count();
     }
 
-    /// The same site with the same nodes free as on another, of which it is a copy.
+    /// Copies the free nodes of a site of which this is a fork.
     pub(crate) fn become_like(&mut self, original: &Site) {
         self.free.copy_from(&original.free);
         self.free_nodes = original.free_nodes;
     }
 
-    /// Takes those nodes of a placement that are free.
+    /// Takes the nodes of a placement that are free.
     pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
         placement.for_each_run(self.topology.grid(), |start, count| {
             self.free.remove_range(start, count);
@@ -68,44 +68,44 @@ impl Site {
         self.free_nodes = self.free.count();
     }
 
-    /// How its processors are wired.
+    /// The topology of its processors.
     #[must_use]
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// Its geometry.
+    /// The grid of its node numbers.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         self.topology.grid()
     }
 
-    /// How many times faster than the workload's own machine it runs a job.
+    /// Speed relative to the workload's own machine.
     #[must_use]
     pub fn speed(&self) -> f64 {
         self.speed
     }
 
-    /// The free nodes.
+    /// The set of free nodes.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
     }
 
-    /// How many nodes are free. **O(1)**.
+    /// Number of free nodes. **O(1)**.
     #[must_use]
     pub fn free_nodes(&self) -> u32 {
         self.free_nodes
     }
 
-    /// How many nodes there are.
+    /// Number of nodes, free or held.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid().nodes()
     }
 
-    /// The requested count, if it is at least 1 and that many nodes are free: all that matters
-    /// where any nodes will do. **O(1)**.
+    /// The requested number of nodes, if it is at least 1 and at most the free nodes. **O(1)**.
+    /// Nothing else matters if any nodes will do.
     #[inline]
     #[must_use]
     pub fn count_with_room(&self, request: &Request) -> Option<u32> {
@@ -113,10 +113,10 @@ impl Site {
         (1..=self.free_nodes).contains(&count).then_some(count)
     }
 
-    /// Takes the nodes of a placement, if all of them are there, free and distinct.
+    /// Takes the nodes of a placement, if all of them exist, are free and distinct.
     ///
     /// # Errors
-    /// What is wrong with the placement; the site is then unchanged.
+    /// The problem with the placement; the site is then unchanged.
     pub fn claim(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         if self.claim_row(placement) {
             return Ok(());
@@ -159,8 +159,8 @@ impl Site {
         Ok(())
     }
 
-    /// [`claim`](Site::claim) on a row of nodes, as a flat machine is, where each block is a run of them. `false`, and
-    /// nothing is taken, if the site is none or something is wrong.
+    /// Fast path of [`claim`](Site::claim) on a row of nodes, where each block is a run. Returns
+    /// `false`, and takes nothing, if the site is not a row or the placement is invalid.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
         let grid = self.topology.grid();
@@ -188,7 +188,8 @@ impl Site {
         true
     }
 
-    /// Takes so many nodes without naming them: a site that is claimed like this is never claimed otherwise.
+    /// Takes a number of nodes without identities. A site that is claimed like this must never be
+    /// claimed otherwise.
     ///
     /// # Errors
     /// If fewer are free.
@@ -199,13 +200,13 @@ impl Site {
         Ok(())
     }
 
-    /// Gives back so many nodes that were taken without naming them.
+    /// Releases a number of nodes that were taken without identities.
     pub(crate) fn release_count(&mut self, count: u32) {
         self.free_nodes += count;
         debug_assert!(self.free_nodes <= self.nodes(), "released twice");
     }
 
-    /// Gives the nodes of a claimed placement back.
+    /// Releases the nodes of a claimed placement.
     pub fn release(&mut self, placement: &Placement) {
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
         if let [block] = &placement.blocks[..]
@@ -221,8 +222,8 @@ impl Site {
         });
     }
 
-    /// A drawing for tests and terminals: one line for each row of the first two dimensions, `.`
-    /// for a free node and `#` for one that is held; further dimensions follow as layers.
+    /// A drawing for tests and terminals: `.` for a free node, `#` for a held one. One line for
+    /// each row of the first two dimensions; further dimensions follow as layers.
     #[must_use]
     pub fn drawing(&self) -> String {
         let grid = self.grid();
@@ -274,7 +275,7 @@ mod tests {
     }
 
     proptest! {
-        /// A row of nodes against a mesh of one row, which is claimed as any mesh is.
+        /// A row of nodes against a mesh of one row, which is claimed like any mesh.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

@@ -1,17 +1,16 @@
-//! Machines that a study can name: their wiring, and the rule by which they hand processors out, as far as these are
-//! published.
+//! Machine presets for studies: topology and allocation rule, as far as published.
 
 use toml::{Table, Value};
 
 use crate::registry::{About, Family, Named, abouts};
 
-/// A machine in the list.
+/// Registry entry of a machine preset.
 pub struct MachineEntry {
-    /// What it says of itself.
+    /// Name, definition and sources.
     pub about: About,
     /// The table `machine` of a study that names it, as TOML.
     pub machine: &'static str,
-    /// Its allocator, unless the study names another, as TOML.
+    /// Its default allocator, as TOML.
     pub allocator: &'static str,
 }
 
@@ -34,11 +33,11 @@ impl Named for MachineEntry {
     }
 }
 
-/// Every machine.
+/// All machine presets.
 pub static MACHINES: &[&MachineEntry] =
     &[&TPU_V4, &TPU_V5P, &TPU7X, &TPU_V5E, &TPU_V6E, &INTREPID, &MIRA, &BLUE_WATERS, &FUGAKU];
 
-/// Machines, as a family of names.
+/// Machine presets as a family of names.
 pub static FAMILY: Family =
     Family { kind: "machine", key: "name", entries: || abouts(MACHINES), common: &[] };
 
@@ -219,7 +218,7 @@ mod tests {
                 format!("machine = '{machine}'\nworkload = 'lublin'\nmeasure = {{ jobs = 9 }}");
             let scenario = Scenario::read(&text.parse().unwrap()).unwrap();
             assert_eq!(scenario.topologies()[0].grid().nodes(), nodes, "{machine}");
-            // What is written out in full is the same scenario, and another allocator is one's own choice.
+            // The expanded table is the same scenario, and a study may choose another allocator.
             let again = Scenario::read(scenario.table()).unwrap();
             assert_eq!(again.table(), scenario.table());
             let other = format!("allocator = 'random'\n{text}");

@@ -2,13 +2,13 @@
 //!
 //! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own, so that a new purpose,
 //! or a strategy that draws more, never shifts what another sees: all strategies are compared on
-//! *the same* jobs. The generator is named (ChaCha with 8 rounds) and wrapped here, so that its
-//! values are part of what a version of Meshwork promises.
+//! *the same* jobs. The generator is named (ChaCha with 8 rounds) and wrapped here, since its
+//! values are part of the promise of a version of Meshwork.
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// A stream of random numbers: a function of seed, replication and name, and of nothing else.
+/// A stream of random numbers, determined by seed, replication and name alone.
 ///
 /// ```
 /// use meshwork::rng::Stream;
@@ -21,7 +21,7 @@ pub struct Stream {
     source: ChaCha8Rng,
 }
 
-/// The copy goes on from the same place.
+/// The clone continues from the same position.
 impl Clone for Stream {
     fn clone(&self) -> Stream {
         let mut source = ChaCha8Rng::from_seed(self.source.get_seed());
@@ -44,8 +44,8 @@ impl Stream {
         Stream { source }
     }
 
-    /// How far it has come: what [`go_to`](Stream::go_to) takes an equal stream to. In words of 32
-    /// bits; nobody draws 2⁶⁴ of them.
+    /// The current position, in words of 32 bits, to which [`go_to`](Stream::go_to) moves an equal
+    /// stream. A stream is far too long for the position to exceed 64 bits in practice.
     ///
     /// ```
     /// use meshwork::rng::Stream;
@@ -60,13 +60,13 @@ impl Stream {
         self.source.get_word_pos() as u64
     }
 
-    /// Goes on from this position.
+    /// Moves to this position.
     pub fn go_to(&mut self, position: u64) {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Goes on from where a copy of it has come to. Where neither has drawn anything since, as with nearly all who might,
-    /// this is a comparison.
+    /// Moves to the position of a clone. If neither has drawn since, which is the common case, this
+    /// is only a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -79,8 +79,8 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// Uniform on (0, 1): 52 random bits and a half, so neither end is ever drawn and a logarithm
-    /// of it or of its complement is always finite.
+    /// Uniform on (0, 1), from 52 random bits and a half. Neither end is ever drawn, so a logarithm
+    /// of the value or of its complement is always finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
@@ -101,9 +101,9 @@ impl Stream {
     }
 }
 
-/// 64 bits that look random and are a function of three numbers: for coins that belong to a thing and
-/// not to an order of draws, such as those of a packet. The finaliser of SplitMix64 (Steele, Lea &
-/// Flood, OOPSLA 2014), once for each number.
+/// 64 pseudorandom bits as a function of three numbers. For random choices that belong to an
+/// object, such as a packet, and not to an order of draws. The finaliser of SplitMix64 (Steele, Lea
+/// & Flood, OOPSLA 2014), once for each number.
 #[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {
@@ -114,7 +114,7 @@ pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     })
 }
 
-/// The FNV-1a hash: short, fixed for ever, and good enough to tell a handful of names apart.
+/// The FNV-1a hash: short, stable, and sufficient to distinguish a handful of names.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! How a request becomes what an allocator asks for: a count becomes a block, a square or a subcube.
+//! Conversion of requests to an allocator's form: numbers to blocks, squares or subcubes.
 
 use crate::form::Asks;
 pub use crate::form::ShapeRule;
@@ -6,8 +6,7 @@ use crate::geometry::squarest::{block_for, block_of};
 use crate::job::{Dims, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
-/// A request in the form that an allocator asks for, on this topology; `None` if the machine could
-/// never hold it.
+/// A request in an allocator's form on this topology; `None` if the machine could never hold it.
 ///
 /// ```
 /// use meshwork::form::Asks;
@@ -56,20 +55,19 @@ pub fn shaped(
     }
 }
 
-/// The square with the least power of two for a side that holds the block, or the count, if it fits
-/// a grid of two dimensions.
+/// The smallest power-of-two square that holds the request, if it fits a two-dimensional grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let [width, height] = *grid.sides() else { return None };
     let least = match request {
         Request::Block(sides) => padded(sides, 2)?.into_iter().max()?,
-        // The least power of two whose square holds the count.
+        // The least power of two whose square holds the number.
         _ => 1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2),
     };
     let side = least.checked_next_power_of_two()?;
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
-/// Sides with ones added, or superfluous ones taken away, until there are so many.
+/// Sides with ones appended or trailing ones removed, to match the number of dimensions.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     let mut sides = Dims::from_slice(sides);
     while sides.len() > dimensions && sides.last() == Some(&1) {
@@ -82,7 +80,7 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     Some(sides)
 }
 
-/// The block that a rule makes of a count, if one fits the grid.
+/// The block that a rule makes of a number of nodes, if one fits the grid.
 fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
     let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
     exact.or_else(|| block_for(nodes, grid))
@@ -97,8 +95,8 @@ mod tests {
         block_by(ShapeRule::Squarest, nodes, &grid).map(|dims| dims.to_vec())
     }
 
-    /// The definition: of every block that fits, the best with exactly the count, unless it is absurdly
-    /// long beside the best with no fewer.
+    /// By definition: of every block that fits, the best with exactly the number, unless it is
+    /// elongated compared with the best with no fewer.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -1,4 +1,4 @@
-//! Speeds of sites, drawn so that they vary by as much as a study says.
+//! Random speeds of sites with a given variance.
 
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
@@ -21,20 +21,20 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// A set with a lower speed than this is drawn again.
+/// Lower bound on speeds; a set with a lower one is drawn again.
 const SLOWEST: f64 = 0.1;
 
-/// The sets on which it is tried how far speeds may vary, and how many of them must be good.
+/// Number of sets from which the limit on the variance is estimated, and how many must be valid.
 const TRIED: usize = 1000;
 const GOOD: usize = 20;
 
-/// What speeds are drawn for: so many sites, with such a variance.
+/// A generator of speeds for a number of sites, with a given variance.
 ///
-/// A set is one standard normal variate for each site, moved and scaled so that the mean is 1 and the
-/// variance (with n − 1) is exactly what was asked for; a set with a speed below 0.1 is drawn again.
-/// Of several generators this one fits best what Shih, Huang & Chung report of theirs: that the
-/// fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as fast as the slowest, at variances
-/// of 0.05, 0.1, 0.15 and 0.2.
+/// A set is one standard normal variate for each site, shifted and scaled so that the mean is 1 and
+/// the variance (with n − 1) is exactly the requested one; a set with a speed below 0.1 is drawn
+/// again. Of several generators this one fits best the report of Shih, Huang & Chung: that the
+/// fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as fast as the slowest, at
+/// variances of 0.05, 0.1, 0.15 and 0.2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
@@ -44,10 +44,10 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    /// Speeds for sites of so much computing capacity each.
+    /// Speeds for sites of the computing capacities `weights`.
     ///
     /// # Errors
-    /// One sentence if speeds can hardly vary so much without one that is too low.
+    /// One sentence if speeds can hardly vary by this much without one that is too low.
     pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
         let (variance, sites) = (params.number("variance"), weights.len());
         let refuse = |message: String| {
@@ -70,14 +70,14 @@ impl Speeds {
         Ok(Speeds { variance, weights, capacity_conserving })
     }
 
-    /// A set of speeds, one for each site: what its own is to be multiplied with.
+    /// Draws a set of speeds: one factor on the given speed of each site.
     pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
         let sites = self.weights.len();
         if sites == 1 {
             return vec![1.0];
         }
         let deviation = self.variance.sqrt();
-        // More than one set in a hundred is good: that is what `most_variance` is for.
+        // `most_variance` ensures that more than one set in a hundred is valid.
         let mut speeds = loop {
             let set = standardised(sites, stream);
             let speeds: Vec<f64> = set.iter().map(|z| 1.0 + z * deviation).collect();
@@ -94,7 +94,7 @@ impl Speeds {
     }
 }
 
-/// Normal variates with a mean of 0 and a variance (with n − 1) of 1; there are at least two.
+/// Normal variates with a mean of 0 and a variance (with n − 1) of 1; `count` is at least two.
 fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     loop {
         let drawn: Vec<f64> = (0..count).map(|_| standard_normal(stream)).collect();
@@ -107,9 +107,9 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     }
 }
 
-/// The largest variance, in thousandths, at which one set in fifty of so many speeds has none that is
-/// too low. It is tried on sets that depend on nothing else, so that a study is right or wrong whatever
-/// its seed.
+/// The largest variance at which one set in fifty has no speed that is too low. In whole
+/// thousandths. Estimated on fixed sets, so that the validity of a study is independent of its
+/// seed.
 fn most_variance(sites: usize) -> f64 {
     let mut stream = Stream::new(0, 0, "speeds.most_variance");
     let mut most: Vec<f64> = (0..TRIED)
@@ -167,8 +167,8 @@ mod tests {
         }
     }
 
-    /// The mean ratio of the fastest to the slowest site, as 400,000 sets of another program gave it;
-    /// the paper reports 1.8, 2.3, 3 and 4.2 over ten sets.
+    /// The mean ratio of the fastest to the slowest site, from 400,000 sets of another program. The
+    /// paper reports 1.8, 2.3, 3 and 4.2 over ten sets.
     #[test]
     fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {
         for (variance, expected) in [(0.05, 1.77), (0.1, 2.31), (0.15, 2.93), (0.2, 3.70)] {
@@ -201,7 +201,7 @@ mod tests {
         let beginning = "`machine.speeds.variance` is 3, but the speeds of 5 sites, with a mean of 1, \
                          can hardly vary by more than ";
         assert!(five.message.starts_with(beginning), "{}", five.message);
-        // Two sites are always as far apart as the variance says: at most 2 × 0.9².
+        // The variance fixes the distance of two sites: at most 2 × 0.9².
         assert!(speeds(1.61, &WEIGHTS[..2], false).is_ok());
         assert!(sentence(1.63, &WEIGHTS[..2]).message.contains("than 1.62 without one below 0.1"));
         assert_eq!(

@@ -67,7 +67,7 @@ pub static RESERVATION: &[Param] = &[
     },
 ];
 
-/// The keys of a machine besides those of its topology, of one site or of several.
+/// The keys of a machine besides those of its topology, for one site or several.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "partitions",

@@ -1,4 +1,4 @@
-//! Which nodes are for whom, and when: partitions of a machine, and advance reservations.
+//! Access to nodes: partitions of a machine, and advance reservations.
 
 mod keys;
 
@@ -11,21 +11,20 @@ use crate::job::{Job, Time};
 use crate::registry::{Params, Problem, join};
 use crate::topology::{Node, Topology};
 
-/// Who may have which nodes: `partitions` and `reservations` of a machine, read and checked. Part of a
+/// Access rules: `partitions` and `reservations` of a machine, read and checked. Part of a
 /// [`Setup`](crate::engine::Setup).
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
-    /// Which of them has the jobs that name none.
+    /// Index of the partition for jobs that name none.
     default: Option<usize>,
     by_name: BTreeMap<String, usize>,
     pub(crate) reservations: Vec<Reserved>,
 }
 
-/// A partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// The nodes that it has not, by site.
+    /// The nodes outside the partition, by site.
     pub(crate) outside: Vec<OfSite>,
     max_nodes: u64,
     max_time: f64,
@@ -40,24 +39,21 @@ pub(crate) struct Reserved {
     pub(crate) users: BTreeSet<String>,
 }
 
-/// Nodes of one site that are for some jobs only: those of a partition, or of a reservation.
+/// Nodes of one site that only some jobs may use: part of a partition or of a reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
-    /// The name of the partition; empty of a reservation.
+    /// The name of the partition; empty for a reservation.
     pub name: String,
     /// The index of the site.
     pub site: usize,
     /// The nodes, in order.
     pub nodes: Vec<Node>,
-    /// From when to when they are reserved; `None` of a partition, which is always there.
+    /// The reserved interval; `None` for a partition, which always applies.
     pub during: Option<(Time, Time)>,
 }
 
 impl Access {
-    /// Every partition and every reservation, site by site.
-    ///
-    /// # Complexity
-    /// **O(p n)** for *p* of them and *n* nodes.
+    /// All partitions and reservations, site by site. **O(p n)** for *p* of them and *n* nodes.
     pub(crate) fn areas(&self, topologies: &[Topology]) -> Vec<Area> {
         let mut areas = Vec::new();
         for (name, &index) in &self.by_name {
@@ -81,10 +77,10 @@ impl Access {
         areas
     }
 
-    /// What a machine of these sites says of who may have its nodes; `None` if it says nothing.
+    /// Reads the access rules of a machine with these sites; `None` if it has none.
     ///
     /// # Errors
-    /// The first thing that is wrong, in one sentence.
+    /// The first problem, in one sentence.
     pub(crate) fn read(
         machine: &Params,
         topologies: &[Topology],
@@ -161,7 +157,7 @@ impl Access {
         Ok(())
     }
 
-    /// Whether there is a partition for a job, and it is within its limits.
+    /// Whether the partition of a job exists and the job is within its limits.
     pub(crate) fn admits(&self, job: &Job) -> bool {
         let is_known = partition_of(job).is_none_or(|name| self.by_name.contains_key(name));
         let within = |home: usize| {
@@ -171,7 +167,7 @@ impl Access {
         self.partitions.is_empty() || is_known && self.home(job).is_none_or(within)
     }
 
-    /// The index of the partition to which a job belongs; `None` if it may have any node.
+    /// The index of the partition of a job; `None` if the job may use any node.
     pub(crate) fn home(&self, job: &Job) -> Option<usize> {
         match partition_of(job) {
             Some(name) => self.by_name.get(name).copied(),
@@ -179,14 +175,14 @@ impl Access {
         }
     }
 
-    /// Whether only jobs that name a partition are of one.
+    /// Whether only jobs that name a partition belong to one.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }
 }
 
 impl Reserved {
-    /// Whether it keeps its nodes from a job.
+    /// Whether the reservation denies its nodes to a job.
     pub(crate) fn bars(&self, job: &Job) -> bool {
         let user = job.owner.as_ref().and_then(|owner| owner.user.as_deref());
         user.is_none_or(|user| !self.users.contains(user))

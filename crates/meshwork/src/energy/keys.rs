@@ -2,7 +2,7 @@
 
 use crate::registry::{DefaultValue, Kind, Param, Range};
 
-/// The keys of `energy`.
+/// The keys of the table `energy`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "idle",

@@ -1,4 +1,4 @@
-//! What a machine takes: the power of processors that are busy, idle or asleep, and a cap on that of all together.
+//! Energy: the power of busy, idle and sleeping processors, and a power cap.
 
 mod keys;
 
@@ -7,36 +7,36 @@ pub use keys::PARAMS;
 use crate::observe::State;
 use crate::registry::{Params, Problem, join};
 
-/// What the processors of a machine take: all of `energy` in a scenario, read and checked. Part of a
-/// [`Setup`](crate::engine::Setup).
+/// Power model of a machine: the table `energy` of a scenario, read and checked.
 ///
-/// Powers are in watts for each processor, and energies in joules: so a unit of the clock is a second.
+/// Part of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, and energies
+/// in joules, so a unit of the clock is a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,
     busy: f64,
     sleep: Option<Sleep>,
-    /// How many processors may be held at once.
+    /// Number of processors that may be held at once under the cap.
     most_held: u64,
 }
 
-/// How processors sleep.
+/// Sleep states of processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sleep {
     power: f64,
-    /// How long they are idle before they fall asleep.
+    /// Idle time before a processor falls asleep.
     pub(crate) after: f64,
-    /// How long they take to wake.
+    /// Time that a processor takes to wake.
     pub(crate) wake: f64,
-    /// What waking one takes, besides the power of a processor that is held.
+    /// Energy of waking one processor, besides the power of a held processor.
     pub(crate) wake_energy: f64,
 }
 
 impl Energy {
-    /// What stands in the table `energy`, for a machine of so many processors.
+    /// Reads the table `energy`, for a machine with this number of processors.
     ///
     /// # Errors
-    /// The first thing that is wrong, in one sentence.
+    /// The first problem, in one sentence.
     pub(crate) fn read(params: &Params, processors: u64) -> Result<Energy, Problem> {
         let (idle, busy) = (params.number("idle"), params.number("busy"));
         let path = params.path();
@@ -70,17 +70,17 @@ impl Energy {
         Ok(energy)
     }
 
-    /// How processors sleep, if they do.
+    /// The sleep parameters; `None` if processors do not sleep.
     pub(crate) fn sleep(&self) -> Option<Sleep> {
         self.sleep
     }
 
-    /// How many processors may be held at once; `u64::MAX` without a cap.
+    /// Number of processors that may be held at once; `u64::MAX` without a cap.
     pub(crate) fn most_held(&self) -> u64 {
         self.most_held
     }
 
-    /// Whether there is a cap that could ever be in the way.
+    /// Whether there is a cap that could ever take effect.
     pub(crate) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
@@ -90,26 +90,26 @@ impl Energy {
         self.sleep.is_some_and(|sleep| sleep.wake > 0.0)
     }
 
-    /// What the machine takes in this state, in watts: a processor that is out of service takes nothing.
+    /// Power of the machine in this state, in watts; a processor out of service takes none.
     pub(crate) fn power(&self, state: &State) -> f64 {
         let awake = state.nodes - state.held - state.down - state.asleep;
         let sleeping = self.sleep.map_or(0.0, |sleep| sleep.power * state.asleep as f64);
         self.idle * awake as f64 + self.busy * state.held as f64 + sleeping
     }
 
-    /// What it takes if none is asleep or out of service.
+    /// Power of the machine if no processor is asleep or out of service.
     fn of_machine(&self, processors: u64, held: u64) -> f64 {
         self.power(&State { nodes: processors, held, ..State::default() })
     }
 
-    /// The most processors that may be held under a cap, if all others are idle; `u64::MAX` if all may be. `None` if that is
-    /// not one.
+    /// The most processors that may be held under a cap, if all others are idle. `u64::MAX` if all
+    /// may be held; `None` if not even one may.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {
             return Some(u64::MAX);
         }
-        // The most that fits, by halves: `low` does, `high` does not.
+        // Bisection for the most that fits: `low` does, `high` does not.
         let (mut low, mut high) = (0, processors);
         while high - low > 1 {
             let middle = u64::midpoint(low, high);

@@ -1,36 +1,36 @@
-//! Checkpoints: how often a job writes one, and what is left of it when it is interrupted.
+//! Checkpoints: the interval between them, and the work saved when a job is interrupted.
 
-/// How often jobs write checkpoints.
+/// The interval between checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
-    /// After so much work.
+    /// A fixed amount of work.
     Work(f64),
-    /// After Daly's optimum for the mean time between failures of the nodes that the job asks for: that of a unit over
-    /// the units that a node counts for.
+    /// Daly's optimum for the mean time between failures of the nodes that the job requests. That
+    /// is the mean of a unit, divided by the number of units of those nodes.
     Daly { mtbf: f64, units_per_node: f64 },
 }
 
 /// Checkpoints of every job.
 ///
-/// A checkpoint is written after every so much work, but for the end; what it costs is work too. So a job with
-/// checkpoints is a job that takes longer, and whoever plans sees it so.
+/// A checkpoint is written after every interval of work, except at the end; its cost is work too.
+/// So a job with checkpoints takes longer, and planners see the longer job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
     pub(super) every: Every,
     pub(super) cost: f64,
 }
 
-/// What has come of a run that was interrupted, in units of work.
+/// The outcome of an interrupted run, in units of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Saved {
-    /// Work that the last checkpoint holds, of this run.
+    /// Work of this run that the last checkpoint holds.
     pub(crate) work: f64,
-    /// What the checkpoints up to that one took.
+    /// Cost of the checkpoints up to that one.
     pub(crate) overhead: f64,
 }
 
 impl Checkpoint {
-    /// After how much work a job of so many nodes writes one.
+    /// The work between two checkpoints of a job with this number of nodes.
     fn interval(&self, nodes: u64) -> f64 {
         match self.every {
             Every::Work(work) => work,
@@ -41,13 +41,13 @@ impl Checkpoint {
         }
     }
 
-    /// What the checkpoints of so much work take in all.
+    /// Total cost of the checkpoints of this amount of work.
     pub(crate) fn overhead(&self, work: f64, nodes: u64) -> f64 {
         let written = (libm::ceil(work / self.interval(nodes)) - 1.0).max(0.0);
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// What is left of a run that was to do so much work and is interrupted after so much work and checkpoints.
+    /// The work saved of a run of `work`, interrupted after `done` units of work and checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {
@@ -59,8 +59,7 @@ impl Checkpoint {
     }
 }
 
-/// After how much work a checkpoint that costs so much is best written, with this mean time between failures: Daly's
-/// estimate of higher order.
+/// Daly's higher-order estimate of the optimal work between checkpoints of this cost.
 ///
 /// ```
 /// use meshwork::failures::daly;
@@ -68,8 +67,8 @@ impl Checkpoint {
 /// assert_eq!(daly(30.0, 10.0), 10.0, "a checkpoint takes longer than the machine stays up");
 /// ```
 ///
-/// Source: J. T. Daly, A higher order estimate of the optimum checkpoint interval for restart dumps, Future Generation
-/// Computer Systems 22(3), 2006, equation 37.
+/// Source: J. T. Daly, A higher order estimate of the optimum checkpoint interval for restart
+/// dumps, Future Generation Computer Systems 22(3), 2006, equation 37.
 #[must_use]
 pub fn daly(cost: f64, mtbf: f64) -> f64 {
     if cost >= 2.0 * mtbf {
@@ -115,8 +114,8 @@ mod tests {
         assert_eq!(nothing.map(f64::to_bits), [0, 0]);
     }
 
-    /// The optimum is where the expected time of the exact model, M exp(R/M) (exp((τ + δ)/M) − 1) / τ for each unit of
-    /// work, is least: to within the order of the estimate.
+    /// The optimum minimises the expected time of the exact model, to within the order of the
+    /// estimate. That time is M exp(R/M) (exp((τ + δ)/M) − 1) / τ for each unit of work.
     #[test]
     fn the_optimum_is_where_least_is_wasted() {
         for (cost, mtbf) in [(0.1, 100.0), (1.0, 100.0), (5.0, 100.0), (20.0, 100.0)] {

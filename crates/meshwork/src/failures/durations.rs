@@ -1,4 +1,4 @@
-//! How long things stay up, and how long their repair takes.
+//! Distributions of times between failures and of repair times.
 
 use toml::{Table, Value};
 
@@ -7,8 +7,8 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// Distributions of the time up to a failure, and of repairs, as a family of names: those of run times, a
-/// log-normal one, and never.
+/// Distributions of the time up to a failure, and of repairs, as a family of names. These are the
+/// distributions of run times, a log-normal one, and never.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",
@@ -51,8 +51,8 @@ static NEVER: About = About {
     params: &[],
 };
 
-/// A number is the mean of an exponential distribution: what stands in a table for a duration, as the table of a
-/// component. What is neither a number nor the text of one is left as it is.
+/// Expands a number to the table of an exponential distribution with that mean. Values that are
+/// neither a number nor the text of a number are returned unchanged.
 pub(super) fn spelled_out(given: &Value) -> Value {
     let number = match given {
         Value::Float(number) => *number,
@@ -104,7 +104,7 @@ impl Duration {
         ))
     }
 
-    /// Its exact mean.
+    /// The exact mean.
     pub(super) fn mean(&self) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.mean(),
@@ -113,7 +113,7 @@ impl Duration {
         }
     }
 
-    /// One duration, of at most [`LARGEST`] if it ends at all.
+    /// Draws one duration, of at most [`LARGEST`] if it ends at all.
     pub(super) fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.draw(stream),

@@ -4,14 +4,14 @@ use super::durations::DURATIONS;
 use super::units::SCOPES;
 use crate::registry::{DefaultValue, Kind, Param, Range, Words};
 
-/// What becomes of a job that is interrupted: whether it goes to the end of the queue.
+/// Requeue policy of interrupted jobs: whether a job goes to the end of the queue.
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 
-/// The one word beside a number for how often checkpoints are written.
+/// The alternative to a number for the checkpoint interval.
 pub(super) const DALY: &str = "daly";
 
-/// The keys of `failures`.
+/// The keys of the table `failures`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "mtbf",

@@ -1,4 +1,4 @@
-//! Machines that fail: what goes out of service, when it comes back, and what becomes of the jobs that it hits.
+//! Failures: outages of nodes, their repair, and the handling of interrupted jobs.
 
 mod checkpoint;
 mod durations;
@@ -29,10 +29,10 @@ use crate::rng::Stream;
 use crate::topology::Topology;
 use crate::workload::{Inputs, WorkloadError};
 
-/// The name of the stream that failures and repairs are drawn from.
+/// The name of the random stream of failures and repairs.
 pub const STREAM: &str = "failures";
 
-/// What fails on a machine: all of `failures` in a scenario, read and checked.
+/// The failure model of a machine: the table `failures` of a scenario, read and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
     mtbf: Option<Duration>,
@@ -44,7 +44,7 @@ pub(crate) struct Failures {
     checkpoint: Option<Checkpoint>,
 }
 
-/// The failures of one run: part of a [`Setup`](crate::engine::Setup).
+/// The outages of one run: part of a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
     /// Whether an interrupted job goes to the end of the queue.
@@ -52,7 +52,7 @@ pub struct Outages {
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Spells out the numbers that stand for distributions, so that the table can be read.
+/// Expands numbers that stand for distributions, so that the table can be read.
 pub(crate) fn spell_out(scenario: &mut Table) {
     let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
     for key in ["mtbf", "repair"] {
@@ -63,10 +63,10 @@ pub(crate) fn spell_out(scenario: &mut Table) {
 }
 
 impl Failures {
-    /// What stands in the table `failures`, for a machine of these sites.
+    /// Reads the table `failures`, for a machine of these sites.
     ///
     /// # Errors
-    /// The first thing that is wrong, in one sentence. A trace is not looked at.
+    /// The first problem, in one sentence. A trace is not opened.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
         let of = |key| {
             params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
@@ -159,7 +159,7 @@ impl Failures {
         self.checkpoint.is_some()
     }
 
-    /// The file that is read, if one is.
+    /// Path of the trace file, if there is one.
     pub(crate) fn trace(&self) -> Option<&str> {
         self.trace.as_ref().map(|(path, _)| path.as_str())
     }
@@ -198,7 +198,7 @@ impl Failures {
     }
 }
 
-/// A window or a drain, by site.
+/// The entries of a window or a drain, by site.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

@@ -1,4 +1,4 @@
-//! What goes out of service and comes back, and when: the outages of one run, as a line of events.
+//! The outages of one run, as a timeline of events.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,47 +10,47 @@ use crate::job::Time;
 use crate::rng::Stream;
 use crate::topology::Node;
 
-/// What happens at a step. Within an instant things come back before others go.
+/// Kind of a step. Within an instant, ends come before begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
     /// The nodes are in service again, as far as this outage is concerned.
     End,
-    /// A repair takes longer than was expected.
+    /// A repair takes longer than expected.
     Overdue,
     /// The nodes go out of service.
     Begin,
 }
 
-/// A step of the line.
+/// One event of the timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
-    /// When they are expected back; never, if it is infinite. Nothing at the end.
+    /// Expected end of the outage; infinite if there is none. Unused at the end.
     pub(crate) expected: Time,
-    /// Whether a job on them runs to its end.
+    /// Whether a job on the nodes runs to its end.
     pub(crate) drains: bool,
 }
 
-/// What is known beforehand: windows, drains, and what a trace tells.
+/// An outage known beforehand: a window, a drain, or an outage of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fixed {
     pub(super) nodes: OfSite,
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) drains: bool,
-    /// Whether schedulers see it coming.
+    /// Whether schedulers see it in advance.
     pub(super) is_planned: bool,
 }
 
-/// Something that is to happen.
+/// A pending event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
     at: Time,
     what: What,
     source: Source,
-    /// When the outage ends in fact.
+    /// The actual end of the outage.
     end: Time,
 }
 
@@ -60,7 +60,7 @@ enum Source {
     Unit(u32),
 }
 
-/// Failures by chance.
+/// The random failures.
 pub(super) struct Chance {
     pub(super) units: Units,
     pub(super) mtbf: Duration,
@@ -68,11 +68,10 @@ pub(super) struct Chance {
     pub(super) stream: Stream,
 }
 
-/// The outages of one run.
-///
-/// Each unit is up for a time that is drawn, and then under repair for another; neither depends on what runs, so that all
-/// strategies meet the same outages. It begins to be up at the first arrival. A repair is expected to take its
-/// mean, and one that has not ended by then as long again.
+/// The outages of one run. Each unit is up for a drawn time, and then under repair for another one;
+/// neither depends on the jobs, so that all strategies meet the same outages. Its first up time
+/// begins at the first arrival. A repair is expected to take its mean; each time it has not ended
+/// by then, it is expected to take the mean once more.
 ///
 /// # Complexity
 /// **O(log n)** for each step, with *n* units and known outages; memory **O(n)**.
@@ -88,10 +87,10 @@ impl Timeline {
         Timeline { chance, fixed, heap: BinaryHeap::new() }
     }
 
-    /// Lets the clock of all units begin.
+    /// Starts the clock of all units.
     pub(crate) fn begin(&mut self, now: Time) {
         for (index, fixed) in self.fixed.iter().enumerate() {
-            // What was over before the first arrival concerns nobody.
+            // Outages that ended before the first arrival are ignored.
             if fixed.until > now {
                 let source = Source::Fixed(index as u32);
                 let at = fixed.from.max(now);
@@ -106,7 +105,7 @@ impl Timeline {
         }
     }
 
-    /// A unit that is up now fails in a while.
+    /// Draws the next failure of a unit that is up now.
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);
@@ -118,12 +117,12 @@ impl Timeline {
         }));
     }
 
-    /// When something next happens.
+    /// The time of the next event.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(item)| item.at)
     }
 
-    /// What happens now, if anything does.
+    /// Takes the next event that is due now.
     pub(crate) fn step(&mut self, now: Time) -> Option<Step> {
         let Reverse(item) = self.heap.peek().filter(|Reverse(item)| item.at <= now)?;
         let Item { at, what, source, end } = *item;
@@ -168,7 +167,7 @@ impl Timeline {
         }
     }
 
-    /// What schedulers see coming.
+    /// The outages that schedulers see in advance.
     pub(crate) fn planned(&self) -> impl Iterator<Item = Planned<'_>> {
         self.fixed.iter().filter(|fixed| fixed.is_planned).map(|fixed| Planned {
             site: fixed.nodes.0,

@@ -6,34 +6,34 @@ use crate::geometry::places::Sites;
 use crate::registry::LARGEST;
 use crate::topology::Node;
 
-/// A node that was out of service.
+/// An interval in which a node was out of service.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outage {
     pub(super) site: usize,
     pub(super) node: Node,
     pub(super) from: f64,
-    /// Until when; infinite if it never came back.
+    /// The end; infinite if the node never came back.
     pub(super) until: f64,
     line: u64,
 }
 
-/// How a trace is to be read.
+/// How to interpret the numbers of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// The instant of the trace that is the instant 0 of the run, where that is given.
+    /// The instant of the trace that is the instant 0 of the run, if given.
     pub(super) start: Option<f64>,
     /// The number of the first node.
     pub(super) first_node: u64,
 }
 
-/// The columns of an event table, of which the first nine of the archive's are read by their places: the event, its
-/// component, node, platform, the node's name, the type of the event, its start and its end (and a reason, which may
-/// be missing).
+/// Minimum number of columns of an event table of the archive, which are read by position. They
+/// are: event, component, node, platform, node name, type, start and end. A ninth, the reason, may
+/// be missing.
 const EVENT_COLUMNS: usize = 8;
-/// The type of an event in which a node was not available, and of one in which it was.
+/// The type of an event in which a node was not available.
 const UNAVAILABLE: &str = "0";
 
-/// The longest line that is read.
+/// The maximum length of a line in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
 /// The lines of a text; one that is too long is an error.
@@ -50,17 +50,16 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
     })
 }
 
-/// The outages of a trace, in order of site, node and time.
-///
-/// Lines that begin with `#`, and empty ones, are passed over. What has a comma in its first line is CSV, whose first line
-/// names the columns `node`, `down` and `up`, in any order, among others; a node is a number, or coordinates in
-/// quotation marks, and one without `up` never comes back. Anything else is an event table of the Failure Trace
-/// Archive, with tabs or blanks between its columns: events of the type 0 are outages, one whose end is `NULL`
-/// never ends, others are passed over.
+/// The outages of a trace, in order of site, node and time. Empty lines and lines that begin with
+/// `#` are skipped. A file with a comma in its first line is CSV, whose first line names the
+/// columns `node`, `down` and `up`, in any order, among others. A node is a number, or coordinates
+/// in quotation marks; without `up` it never comes back. Any other file is an event table of the
+/// Failure Trace Archive, with tabs or blanks between its columns: events of type 0 are outages,
+/// whose end `NULL` means never; others are skipped.
 ///
 /// # Errors
-/// One sentence, with path and line: a line that cannot be read, a node that there is not, an outage that ends before
-/// it begins, or one that overlaps another of its node.
+/// One sentence, with path and line: an unreadable line, an unknown node, an outage that ends
+/// before it begins, or one that overlaps another of its node.
 pub(super) fn read(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -107,7 +106,7 @@ pub(super) fn read(
         outage.from -= start;
         outage.until -= start;
     }
-    // What was over before the run began is none of it.
+    // Outages that ended before the run began are dropped.
     outages.retain(|outage| outage.until > 0.0);
     for outage in &mut outages {
         outage.from = outage.from.max(0.0);
@@ -131,7 +130,7 @@ enum Form {
     Events,
 }
 
-/// Where the columns of CSV stand.
+/// The column indices of CSV.
 struct Columns {
     node: usize,
     down: usize,
@@ -163,7 +162,7 @@ impl Columns {
     }
 }
 
-/// The cells of a line of CSV; what stands in quotation marks may have commas.
+/// The cells of a line of CSV; quoted cells may contain commas.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;
@@ -196,7 +195,7 @@ fn instant(name: &str, text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{name}` is `{text}`, but must be a number of at most 1e15"))
 }
 
-/// The outage of a line of an event table; `None` if it tells of something else.
+/// The outage of a line of an event table; `None` for other events.
 fn event(line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Option<Outage>, String> {
     let columns: Vec<&str> = if line.contains('\t') {
         line.split('\t').map(str::trim).collect()
@@ -210,7 +209,7 @@ fn event(line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Option<Outag
             columns.len()
         ));
     }
-    // A line of names.
+    // Header lines and other event types.
     if columns[5].starts_with(char::is_alphabetic) || columns[5] != UNAVAILABLE {
         return Ok(None);
     }
@@ -287,7 +286,7 @@ mod tests {
             let refused = outages(text, READING).unwrap_err();
             assert!(refused.contains(part), "{text}: {refused}");
         }
-        // One that begins as another ends does not overlap it.
+        // An outage that begins as another ends does not overlap it.
         assert_eq!(outages("node,down,up\n1,6,9\n1,1,6\n", READING).unwrap().len(), 2);
         assert_eq!(outages("", READING).unwrap(), []);
     }

@@ -1,9 +1,9 @@
-//! What fails as one: the units of a scope, and the nodes that each takes with it.
+//! Failure units: sets of nodes that fail together, by scope.
 
 use crate::registry::{Params, Problem, Words, with_article};
 use crate::topology::{Node, Topology, Wiring};
 
-/// What fails as one.
+/// The kind of unit that fails as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     Node,
@@ -35,19 +35,19 @@ struct OfSite {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// So many nodes with numbers in a row.
+    /// Units of this number of consecutive nodes.
     Row(u32),
-    /// Blocks with these sides, which tile a grid with those sides and strides.
+    /// Blocks with these sides, which tile the grid; `across` counts blocks along each dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
-    /// Links between routers with so many nodes each.
+    /// Links between routers with `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
 }
 
 impl Units {
-    /// The units of a scope; the scope and what it needs stand in these parameters.
+    /// The units of a scope, which is read from these parameters.
     ///
     /// # Errors
-    /// If a site has none such, or blocks do not tile it.
+    /// If a site has no such units, or blocks do not tile it.
     pub(super) fn new(params: &Params, topologies: &[Topology]) -> Result<Units, Problem> {
         let scope = params.meaning("scope", &SCOPES);
         let block = params.get_integers("block");
@@ -101,12 +101,12 @@ impl Units {
         Ok(Units { sites })
     }
 
-    /// How many there are.
+    /// Number of units.
     pub(super) fn count(&self) -> u32 {
         self.sites.iter().map(|site| site.count).sum()
     }
 
-    /// How many there are for each node.
+    /// Mean number of units for each node.
     pub(super) fn per_node(&self) -> f64 {
         let nodes: f64 = self.sites.iter().map(|site| f64::from(site.nodes)).sum();
         f64::from(self.count()) / nodes
@@ -147,8 +147,8 @@ fn joined(sides: &[u32]) -> String {
     crate::job::sides_text(sides)
 }
 
-/// The blocks of one site: on a grid of nodes they have sides, in a hypercube a dimension, elsewhere a count of nodes
-/// with numbers in a row.
+/// The blocks of one site. Given by sides on a grid of nodes, by a dimension in a hypercube,
+/// elsewhere by a number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =
@@ -198,7 +198,8 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Row(one))
 }
 
-/// The switches with nodes of one site: leaves of a tree, routers of a dragonfly; on grids a node's own router.
+/// The switches with nodes of one site: leaves of a tree, or routers. On grids, each node has its
+/// own router.
 fn switches(topology: &Topology) -> Result<Kind, String> {
     match topology.wires() {
         Some(wires) => Ok(Kind::Row(wires.nodes_each())),
@@ -209,7 +210,8 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
     }
 }
 
-/// The links of one site whose routers all have nodes and only one way between two of them that any packet may take.
+/// The links of one site. All its routers must have nodes, and no packet a choice of paths between
+/// two of them.
 fn links(topology: &Topology) -> Result<Kind, String> {
     let has_links =
         !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
@@ -224,7 +226,7 @@ fn links(topology: &Topology) -> Result<Kind, String> {
     for router in 0..wires.routers() {
         for port in 0..wires.ports() {
             let Some(end) = wires.link(router, port) else { continue };
-            // Every link has one going back, and fails with it.
+            // Every link has an opposite one, and fails with it.
             if (router, port) <= (end.router, end.port) {
                 ends.push((router, end.router));
             }

@@ -1,34 +1,34 @@
-//! All the places at which a block would be free, by shifts of whole words.
+//! Free bases of a block, found by shifts of whole words.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// The free bases of a block: the corners at which all of its nodes are free.
+/// Finds the free bases of a block: the corners at which all of its nodes are free.
 ///
-/// A set of free nodes becomes the set of those at which a free run of length *s* begins by
-/// *log s* shifts and intersections, since a run of length *a + b* begins where one of length *a*
-/// begins and *a* further on one of length *b*. Doing so along each dimension in turn leaves the
+/// A set of free nodes is reduced to the nodes at which a free run of length *s* begins by *log s*
+/// shifts and intersections, since a run of length *a + b* begins where a run of length *a* begins
+/// and a run of length *b* begins *a* further on. Doing so along each dimension in turn leaves the
 /// free bases of a block. Rows are not padded: on a grid that is not wrapped, a run that seems to
-/// continue into the next row belongs to a base too near the edge, and those are left out at the
-/// end. Along a ring the runs are turned around its edge instead.
+/// continue into the next row belongs to a base too near the edge, and such bases are removed at
+/// the end. Along a ring the runs are rotated around its edge instead.
 ///
 /// # Complexity
-/// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space
-/// **O(n / 64)**, and **O(d · s · n / 64)** on a wrapped grid, where the masks of its edges are kept.
+/// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
+/// / 64)**, and **O(d · s · n / 64)** on a wrapped grid, whose edge masks are kept.
 #[derive(Clone, Debug)]
 pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
     /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than its side minus `k`.
-    /// Made when first needed, and shared by all copies of this one.
+    /// Computed on first use and shared by all clones.
     below_edge: Arc<EdgeMasks>,
 }
 
 impl FreeBases {
-    /// Room to work in, for one grid.
+    /// Allocates the buffers for one grid.
     #[must_use]
     pub fn new(grid: &Grid) -> FreeBases {
         let on_a_ring = if grid.is_wrapped() { grid.nodes() } else { 0 };
@@ -49,7 +49,7 @@ impl FreeBases {
             return self.bases.first().filter(|&base| base < end);
         }
         let mut base = self.bases.first().filter(|&base| base < end)?;
-        // Bases too near an edge are skipped a row at a time.
+        // Skip bases too near an edge a row at a time.
         while let Some(d) = over_the_edge(grid, base, sides) {
             let (stride, side) = (grid.strides()[d], grid.sides()[d]);
             let next = (base / (stride * side) + 1) * (stride * side);
@@ -58,12 +58,12 @@ impl FreeBases {
         Some(base)
     }
 
-    /// Every free base.
+    /// The set of all free bases. `sides` has one side for each dimension.
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
         if end > 0 && !grid.is_all_rings() {
-            // The last dimension has its edge at the end, if it has one.
+            // The last dimension, if it has an edge, was cut off at `end` already.
             for (d, side) in sides.iter().enumerate().rev().skip(1) {
                 if !grid.is_ring(d) {
                     self.bases.intersect(below_edge(&self.below_edge, grid, d, side - 1));
@@ -73,15 +73,14 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Leaves in `bases`, before the node that it returns, the corners of free blocks, and on a grid
-    /// that is not wrapped some that are too near an edge. From that node on there are no
-    /// corners of free blocks, whatever the set says. A block that is larger than the grid has none
-    /// at all.
+    /// Computes `bases` and returns the node before which they are valid. On a grid that is not
+    /// wrapped, they include some bases too near an edge. From the returned node on there are no
+    /// free bases, whatever the set holds. A block larger than the grid has no free bases at all.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
         }
-        // What is turned first is read where it is, and not copied.
+        // The first rotation reads `free` in place, without a copy.
         let mut unread = Some(free);
         let mut end = grid.nodes();
         let mut words = 0..free.words().len();
@@ -116,8 +115,8 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps a base only if the node `step` ahead of it along a ring is one too, or makes bases of those nodes of another set of
-    /// which that holds. Whether there are any.
+    /// Keeps the bases for which the node `step` ahead along a ring is a base too. With `other`,
+    /// filters that set into `bases` instead. Returns whether any are left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -127,7 +126,7 @@ impl FreeBases {
     ) -> bool {
         let ring = grid.strides()[d] * grid.sides()[d];
         let by = step * grid.strides()[d];
-        // Lanes of a word are turned all together, and so is what is all one ring.
+        // Rings within a word are rotated all at once, and so is a ring that is the whole grid.
         let is_turned = 64 % ring == 0 || ring == grid.nodes() && ring.is_multiple_of(64);
         let bases = other.unwrap_or(&self.bases);
         let any = if is_turned {
@@ -140,8 +139,8 @@ impl FreeBases {
         any
     }
 
-    /// Makes a set those nodes from which the node `step` ahead along a dimension is in another: around
-    /// the edge where it is a ring, and not across it where it is not.
+    /// Sets `to` to the nodes whose node `step` ahead along a dimension is in `from`. Wraps around
+    /// the edge on a ring; does not cross it otherwise.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -174,7 +173,7 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and margin, the nodes that are further than the margin from the far edge.
+/// For each dimension and margin, the nodes further than the margin from the far edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
@@ -196,7 +195,7 @@ mod tests {
     use crate::geometry::Block;
     use crate::job::Dims;
 
-    /// The definition: every base, every node.
+    /// By definition: every base, every node.
     fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
         (0..grid.nodes())
             .filter(|&base| {

@@ -23,42 +23,40 @@ pub struct Block {
 }
 
 impl Block {
-    /// How many nodes it has.
+    /// Number of nodes: the product of the sides.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
         match (self.sides.as_aligned(), &self.sides[..]) {
             (Some(dimension), _) => 1 << dimension,
-            (None, [width]) => *width, // in a row of nodes, as a flat machine is
+            (None, [width]) => *width, // a row of nodes, such as a flat machine
             (None, sides) => sides.iter().product(),
         }
     }
 
-    /// Whether it has none; no block that anyone holds has.
+    /// Whether a side is 0, which no allocated block has.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it has a node in common with another block of the same grid. **O(d)**.
+    /// Whether the blocks share a node; both lie on `grid`. **O(d)**.
     #[must_use]
     pub fn meets(&self, other: &Block, grid: &Grid) -> bool {
         (0..self.sides.len()).all(|d| {
             let (mine, theirs) = (grid.coordinate(self.base, d), grid.coordinate(other.base, d));
-            // How far ahead the other one begins, around the edge, or this one seen from there.
+            // Distance from this corner ahead to the other one, around the edge.
             let side = grid.sides()[d];
             let ahead = if theirs >= mine { theirs - mine } else { theirs + side - mine };
             ahead < self.sides[d] || side - ahead < other.sides[d]
         })
     }
 
-    /// The block as runs of consecutive nodes `(start, count)`, in rank order: dimension 0 runs
-    /// fastest. Leading dimensions that it covers from edge to edge make one run with the next, so
-    /// that an aligned subcube in the low dimensions is a single run; where it reaches around an edge,
-    /// there are two.
+    /// Visits the block as runs of consecutive nodes `(start, count)`, in rank order.
     ///
-    /// # Complexity
-    /// **O(r)** for *r* runs, after **O(d)** for the dimensions.
+    /// Dimension 0 runs fastest. Leading dimensions that the block covers from edge to edge are
+    /// merged with the next one, so an aligned subcube in the low dimensions is a single run; a row
+    /// that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {
             visit(start, count);
@@ -66,12 +64,12 @@ impl Block {
         });
     }
 
-    /// Whether something holds of all its runs, in rank order: the first one that it does not hold of is the last
-    /// one looked at.
+    /// Whether `holds` is true of all runs, in rank order; stops at the first that fails.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         if let ([side], [width]) = (sides, &self.sides[..]) {
-            // In a row of nodes, as a flat machine is, a block is one run, or two around the edge.
+            // On a row of nodes, such as a flat machine, a block is one run, or two around the
+            // edge.
             let before_the_edge = (*width).min(side - self.base);
             return holds(self.base, before_the_edge)
                 && (before_the_edge == *width || holds(0, width - before_the_edge));
@@ -86,15 +84,14 @@ impl Block {
         let (stride, width) = (strides[row], self.sides[row]);
         let before_the_edge = width.min(sides[row] - x);
         if before_the_edge == width && self.sides[row + 1..].iter().all(|&side| side == 1) {
-            // One run, as an aligned subcube is: no further coordinate is needed.
+            // One run, such as an aligned subcube: no further coordinate is needed.
             return holds(self.base, width * stride);
         }
         let mut holds_of_row = |start: Node| {
             holds(start + x * stride, before_the_edge * stride)
                 && (before_the_edge == width || holds(start, (width - before_the_edge) * stride))
         };
-        // The dimensions above the row along which the block extends: where it is 1 wide, nothing
-        // changes from row to row.
+        // The dimensions above the row in which the block is wider than 1; the others add no rows.
         let mut start: Node = 0;
         let mut above: SmallVec<[Ring; 4]> = SmallVec::new();
         for d in row + 1..sides.len() {
@@ -120,20 +117,20 @@ impl Block {
     }
 }
 
-/// Where an enumeration of rows is along one dimension of a block; places along it in numbers of nodes.
+/// State of the row enumeration along one dimension of a block; offsets in nodes.
 struct Ring {
     stride: u32,
-    /// All the way around.
+    /// Offset at which the ring wraps to 0.
     round: u32,
     first: u32,
     here: u32,
     width: u32,
-    /// How many rows are left, with this one.
+    /// Rows left, including the current one.
     left: u32,
 }
 
 impl Ring {
-    /// One row on, around the edge if need be; back to the first row, and `false`, after the last.
+    /// Moves one row on, around the edge if necessary; resets and returns `false` after the last.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -167,11 +164,11 @@ impl Ring {
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Placement {
-    /// The blocks, the first ranks in the first.
+    /// Disjoint blocks in rank order: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
 }
 
-// Most have one block.
+// Fast path for a single block, the common case.
 impl Clone for Placement {
     fn clone(&self) -> Placement {
         match &self.blocks[..] {
@@ -188,23 +185,23 @@ impl From<Block> for Placement {
 }
 
 impl Placement {
-    /// How many nodes it has.
+    /// Number of nodes over all blocks.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
         match &self.blocks[..] {
-            [block] => block.len(), // as most have
+            [block] => block.len(), // the common case
             blocks => blocks.iter().map(Block::len).sum(),
         }
     }
 
-    /// Whether it has no node.
+    /// Whether it has no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every node, in rank order.
+    /// All nodes, in rank order.
     #[must_use]
     pub fn nodes(&self, grid: &Grid) -> Vec<Node> {
         let mut nodes = Vec::with_capacity(self.len() as usize);
@@ -212,14 +209,14 @@ impl Placement {
         nodes
     }
 
-    /// The nodes as runs of consecutive ones, in rank order.
+    /// Visits the nodes as runs `(start, count)` of consecutive nodes, in rank order.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         for block in &self.blocks {
             block.for_each_run(grid, &mut visit);
         }
     }
 
-    /// Whether every node of it is in the set.
+    /// Whether all its nodes are in the set.
     #[must_use]
     pub fn is_within(&self, set: &NodeSet, grid: &Grid) -> bool {
         let is_within = |start, count| set.contains_range(start, count);
@@ -229,7 +226,7 @@ impl Placement {
         })
     }
 
-    /// Whether no node of it is in the set.
+    /// Whether none of its nodes is in the set.
     #[must_use]
     pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
         let is_clear = |start, count| set.is_clear_of_range(start, count);
@@ -239,8 +236,8 @@ impl Placement {
         })
     }
 
-    /// Whether it has a node in common with another one on the same grid. **O(b c d)** for *b* and *c*
-    /// blocks in *d* dimensions.
+    /// Whether the placements share a node; both lie on `grid`. **O(b c d)** for *b* and *c* blocks
+    /// in *d* dimensions.
     #[must_use]
     pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
@@ -251,8 +248,8 @@ impl Placement {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
     }
 
-    /// The share of the smallest block around it that it does not hold: 0 for a block, near 1 for nodes
-    /// all over the machine. On a ring the block may reach around the edge.
+    /// Share of the bounding box that it does not hold: 0 for a block, near 1 for scattered nodes.
+    /// On a ring the bounding box may reach around the edge.
     ///
     /// ```
     /// use meshwork::machine::{Block, Placement};
@@ -264,7 +261,8 @@ impl Placement {
     /// ```
     ///
     /// # Complexity
-    /// **O(1)** for one block, else **O(b)** in each dimension for *b* blocks, on a ring **O(b log b)**.
+    /// **O(1)** for one block, else **O(b)** in each dimension for *b* blocks, on a ring **O(b log
+    /// b)**.
     #[must_use]
     pub fn dispersal(&self, grid: &Grid) -> f64 {
         if self.blocks.len() < 2 {
@@ -290,7 +288,7 @@ impl Placement {
         1.0 - f64::from(self.len()) / around
     }
 
-    /// The part of it that is in the set, as pieces of rows.
+    /// The nodes that are also in `set`, as blocks that are pieces of rows.
     #[must_use]
     pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
         let mut part = Placement::default();
@@ -309,7 +307,7 @@ impl Placement {
         part
     }
 
-    /// As per-job output writes it: `base:sides` for each block, joined by `;`, as in `6,0:2x3`.
+    /// The notation of per-job output: `base:sides` for each block, joined by `;`, as in `6,0:2x3`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();
@@ -326,15 +324,15 @@ impl Placement {
     }
 }
 
-/// How many coordinates the shortest interval has that encloses these; on a ring of so many coordinates, on which an
-/// interval may reach past the last one, all but the widest gap.
+/// Length of the shortest interval that encloses `intervals`. On a ring of `ring` coordinates the
+/// interval may wrap: its length is `ring` minus the widest gap.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
     let Some(around) = ring else { return end - first };
     let mut in_order: SmallVec<[(u32, u32); 8]> = intervals.collect();
     in_order.sort_unstable();
-    // What the last of them covers of the next time around.
+    // End of the last interval, less one lap: what it covers from coordinate 0 on.
     let mut covered = i64::from(end) - i64::from(around);
     let mut widest = 0;
     for (from, end) in in_order {
@@ -361,7 +359,7 @@ mod tests {
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
     }
 
-    /// The definition: every offset, dimension 0 fastest.
+    /// By definition: every offset, dimension 0 fastest.
     fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
         let corner = grid.coordinates(block.base);
         let mut nodes = Vec::new();
@@ -431,7 +429,7 @@ mod tests {
     }
 
     proptest! {
-        /// Dispersal against its definition: of all blocks that hold every node, the smallest.
+        /// Dispersal by definition: the smallest of all blocks that hold every node.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The free nodes of a grid as the largest free cells. A cell is a block of equal sides, a power of two, 2ˡ
-/// at level *l*, whose corner has multiples of that side for coordinates.
-///
-/// A cell is split into 2ᵈ of the next lower level, its buddies, which become one again when all are
-/// free. So the lists depend on nothing but which nodes are free. A grid that is no such cell itself
-/// begins as the largest ones that it is made of.
+/// The free nodes of a grid as the largest free cells. A cell is a block of equal sides, a power of
+/// two, 2ˡ at level *l*, whose corner has multiples of that side for coordinates. It is split into
+/// 2ᵈ cells of the next lower level, its buddies, which are merged again when all are free. The
+/// lists therefore depend only on which nodes are free. A grid that is not such a cell itself
+/// begins as the largest cells that it is made of.
 ///
 /// # Complexity
-/// **O(l · 2ᵈ · log c)** to take or to give back a cell, for *l* levels, *d* dimensions and *c* cells in a
-/// list.
+/// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells
+/// in a list.
 #[derive(Clone)]
 pub(crate) struct FreeCells {
     grid: Grid,
@@ -32,22 +31,22 @@ impl FreeCells {
         cells
     }
 
-    /// The first free cell of the lowest level from this one on that has any.
+    /// The first free cell of the lowest non-empty level at or above `level`.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
 
-    /// The nodes of a block, which are free, are held from now on. It does not reach around an edge.
+    /// Marks the free nodes of a block as held. The block must not reach around an edge.
     pub(crate) fn take_block(&mut self, base: Node, sides: &[u32]) {
         self.for_each_cell(base, sides, FreeCells::take);
     }
 
-    /// The nodes of a block are free from now on.
+    /// Marks the nodes of a block as free.
     pub(crate) fn give_block(&mut self, base: Node, sides: &[u32]) {
         self.for_each_cell(base, sides, FreeCells::give);
     }
 
-    /// Takes a free cell: out of its list, or out of a larger one, of which the rest is listed.
+    /// Takes a free cell from its list, or splits a larger one and lists the remaining buddies.
     pub(crate) fn take(&mut self, wanted: usize, corner: Node) {
         let holding = |level: usize| self.cell_around(level, corner);
         let mut level = (wanted..self.free.len())
@@ -67,7 +66,7 @@ impl FreeCells {
         }
     }
 
-    /// Gives a cell back, and joins it with its buddies as long as all are free.
+    /// Releases a cell and merges it with its buddies while all are free.
     pub(crate) fn give(&mut self, mut level: usize, mut corner: Node) {
         self.free[level].insert(corner);
         while level + 1 < self.free.len() {
@@ -88,14 +87,14 @@ impl FreeCells {
         }
     }
 
-    /// The corner of the cell of a level that a node lies in, whether or not all of it is on the grid.
+    /// The corner of the cell of a level that contains a node; the cell may extend beyond the grid.
     fn cell_around(&self, level: usize, node: Node) -> Node {
         let within = (1_u32 << level) - 1;
         let offset = |d| (self.grid.coordinate(node, d) & within) * self.grid.strides()[d];
         node - (0..self.grid.dimensions()).map(offset).sum::<Node>()
     }
 
-    /// The corners of the cells of a level that one of the next higher level is split into.
+    /// The corners of the cells of `level` that make up a cell of the next higher level.
     fn parts(&self, level: usize, parent: Node) -> Vec<Node> {
         let mut corners = vec![parent];
         for stride in self.grid.strides() {
@@ -123,8 +122,8 @@ impl FreeCells {
                 visit(self, level, corner);
                 continue;
             }
-            // The halves along each dimension that the block reaches into. A cell of one node
-            // lies inside or outside.
+            // The halves along each dimension that the block reaches into. A cell of one node lies
+            // inside or outside.
             let half = side / 2;
             let mut parts = vec![at];
             for d in 0..low.len() {
@@ -151,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// How the two-dimensional system is said to begin: the largest square at the corner, then the
-    /// strip to its right, then the one above it.
+    /// How the literature starts the two-dimensional system: the largest square at the corner, then
+    /// the strip to its right, then the one above it.
     fn squares_of(grid: &Grid, [x, y, w, h]: [u32; 4], free: &mut [BTreeSet<Node>]) {
         if w == 0 || h == 0 {
             return;

@@ -5,19 +5,18 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A search for the largest free block whose sides and nodes are bounded.
-///
-/// Sides are fixed one dimension after the other, the last first. With each goes the set of
-/// bases at which the block is free as far as its sides are fixed; a longer side leaves fewer of them,
-/// and where none is left, or where even the longest remaining sides make no block as large as the best,
-/// nothing further is tried.
+/// A search for the largest free block with bounded sides and a bounded number of nodes. Sides are
+/// fixed one dimension after the other, the last first, each with the set of bases at which the
+/// block is free as far as its sides are fixed. A longer side leaves fewer bases. A branch is cut
+/// if no base is left, or if even the longest remaining sides cannot give a block as large as the
+/// best.
 ///
 /// # Complexity
 /// **O(n / 64)** for each choice of sides that is tried.
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, the bases of the present search.
+    /// For each dimension and each side along it, the bases of the current search.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,
@@ -28,7 +27,7 @@ pub(crate) struct LargestBlock {
 type Size = u32;
 
 impl LargestBlock {
-    /// Room to work in, for one grid.
+    /// Allocates the buffers for one grid.
     pub(crate) fn new(grid: &Grid) -> LargestBlock {
         LargestBlock {
             bases: FreeBases::new(grid),
@@ -40,10 +39,9 @@ impl LargestBlock {
         }
     }
 
-    /// Base and sides of the largest free block with no side longer than in `most`, which has one for each
-    /// dimension and none longer than the grid's, and no more than so many nodes. Of equally large
-    /// ones the one with the lowest base, then the longest along the first dimensions. `None` if nothing
-    /// is free.
+    /// Base and sides of the largest free block with sides within `most` and at most `nodes` nodes.
+    /// `most` has one side for each dimension, none longer than the grid's. Ties go to the lowest
+    /// base, then to the longest along the first dimensions. `None` if nothing is free.
     pub(crate) fn find(
         &mut self,
         grid: &Grid,
@@ -56,8 +54,8 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Fixes the side along one dimension in every way worth trying. `bases` are those of what
-    /// is fixed already, which has so many nodes.
+    /// Tries the useful sides along dimension `d`, then recurses to the lower dimensions. `bases`
+    /// are the bases for the sides fixed so far, which multiply to `fixed`.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);
@@ -155,7 +153,7 @@ mod tests {
                 }
             }
             let mut search = LargestBlock::new(&grid);
-            // What an earlier search left behind does not matter.
+            // State of an earlier search must not matter.
             search.find(&grid, &NodeSet::full(grid.nodes()), grid.sides(), grid.nodes());
             let found = search.find(&grid, &free, &most, nodes);
             prop_assert_eq!(found, best.map(|(_, base, sides)| (base, sides)));

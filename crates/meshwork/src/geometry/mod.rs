@@ -1,4 +1,4 @@
-//! What is true of grids and of sets of their nodes, whatever the strategy.
+//! Grids and sets of their nodes, independent of any strategy.
 
 mod bases;
 mod block;

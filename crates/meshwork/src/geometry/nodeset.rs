@@ -20,13 +20,13 @@ pub struct NodeSet {
 }
 
 impl NodeSet {
-    /// No node of `len`.
+    /// The empty set, over a universe of `len` nodes.
     #[must_use]
     pub fn empty(len: u32) -> NodeSet {
         NodeSet { words: vec![0; len.div_ceil(64) as usize], len }
     }
 
-    /// Every node of `len`.
+    /// The set of all `len` nodes.
     #[must_use]
     pub fn full(len: u32) -> NodeSet {
         let mut set = NodeSet::empty(len);
@@ -34,7 +34,7 @@ impl NodeSet {
         set
     }
 
-    /// How many nodes there are, in the set or not.
+    /// Number of nodes there are, in the set or not.
     #[must_use]
     pub fn universe(&self) -> u32 {
         self.len
@@ -46,7 +46,7 @@ impl NodeSet {
         &self.words
     }
 
-    /// The words, for searches that work on them; bits past the last node stay 0.
+    /// The words, for in-place searches, which must leave the bits past the last node 0.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -63,7 +63,7 @@ impl NodeSet {
         self.words[node as usize / 64] |= 1 << (node % 64);
     }
 
-    /// Takes one node out.
+    /// Removes one node.
     pub fn remove(&mut self, node: Node) {
         self.words[node as usize / 64] &= !(1 << (node % 64));
     }
@@ -74,7 +74,7 @@ impl NodeSet {
         for_each_word(start, count, |word, mask| self.words[word] |= mask);
     }
 
-    /// Takes `count` nodes from `start` on out. **O(count / 64)**.
+    /// Removes `count` nodes from `start` on. **O(count / 64)**.
     pub fn remove_range(&mut self, start: Node, count: u32) {
         for_each_word(start, count, |word, mask| self.words[word] &= !mask);
     }
@@ -95,7 +95,7 @@ impl NodeSet {
         none
     }
 
-    /// How many of the `count` nodes from `start` on are in the set. **O(count / 64)**.
+    /// Number of the `count` nodes from `start` on that are in the set. **O(count / 64)**.
     #[must_use]
     pub fn count_range(&self, start: Node, count: u32) -> u32 {
         let mut found = 0;
@@ -103,7 +103,7 @@ impl NodeSet {
         found
     }
 
-    /// How many nodes are in the set. **O(len / 64)**.
+    /// Number of nodes in the set. **O(len / 64)**.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
@@ -159,21 +159,21 @@ impl NodeSet {
         })
     }
 
-    /// Leaves room for the nodes up to and with the word of the highest node in `other`. What is in
-    /// the set then is left open. Operations with a larger set leave out what there is no room for.
+    /// Resizes the buffer to end with the word of the highest node in `other`. The contents are
+    /// unspecified. Operations with a larger set ignore its words beyond the buffer.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
         self.len = other.len.min(words as u32 * 64);
     }
 
-    /// Leaves as much room as another set has, with what is in the set left open.
+    /// Resizes the buffer to that of another set. The contents are unspecified.
     pub(crate) fn fit_as(&mut self, other: &NodeSet) {
         self.words.resize(other.words.len(), 0);
         self.len = other.len;
     }
 
-    /// Takes out every node.
+    /// Removes every node.
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -184,7 +184,7 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Makes `count` nodes from `start` on be in this set as those from `from` on are in the other one.
+    /// Copies membership of `count` nodes from `from` on in `other` to those from `start` on here.
     /// **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
@@ -205,7 +205,7 @@ impl NodeSet {
         }
     }
 
-    /// Makes this set all the nodes that the other one does not have. **O(len / 64)**.
+    /// Sets this to the nodes that are not in `other`. **O(len / 64)**.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
             *word = !bits;
@@ -213,15 +213,15 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Keeps only the nodes that the other set has too.
+    /// Keeps only the nodes that are in `other` too.
     pub fn intersect(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
             *word &= mask;
         }
     }
 
-    /// Makes this set the nodes of `one`, and of `more` if there is such a set, that `other` has too if
-    /// there is one; all have as much room.
+    /// Sets this to (`one` ∪ `more`) ∩ `other`, for sets of one size. Without `more` it is `one` ∩
+    /// `other`, without `other` it is the union.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -253,14 +253,14 @@ impl NodeSet {
         }
     }
 
-    /// Makes this set all the nodes of two others, which have as much room.
+    /// Sets this to the union of two sets of one size.
     pub(crate) fn assign_union(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a | b;
         }
     }
 
-    /// Whether some node is in both sets. **O(len / 64)**.
+    /// Whether the sets share a node. **O(len / 64)**.
     #[must_use]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
@@ -272,14 +272,14 @@ impl NodeSet {
         self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
     }
 
-    /// How many nodes are in both sets. **O(len / 64)**.
+    /// Number of nodes in both sets. **O(len / 64)**.
     #[must_use]
     pub fn count_shared(&self, other: &NodeSet) -> u32 {
         let shared = |(word, mask): (&u64, &u64)| (word & mask).count_ones();
         self.words.iter().zip(&other.words).map(shared).sum()
     }
 
-    /// Takes out the nodes of the other set.
+    /// Removes the nodes of the other set.
     pub fn subtract(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
             *word &= !mask;
@@ -288,20 +288,20 @@ impl NodeSet {
 
     /// Keeps a node only if the node `by` above it is in the set too: `S ∩ (S − by)`.
     ///
-    /// Repeated with doubling distances this turns a set of free nodes into the set of those at
-    /// which a run of free nodes begins. **O(len / 64)**, in place: every word depends on itself
-    /// and on words above it only.
+    /// Repeated with doubling distances this turns a set of free nodes into the set of nodes at
+    /// which a run of free nodes begins. **O(len / 64)**, in place: every word depends only on
+    /// itself and on words above it.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
 
-    /// As [`keep_if_above`](NodeSet::keep_if_above) for some of the words alone; the others stay as
-    /// they are. Returns those of the words between which all that is left lies. **O(w)** for *w*
-    /// words.
+    /// Applies [`keep_if_above`](NodeSet::keep_if_above) to some of the words only. **O(w)**.
+    /// Returns the range of the words outside which those *w* words are empty now.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
-        // Those that have a whole word above them, then one that may have a part, then the rest.
+        // First the words with a whole word above them, then one that may have a part, then the
+        // rest.
         let whole = end.min(self.words.len().saturating_sub(skip + 1)).max(start);
         for i in start..whole {
             let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
@@ -321,12 +321,12 @@ impl NodeSet {
         start..end
     }
 
-    /// Makes this set `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    /// Sets this to `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Makes this set `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    /// Sets this to `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let (emptied, kept) = self.words.split_at_mut(skip);
@@ -343,15 +343,13 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Makes this set those nodes from which the node `by` further on in the same group is in the other
-    /// set, around the end of the group; nodes stand in groups of `group`, a multiple or a divisor of
-    /// 64 that divides their number. **O(len / 64)**.
+    /// Rotates each group of `group` nodes of `other` down by `by`. **O(len / 64)**. `group` is a
+    /// multiple or a divisor of 64 and divides the number of nodes.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// As [`assign_rotated_down`](NodeSet::assign_rotated_down) those of them that are in the other set themselves; whether
-    /// there are any.
+    /// Sets this to `other` ∩ [its rotation](NodeSet::assign_rotated_down); whether any is left.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -361,9 +359,9 @@ impl NodeSet {
         any != 0
     }
 
-    /// Makes this set those nodes of the other one from which the node `by` further on is in it too, or the
-    /// one `back` further back for nodes that are not in `straight_on`; whether there are any. **O(len / 64)**, and
-    /// twice as fast as ring by ring where rings have a few words.
+    /// Keeps the nodes of `other` whose node ahead is in `other` too; returns whether there are
+    /// any. The node ahead is `by` further on for nodes in `straight_on`, else `back` further back.
+    /// **O(len / 64)**, and twice as fast as ring by ring if rings have a few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -381,7 +379,7 @@ impl NodeSet {
             let back = back[0] << bits_back | (back[1] >> 1) >> (63 - bits_back);
             here & (ahead & straight_on | back & !straight_on)
         };
-        // In the middle all words are there; slices of one length make of it a loop without checks.
+        // In the middle all words exist; slices of one length compile to a loop without checks.
         let begin = (skip_back + 1).min(count);
         let end = count.saturating_sub(skip + 1).max(begin);
         let (length, out) = (end - begin, &mut self.words);
@@ -391,7 +389,7 @@ impl NodeSet {
         let back = [skip_back, skip_back + 1].map(|by| &words[begin - by.min(begin)..][..length]);
         if let [Some(low), Some(high)] = ahead {
             let out = &mut out[begin..end];
-            // Where whole words are turned there is nothing to join.
+            // Rotations by whole words need no joining.
             if bits == 0 && bits_back == 0 {
                 for (i, word) in out.iter_mut().enumerate() {
                     *word = here[i] & (low[i] & mask[i] | back[0][i] & !mask[i]);
@@ -414,7 +412,8 @@ impl NodeSet {
         any != 0
     }
 
-    /// Makes each word of this set of that of the other one, and of what lies `by` further on there.
+    /// Sets each word to `make` of the word of `other` and of its rotation by `by` within its
+    /// group.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -424,7 +423,7 @@ impl NodeSet {
         mut make: impl FnMut(u64, u64) -> u64,
     ) {
         if group < 64 {
-            // Lanes of one word: what is left of the edge moves down, the rest comes around it.
+            // Lanes of one word: the upper bits of each move down, the others wrap around.
             let lane = u64::MAX / ((1 << group) - 1);
             let stays = lane * ((1 << (group - by)) - 1);
             for (word, &from) in self.words.iter_mut().zip(&other.words) {
@@ -470,7 +469,7 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` for each word of this set, with that of the other one which lies `by` above it.
+    /// Calls `change` for each word of this set and the corresponding word of `other` shifted down.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
@@ -544,7 +543,7 @@ mod tests {
 
     use super::*;
 
-    /// The obvious twin.
+    /// Naive reference implementation.
     #[derive(Clone, Debug)]
     struct Naive(BTreeSet<Node>, u32);
 

@@ -1,4 +1,4 @@
-//! Orders in which the nodes of a grid are walked: by rows, back and forth, shuffled, along a curve.
+//! Orders in which the nodes of a grid are traversed: row-major, snake, shuffled, Hilbert.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use crate::topology::{Grid, Node};
 pub enum Order {
     /// By index.
     RowMajor,
-    /// Back and forth: a coordinate runs backwards where the sum of the higher ones is odd, so that
-    /// each node is next to the one before.
+    /// Back and forth: each node is adjacent to the previous one. A coordinate runs backwards where
+    /// the sum of the higher ones is odd.
     Snake,
-    /// By the bits of the coordinates, interleaved: the highest dimension's bit first.
+    /// By the interleaved bits of the coordinates, the highest dimension's bit first.
     ShuffledRowMajor,
-    /// The same, with coordinates that run as in [`Order::Snake`].
+    /// By interleaved bits, with coordinates that run as in [`Order::Snake`].
     ShuffledSnake,
-    /// Along Hilbert's curve on the least cube whose side is a power of two and that holds the grid;
-    /// nodes outside the grid are left out.
+    /// Along the Hilbert curve on the smallest power-of-two cube that holds the grid. Nodes outside
+    /// the grid are left out.
     Hilbert,
 }
 
 impl Order {
-    /// Every node of a grid, in this order.
+    /// Returns every node of a grid, in this order.
     ///
     /// ```
     /// use meshwork::geometry::order::Order;
@@ -41,7 +41,8 @@ impl Order {
         let mut nodes: Vec<Node> = (0..grid.nodes()).collect();
         let bits = grid.sides().iter().map(|side| 32 - (side - 1).leading_zeros()).max();
         let bits = bits.unwrap_or(0);
-        // A dimension with a side of 1 has nothing to say, and its bits would take room.
+        // A dimension with a side of 1 adds no information, and its bits would take space in the
+        // key.
         let wide: Vec<usize> = (0..grid.dimensions()).filter(|&d| grid.sides()[d] > 1).collect();
         let upwards = |at: &Dims| -> Dims { wide.iter().map(|&d| at[d]).collect() };
         let downwards = |at: &Dims| -> Dims { wide.iter().rev().map(|&d| at[d]).collect() };
@@ -65,7 +66,7 @@ impl Order {
     }
 }
 
-/// The coordinates of a node, each counted from the far edge where the sum of the higher ones is odd.
+/// The coordinates of a node, counted from the far edge where the sum of the higher ones is odd.
 fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     let mut at = grid.coordinates(node);
     let mut higher = 0;
@@ -79,10 +80,8 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The bits of the numbers, interleaved, those of the first number before those of the next.
-///
-/// Sides that multiply to at most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions,
-/// one of them 2¹³ wide.
+/// The bits of the numbers, interleaved, those of the first number first. Sides that multiply to at
+/// most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions, one of them 2¹³ wide.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -95,9 +94,8 @@ fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     key
 }
 
-/// Turns coordinates into the parts whose interleaved bits are the place on Hilbert's curve.
-///
-/// From Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
+/// Transforms coordinates so that their interleaved bits are the index on the Hilbert curve. From
+/// Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
 fn along_hilbert(at: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
         let (set, below) = (1 << bit, (1 << bit) - 1);
@@ -120,7 +118,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Things in a line, of which some are free: the nodes of a site in some order, or its pages.
+/// Numbered items in a fixed order, each free or held: the nodes of a site, or its pages.
 #[derive(Clone)]
 pub struct Line {
     things: Arc<[u32]>,
@@ -141,24 +139,24 @@ impl Line {
         Line { things: things.into(), places: places.into(), free }
     }
 
-    /// What stands at a place of the line.
+    /// The item at an index of the line.
     #[must_use]
     pub fn at(&self, place: u32) -> u32 {
         self.things[place as usize]
     }
 
-    /// The places at which something free stands.
+    /// The indices of the line whose items are free.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
     }
 
-    /// This one is held from now on.
+    /// Marks an item as held.
     pub fn hold(&mut self, thing: u32) {
         self.free.remove(self.places[thing as usize]);
     }
 
-    /// This one is free from now on.
+    /// Marks an item as free.
     pub fn give_back(&mut self, thing: u32) {
         self.free.insert(self.places[thing as usize]);
     }
@@ -178,7 +176,7 @@ mod tests {
         Order::Hilbert,
     ];
 
-    /// The place of each node of a 4 × 4 grid, row by row.
+    /// The index of each node of a 4 × 4 grid in the order, row by row.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
         Line::new(&grid, order).places.to_vec()

@@ -8,19 +8,19 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 pub enum Rotation {
     /// Only as requested.
     Never,
-    /// Turned only when there is no place for it as requested.
+    /// Rotated only if it does not fit as requested.
     IfNeeded,
     /// All orientations compete on the strategy's own score; the requested one wins ties.
     Best,
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator's entry. Its default is the same for all, `never`, so
-    /// that strategies are compared on blocks of the same orientation.
+    /// The parameter `rotation` of an allocator's entry, `never` by default. The default is the
+    /// same for nearly all, so that strategies are compared on blocks of one orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter of those few strategies whose definition tells them from their forerunners by
-    /// turning a block that does not fit: `if_needed` unless given.
+    /// The parameter of strategies defined by rotating a block that does not fit. The default is
+    /// `if_needed`: such rotation is their only difference from their predecessors.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
@@ -46,8 +46,8 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
     ("best", Rotation::Best),
 ]);
 
-/// The orientations to try: the requested one first, then, if turning is allowed, every other
-/// distinct permutation of its sides, in lexicographic order of the dimensions they come from.
+/// The orientations to try, the requested one first. If rotation is allowed, every other distinct
+/// permutation of the sides follows, in lexicographic order of the dimensions they come from.
 ///
 /// ```
 /// use meshwork::geometry::orientation::{Rotation, orientations};
@@ -59,16 +59,16 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
 /// ```
 pub fn orientations(sides: &[u32], rotation: Rotation) -> impl Iterator<Item = Dims> {
     let requested = Dims::from_slice(sides);
-    // Mostly the first of them will do: the others are made once someone asks for them.
+    // The first usually suffices, so the others are computed on demand.
     let to_turn = (rotation != Rotation::Never).then(|| requested.clone());
     std::iter::once(requested).chain(to_turn.into_iter().flat_map(turned))
 }
 
-/// The other orientations.
+/// The distinct permutations of the sides other than the requested one.
 fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
     // Each side is labelled with the first dimension that has it: permutations in order of their
-    // labels are in order of the dimensions, and equal sides make no second copy. One permutation
-    // follows from the last, for a subcube may have millions of them.
+    // labels are in order of the dimensions, and equal sides give no duplicate. Permutations are
+    // generated one by one, since a subcube may have millions of them.
     let label = |side: &u32| requested.iter().position(|s| s == side).unwrap_or(0);
     let mut lowest: Vec<usize> = requested.iter().map(label).collect();
     lowest.sort_unstable();

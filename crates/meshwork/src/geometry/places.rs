@@ -1,17 +1,17 @@
-//! Nodes as users name them: by number or by coordinates.
+//! Nodes as users write them: by number, by coordinates or as blocks.
 
 use super::{Block, Placement};
 use crate::job::Dims;
 use crate::topology::{Node, Topology};
 
-/// The nodes of one site.
+/// The index of a site, and nodes of it.
 pub(crate) type OfSite = (usize, Vec<Node>);
 
 /// The sites of a machine, whose nodes are numbered one site after the other.
 pub(crate) struct Sites<'a>(pub(crate) &'a [Topology]);
 
 impl Sites<'_> {
-    /// How many nodes there are.
+    /// Number of nodes over all sites.
     pub(crate) fn nodes(&self) -> u64 {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
@@ -40,11 +40,12 @@ impl Sites<'_> {
         lies_there.then(|| (0, grid.node(&coordinates)))
     }
 
-    /// Nodes as a study writes them: `all`; numbers and ranges of them, `0-3,7`; or blocks as placements are written,
-    /// `0,0:2x4`, with `;` between them. By site, each node once, in order.
+    /// Parses a node list of a study into sorted nodes by site, without duplicates. Accepts `all`,
+    /// numbers and ranges such as `0-3,7`, or blocks in placement notation, `0,0:2x4`, joined by
+    /// `;`.
     ///
     /// # Errors
-    /// What is wrong, to follow the name of the key.
+    /// A message that continues a sentence beginning with the key's name.
     pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];

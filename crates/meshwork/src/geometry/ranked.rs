@@ -4,11 +4,8 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement with these nodes, in this order of ranks. Nodes that follow one another in a row
-/// become one block.
-///
-/// # Complexity
-/// **O(r)** for *r* nodes.
+/// The placement with these nodes, in this order of ranks. **O(r)** for *r* nodes. Consecutive
+/// nodes in a row become one block.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();
@@ -21,13 +18,13 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
                 placement.blocks.push(Block { base: node, sides });
             }
         }
-        // A block does not go on into the next row.
+        // A block does not continue into the next row.
         next = Some(node + 1).filter(|next| next % width != 0);
     }
     placement
 }
 
-/// The placement with the nodes of a set, in the order of their numbers: as [`in_order`], by runs and not node by node.
+/// The placement with the nodes of a set in index order: [`in_order`] by runs of nodes.
 ///
 /// # Complexity
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.
@@ -39,7 +36,7 @@ pub(crate) fn of_set(grid: &Grid, set: &NodeSet) -> Placement {
         let end = first + set.run_length(first);
         let mut base = first;
         while base < end {
-            // A block does not go on into the next row.
+            // A block does not continue into the next row.
             let row_end = (base / width + 1) * width;
             let mut sides = Dims::from_elem(1, grid.dimensions());
             sides[0] = row_end.min(end) - base;

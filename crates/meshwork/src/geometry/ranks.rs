@@ -1,9 +1,9 @@
-//! The nodes of a set by their rank: which one is the i-th, lowest first.
+//! Select on a node set: the i-th node of a set, lowest first.
 
 use super::NodeSet;
 use crate::topology::Node;
 
-/// How many nodes of a set lie below each of its words.
+/// Number of nodes of a set below each of its words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranks {
     below: Vec<u32>,
@@ -21,15 +21,15 @@ impl Ranks {
         }));
     }
 
-    /// The node of this rank, counted from 0, of the set that was counted last; there are more nodes than that.
-    /// **O(log n)**.
+    /// The node of rank `rank`, counted from 0, in the set that was counted last. **O(log n)**. The
+    /// set must have more than `rank` nodes.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])
     }
 }
 
-/// The place of the bit of this rank among those of a word that are set, by halves.
+/// Index of the `rank`-th set bit of a word, by halving.
 fn nth_bit(mut word: u64, mut rank: u32) -> u32 {
     let (mut place, mut width) = (0, 32);
     while width > 0 {

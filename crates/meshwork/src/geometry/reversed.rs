@@ -1,15 +1,15 @@
-//! A grid with its dimensions named the other way round, so that the last one runs fastest.
+//! A grid with its dimensions in reverse order, so that the last one runs fastest.
 
 use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The same machine with its dimensions in reverse order: what is searched by index in it is searched with
-/// the last dimension running fastest, and the first slowest.
+/// A grid with its dimensions reversed, with a map from the nodes of the original grid. A search by
+/// index on it runs along the last original dimension fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
-    /// The index there of each node here.
+    /// The node in the reversed grid for each original node.
     there: Vec<Node>,
     set: NodeSet,
 }
@@ -23,22 +23,19 @@ impl Reversed {
         Reversed { there: there.collect(), set: NodeSet::empty(grid.nodes()), grid: other }
     }
 
-    /// The machine there.
+    /// The reversed grid.
     pub(crate) fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// A set of nodes, there.
-    ///
-    /// # Complexity
-    /// **O(n)** for *n* nodes in it.
+    /// A set of nodes, in the reversed grid. **O(n)** for *n* nodes in it.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));
         &self.set
     }
 
-    /// A block from there, here.
+    /// A block of the reversed grid, in the original grid.
     pub(crate) fn back(&self, block: &Block, here: &Grid) -> Block {
         let corner = self.grid.coordinates(block.base);
         Block { base: here.node(&reversed(&corner)), sides: reversed(&block.sides) }

@@ -1,20 +1,20 @@
-//! Blocks for a count of processors, as square as can be.
+//! Blocks for a number of processors, as square as possible.
 
 use std::cmp::Reverse;
 
 use crate::job::Dims;
 use crate::topology::Grid;
 
-/// The block that a count stands for unless a study says otherwise: the exact factorization with the
-/// least sum of sides that fits the grid, if it is not absurdly long; else the block with the least sum
-/// of sides that holds the count.
+/// The default block for a number of nodes. The exact factorization with the least sum of sides
+/// that fits the grid, unless it is elongated; else the block with the least sum of sides that
+/// holds the number.
 ///
-/// An exact block is absurdly long if it is more than a quarter longer than the other one, from corner
-/// to opposite corner along the sides of the grid. In two dimensions it is then more than
-/// about four times as long as wide.
+/// An exact block is elongated if it is more than a quarter longer than the other one, measured
+/// from corner to opposite corner along the sides of the grid. In two dimensions it is then more
+/// than about four times as long as wide.
 ///
 /// # Complexity
-/// That of [`block_of`], twice.
+/// Two calls of [`block_of`].
 #[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
@@ -22,19 +22,15 @@ pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     Some(exact.filter(|exact| !is_absurdly_long(exact, &padded)).unwrap_or(padded))
 }
 
-/// Whether a block is more than a quarter longer than another of as many dimensions, in steps from one
-/// corner to the opposite one.
+/// Whether `block` is over a quarter longer than `other`, in steps between opposite corners.
 fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
     let steps = |sides: &[u32]| sides.iter().map(|&side| u64::from(side) - 1).sum::<u64>();
     4 * steps(block) > 5 * steps(other)
 }
 
-/// The block with the least sum of sides that fits the grid and holds so many nodes, or exactly so
-/// many; among those the one with fewest nodes, then the one whose long sides lie along the grid's,
-/// then the one that is longest along the first dimensions.
-///
-/// # Complexity
-/// The product of all sides but the last, except where all are 2.
+/// The block with the least sum of sides that fits the grid and holds at least `nodes` nodes. If
+/// `exact`, it has exactly `nodes`. Ties go to fewer nodes, then to long sides along the grid's
+/// long sides, then to length along the first dimensions.
 #[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
@@ -52,9 +48,9 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     search.best.map(|(_, sides)| sides)
 }
 
-/// Blocks with exactly so many nodes between them, as few as may be: the one that the count stands
-/// for if it has no node to spare, or else the largest part of that which the count fills,
-/// and blocks for the rest. None for more nodes than the grid has.
+/// Few blocks with exactly `nodes` nodes in all, chosen greedily; none for more than the grid has.
+/// Each step takes the block for the remaining number if it is exact, else the largest block inside
+/// it with no more nodes than remain.
 #[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
@@ -69,8 +65,8 @@ pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     blocks
 }
 
-/// The search for the largest block with no more nodes than are left, inside another; of equal ones the
-/// longest along the first dimensions.
+/// Search for the largest block inside `most` with at most `nodes` nodes. Ties go to the longest
+/// along the first dimensions.
 struct Part<'a> {
     most: &'a [u32],
     nodes: u32,
@@ -105,8 +101,7 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Smaller is better: sum of sides, nodes, long sides along the machine's long ones, and at last
-/// long sides along the first dimensions.
+/// Sum of sides, nodes, sides along long grid sides, sides along first dimensions; less is better.
 type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
 
 impl Search<'_> {

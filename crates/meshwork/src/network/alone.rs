@@ -1,4 +1,4 @@
-//! A job that is alone in the network, one packet at a time: what the cheap networks are made of.
+//! A job that is alone in the network, one packet at a time: the basis of `hops` and `link_load`.
 
 use super::messaging::{Messaging, NextSend, Plan};
 use super::wormhole::{Cycle, Lone, WormholeConfig};
@@ -8,7 +8,6 @@ use crate::observe::Messages;
 use crate::registry::{Param, Params, Problem};
 use crate::topology::{Grid, Node};
 
-/// The parameters of the cheap networks.
 pub(super) static PARAMS: &[Param] = &[
     messaging::PATTERN,
     messaging::NUM_MESSAGES,
@@ -27,23 +26,23 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::GLOBAL_LATENCY,
 ];
 
-/// The packets of each site, and what jobs send.
+/// The packets of each site, and the messages of jobs.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
     flits: u64,
 }
 
-/// What a job would take if its packets met only those of their own process.
+/// The time of a job whose packets only queue behind packets of their own process.
 pub(super) struct Estimate {
-    /// From its start to the arrival of its last message.
+    /// Cycles from its start to the arrival of its last message.
     pub(super) time: f64,
-    /// What its messages would meet.
+    /// Message statistics of the job.
     pub(super) messages: Messages,
 }
 
-/// About how many bytes the ways of packets take, and so many more for each link; refuses what cannot be
-/// built.
+/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. Refuses
+/// what cannot be built.
 pub(super) fn memory(
     params: &Params,
     machine: &NetworkContext<'_>,
@@ -70,7 +69,7 @@ impl Alone {
         })
     }
 
-    /// The packets of each site.
+    /// The packet model of each site.
     pub(super) fn lone(&self) -> impl Iterator<Item = &Lone> {
         self.sites.iter().map(|(lone, _)| lone)
     }
@@ -80,20 +79,20 @@ impl Alone {
         at.nodes(&self.sites[site].1)
     }
 
-    /// Directed links of all sites.
+    /// Number of directed links of all sites.
     pub(super) fn links(&self) -> usize {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }
 
-    /// Flits in a packet.
+    /// Number of flits in a packet.
     pub(super) fn flits(&self) -> u64 {
         self.flits
     }
 
-    /// The plan of a job, and the nodes of its processes.
+    /// The message plan of a job, and the nodes of its processes.
     ///
     /// # Errors
-    /// If the pattern is not for so many processes.
+    /// If the pattern is not defined for this number of processes.
     pub(super) fn plan(
         &self,
         run: RunKey,
@@ -103,7 +102,7 @@ impl Alone {
         Ok((self.messaging.plan(run.id, at.len())?, self.nodes(site, at)))
     }
 
-    /// What a job would take. There may be fewer nodes than processes, which then share them.
+    /// Estimates a job. Processes share nodes if there are fewer nodes than processes.
     ///
     /// # Complexity
     /// **O(m d)** for *m* messages in *d* dimensions.
@@ -113,7 +112,7 @@ impl Alone {
         let mut messages = Messages::default();
         let mut last = 0;
         let place = |rank: u32| nodes[rank as usize % nodes.len()];
-        // Of processes that share a node, the next one begins when the one before has sent all.
+        // A process that shares a node begins when the previous one there has sent everything.
         let mut begins = vec![0; nodes.len()];
         for &rank in plan.senders() {
             let node = &mut begins[rank as usize % nodes.len()];

@@ -3,33 +3,32 @@
 use crate::job::Time;
 use crate::observe::JobId;
 
-/// The end of a running job, with whatever is to be known of it.
+/// The end of a running job, with model-specific data.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// When the job ends, and which it is: of two that end at one instant the one that arrived first comes first.
+    /// The end time and the job; ends at the same instant are ordered by arrival.
     fn order(&self) -> (Time, JobId);
 
     #[inline(always)]
     fn is_before(&self, other: &Self) -> bool {
         let ((at, id), (other_at, other_id)) = (self.order(), other.order());
-        // Without branches: which of two comes first cannot be foretold.
+        // Without branches: the outcome of the comparison is unpredictable.
         (at < other_at) | (at == other_at) & (id < other_id)
     }
 }
 
-/// How many stand together: few enough to put one among them quickly.
+/// Capacity of a chunk: small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The ends of running jobs, in order of time. They lie side by side in chunks: on most machines one chunk holds them all.
-///
-/// In each of them the soonest stands last. Jobs end soonest first, by their estimates too as a rule, so that one is taken from the
-/// end of a chunk or from near it, and few have to move.
+/// The ends of running jobs, in order of time, stored in chunks. On most machines one chunk holds
+/// them all. In each chunk the soonest is last. Jobs end soonest first, as a rule by their
+/// estimates too, so an end is removed at or near the end of a chunk and few entries move.
 ///
 /// # Complexity
-/// **O(1)** to see the first or to take it, **O(log r + c)** for *r* jobs in chunks of *c* to add one or to take another away, and
-/// up to *r* / *c* moves when a chunk is split or emptied.
+/// **O(1)** to see or take the first, **O(log r + c)** for *r* jobs in chunks of *c* to insert or
+/// remove an end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// Those that end later, the soonest of these chunks last. None of them is empty.
+    /// Chunks of later ends, the soonest chunk last. None is empty.
     later: Vec<Vec<E>>,
 }
 
@@ -40,15 +39,15 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// The chunk in which an end stands, or belongs; there is none among the later ones where it is that of the soonest.
+    /// The later chunk in which an end is or belongs; `None` if that is the soonest chunk.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
-        // On most machines there is no other.
+        // On most machines there is no other chunk.
         self.later.last().filter(|chunk| !is_before_all(end, chunk))?;
         Some(self.later.partition_point(|chunk| is_before_all(end, chunk)))
     }
 
-    // Built into those who call it: an end that has just been made is slow to be read as a whole.
+    // Inlined into callers: reading a just-written end as a whole is slow.
     #[inline(always)]
     pub(crate) fn insert(&mut self, end: E) {
         let Some(at) = self.later_chunk(&end) else {
@@ -67,7 +66,7 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// Takes an end away, if it stands here.
+    /// Removes an end if it is present.
     #[inline]
     pub(crate) fn remove(&mut self, end: &E) {
         let Some(at) = self.later_chunk(end) else {
@@ -81,13 +80,12 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// The soonest.
     #[inline(always)]
     pub(crate) fn first(&self) -> Option<&E> {
         self.soonest.last()
     }
 
-    /// Takes the soonest away.
+    /// Takes the soonest end.
     #[inline(always)]
     pub(crate) fn take_first(&mut self) -> Option<E> {
         let first = self.soonest.pop();
@@ -95,7 +93,7 @@ impl<E: Ending> Ends<E> {
         first
     }
 
-    /// Where none is left of the soonest, others are these now.
+    /// If the soonest chunk is empty, replaces it by the next one.
     #[inline(always)]
     fn look_further(&mut self) {
         if self.soonest.is_empty()
@@ -105,7 +103,7 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// All of them, in order.
+    /// All ends, soonest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &E> {
         let later = self.later.iter().rev().flat_map(|chunk| chunk.iter().rev());
         self.soonest.iter().rev().chain(later)
@@ -118,7 +116,7 @@ fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Puts an end among those of a chunk: those that come before it move, one by one, for they are few.
+/// Inserts an end into a chunk; the few ends that come before it move one by one.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);
@@ -133,14 +131,14 @@ fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     all[place] = end;
 }
 
-/// Takes an end out of a chunk, if it stands there: those that come before it move, as they are looked at.
+/// Removes an end from a chunk if present; earlier ends move during the search.
 #[inline(always)]
 fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
     let Some(mut taken) = chunk.pop() else { return };
     let mut above = chunk.iter_mut().rev();
     while taken != *end {
         let Some(next) = above.next() else {
-            // It was none of them: all stand one place too low.
+            // Not found: all ends have moved one place down; restore them.
             chunk.insert(0, taken);
             return;
         };
@@ -187,7 +185,7 @@ mod tests {
                 if op > 2 || set.is_empty() {
                     let end = End { at: Time::new(at.into()), id: JobId(number as u64), held: at % 7 };
                     if op == 5 {
-                        ends.remove(&end); // nothing happens
+                        ends.remove(&end); // no effect
                     }
                     ends.insert(end);
                     set.insert(end);

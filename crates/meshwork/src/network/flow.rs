@@ -1,4 +1,4 @@
-//! Jobs as fluids: each has a time that it takes alone, and goes on at a rate that its links allow.
+//! Jobs as fluids: each has a time that it takes alone, and a rate limited by its links.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;
@@ -8,16 +8,16 @@ use crate::machine::Placement;
 use crate::observe::Messages;
 use crate::topology::Node;
 
-/// Loads are whole numbers of this part of a flit in a cycle, so that what a job adds to a link and takes
-/// away again is the same.
+/// Number of load units in one flit per cycle. Loads are integers, so that removing a job restores
+/// its links' loads exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
 /// The jobs of a network without flits.
 pub(super) struct Flow {
     alone: Alone,
-    /// Whether jobs slow each other: the load of every link, site after site.
+    /// The load of every link, site after site; `None` if jobs do not slow each other.
     loads: Option<Vec<u64>>,
-    /// Where the links of each site begin.
+    /// Index of the first link of each site.
     sites: Vec<usize>,
     runs: Vec<Option<Run>>,
 }
@@ -26,13 +26,13 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// What it takes alone on its present nodes, and how much of that is left.
+    /// Time that it takes alone on its current nodes (`time`), and how much of that is left.
     time: f64,
     left: f64,
     rate: f64,
     since: Time,
     messages: Messages,
-    /// What it loads on each of its links.
+    /// Links with the load that it puts on each.
     loads: Vec<(usize, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl Flow {
         Flow { alone, loads: is_shared.then(|| vec![0; places]), sites, runs: Vec::new() }
     }
 
-    /// What a job alone loads on each of its links, in parts of a flit in a cycle.
+    /// The load that a job alone puts on each of its links, in units of `UNIT`.
     fn loads(&self, site: usize, plan: &Plan, nodes: &[Node], time: f64) -> Vec<(usize, u64)> {
         let Some(loads) = &self.loads else { return Vec::new() };
         let lone = self.alone.lone().nth(site).expect("a job runs on one of the sites");
@@ -77,7 +77,7 @@ impl Flow {
         used.map(|(link, messages)| (link, (messages as f64 * each) as u64)).collect()
     }
 
-    /// Takes the loads of a job from its links, or adds them.
+    /// Adds the loads of a job to its links, or removes them.
     fn load(&mut self, slot: u32, adds: bool) {
         let (Some(loads), Some(run)) = (&mut self.loads, &self.runs[slot as usize]) else { return };
         for &(link, load) in &run.loads {
@@ -85,7 +85,7 @@ impl Flow {
         }
     }
 
-    /// Every job goes on at the rate that its fullest link allows.
+    /// Sets the rate of every job to what its most loaded link allows.
     fn settle(&mut self, now: Time) {
         let Some(loads) = &self.loads else { return };
         for run in self.runs.iter_mut().flatten() {
@@ -123,8 +123,8 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// The share of its messages that a job has left takes as long as on the new nodes, and `more`
-    /// besides. The rate does not matter to messages.
+    /// The remaining share of its messages takes as long as on the new nodes, plus `more`. The rate
+    /// has no effect on messages.
     fn change(
         &mut self,
         now: Time,
@@ -156,7 +156,7 @@ impl Network for Flow {
         self.load(key.slot, false);
         let run = self.runs[key.slot as usize].take().expect("a job that finishes runs");
         self.settle(now);
-        // Its messages took longer as the job did.
+        // Its messages were slowed like the job.
         let Messages { packets, latency, network_latency, blocking, hops, link_flits } =
             run.messages;
         let slowed = if run.time > 0.0 { ((now - run.start) / run.time).max(1.0) } else { 1.0 };

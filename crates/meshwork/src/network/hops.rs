@@ -1,11 +1,11 @@
-//! A network in which no job is in another's way: time from distances.
+//! A network without contention between jobs: times from distances.
 
 use super::NetworkEntry;
 use super::alone::{Alone, PARAMS};
 use super::flow::Flow;
 use crate::registry::About;
 
-/// The entry of `hops`.
+/// Registry entry of the network `hops`.
 pub static ENTRY: NetworkEntry = NetworkEntry {
     about: About {
         name: "hops",

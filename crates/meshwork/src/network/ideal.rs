@@ -1,4 +1,4 @@
-//! A network that costs nothing: a job takes its work divided by its rate.
+//! A network without message costs: a job takes its work divided by its rate.
 
 use super::{Ending, Ends, Network, NetworkEntry, NetworkError, RunKey, Work};
 use crate::job::Time;
@@ -6,7 +6,7 @@ use crate::machine::Placement;
 use crate::observe::{JobId, Messages};
 use crate::registry::About;
 
-/// The entry of `ideal`.
+/// Registry entry of the network `ideal`.
 pub static ENTRY: NetworkEntry = NetworkEntry {
     about: About {
         name: "ideal",
@@ -24,15 +24,15 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
     build: |_, _| Ok(Box::new(Ideal::default())),
 };
 
-/// The ideal network: when running jobs finish, and what it takes to find one that is moved, resized or stopped, and changes its
-/// own entry.
+/// The ideal network: the finish times of running jobs, and the work state behind each. The slots
+/// serve to find the entry of a job that is moved, resized or stopped.
 #[derive(Default)]
 struct Ideal {
     finishes: Ends<Finish>,
     slots: Vec<Slot>,
 }
 
-/// When a job finishes as things are.
+/// The time at which a job finishes at its current rate.
 #[derive(Clone, Copy, PartialEq)]
 struct Finish {
     at: Time,
@@ -53,7 +53,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// When its job finishes.
+    /// The finish time at the current rate.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }
@@ -97,7 +97,7 @@ impl Network for Ideal {
     }
 
     fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
-        // Part by part: what has just been written in small parts is slow to be read as a whole.
+        // Field by field: reading a value as a whole just after writing it in parts is slow.
         match self.finishes.first() {
             Some(&Finish { at, run: RunKey { id, slot } }) => Ok(Some((at, RunKey { id, slot }))),
             None => Ok(None),
@@ -112,7 +112,7 @@ impl Network for Ideal {
         if self.finishes.first().is_some_and(|first| first.run == run) {
             self.finishes.take_first();
         } else {
-            self.finishes.remove(&self.slots[run.slot as usize].finish(run)); // it is stopped
+            self.finishes.remove(&self.slots[run.slot as usize].finish(run)); // stopped early
         }
         None
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious twin: a list of jobs that is searched each time.
+        /// Against a naive reference: a list of jobs that is searched each time.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

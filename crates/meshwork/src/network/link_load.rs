@@ -1,11 +1,11 @@
-//! A network in which jobs slow each other by what they load on links: a fluid, and no flits.
+//! A network in which jobs slow each other by their load on links: a fluid model without flits.
 
 use super::NetworkEntry;
 use super::alone::{Alone, PARAMS};
 use super::flow::Flow;
 use crate::registry::About;
 
-/// The entry of `link_load`.
+/// Registry entry of the network `link_load`.
 pub static ENTRY: NetworkEntry = NetworkEntry {
     about: About {
         name: "link_load",
@@ -22,7 +22,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         params: PARAMS,
     },
     sends: true,
-    // What is loaded on each link, and what a job that starts adds to it.
+    // The load of each link, and the load that a starting job adds to it.
     memory: |params, machine| super::alone::memory(params, machine, 16),
     build: |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, true))),
 };

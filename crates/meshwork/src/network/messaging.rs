@@ -1,4 +1,4 @@
-//! What jobs send: the parameters that networks with messages share, and the plan of one job.
+//! Messages of jobs: the parameters that networks share, and the message plan of one job.
 
 use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
 use super::{Cycle, NetworkError};
@@ -6,7 +6,7 @@ use crate::observe::JobId;
 use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words, entry};
 use crate::rng::{Stream, keyed};
 
-/// Which process of a job sends to which.
+/// The communication pattern.
 pub(super) const PATTERN: Param = Param {
     name: "pattern",
     kind: Kind::Component(&pattern::FAMILY),
@@ -14,7 +14,7 @@ pub(super) const PATTERN: Param = Param {
     help: "which process of a job sends to which",
 };
 
-/// How many messages a job sends in each round.
+/// Number of messages of a job in each round.
 pub(super) const NUM_MESSAGES: Param = Param {
     name: "num_messages",
     kind: Kind::Integer(1, 1 << 32),
@@ -22,7 +22,7 @@ pub(super) const NUM_MESSAGES: Param = Param {
     help: "messages of each job, of which senders take turns",
 };
 
-/// Whether that number is the same for all jobs.
+/// Whether that number is fixed or the mean of a distribution.
 pub(super) const QUOTA: Param = Param {
     name: "quota",
     kind: QUOTAS.kind(),
@@ -30,7 +30,7 @@ pub(super) const QUOTA: Param = Param {
     help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
 };
 
-/// How often a job repeats its messages.
+/// Number of rounds of messages.
 pub(super) const ITERATIONS: Param = Param {
     name: "iterations",
     kind: Kind::Integer(1, 1 << 32),
@@ -38,7 +38,7 @@ pub(super) const ITERATIONS: Param = Param {
     help: "how often a job sends its messages",
 };
 
-/// How long a process computes between two messages.
+/// Cycles that a process computes between two messages.
 pub(super) const THINK_TIME: Param = Param {
     name: "think_time",
     kind: Kind::Integer(0, 1 << 40),
@@ -46,7 +46,7 @@ pub(super) const THINK_TIME: Param = Param {
     help: "cycles that a process computes between two messages",
 };
 
-/// When a process goes on to its next message.
+/// When a process continues with its next message.
 pub(super) const SEND: Param = Param {
     name: "send",
     kind: NEXT_SENDS.kind(),
@@ -54,7 +54,7 @@ pub(super) const SEND: Param = Param {
     help: "whether a process goes on to its next message when one has left it, or when it has arrived",
 };
 
-/// In which order a process sends to many.
+/// The order in which a process sends to many.
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     kind: DESTINATION_ORDERS.kind(),
@@ -62,19 +62,19 @@ pub(super) const DESTINATIONS: Param = Param {
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
 
-/// When a process goes on to its next message.
+/// When a process continues with its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextSend {
-    /// When the one before has left its processor.
+    /// When the previous message has left its processor.
     Injected,
-    /// When the one before has arrived.
+    /// When the previous message has arrived.
     Delivered,
 }
 
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// How many messages a job sends: whether the number is drawn.
+/// Whether the number of messages is drawn.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
@@ -83,7 +83,7 @@ static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
     ("shuffle", Destinations::Shuffle),
 ]);
 
-/// What all jobs have in common in what they send.
+/// The messaging parameters common to all jobs.
 #[derive(Clone)]
 pub(super) struct Messaging {
     entry: &'static PatternEntry,
@@ -112,10 +112,11 @@ impl Messaging {
         }
     }
 
-    /// What a job with so many processes sends: a function of the job alone, and not of its place.
+    /// The messages of a job with this number of processes: a function of the job, not its
+    /// placement.
     ///
     /// # Errors
-    /// A sentence if the pattern is not for that many.
+    /// If the pattern is not defined for this number of processes.
     pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, NetworkError> {
         self.entry.serves(ranks.into())?;
         let key = keyed(self.seed, self.replication, job.0);
@@ -143,7 +144,7 @@ impl Messaging {
     }
 }
 
-/// What one job sends: an ordered list of messages for each of its processes, worked out as it is asked for.
+/// The messages of one job: an ordered list for each process, computed on demand.
 pub(super) struct Plan {
     pattern: Option<Box<dyn Pattern>>,
     /// Processes that send anything, ascending.
@@ -160,7 +161,8 @@ impl Plan {
         &self.senders
     }
 
-    /// How many messages a process sends in all. Of a quota the senders take turns, the lowest first.
+    /// Number of messages of a process in all rounds. Senders share a quota in turns, the lowest
+    /// first.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;
@@ -175,16 +177,16 @@ impl Plan {
         in_a_round.saturating_mul(self.rounds)
     }
 
-    /// To which process a process sends the message with this index.
+    /// The receiver of the message of a process with this index.
     pub(super) fn to(&self, rank: u32, index: u64) -> u32 {
         let pattern = self.pattern.as_ref().expect("a job with messages has a pattern");
         let list = pattern.messages(rank);
-        // A round of a quota begins the list anew.
+        // Each round of a quota restarts the list.
         let in_a_round = self.quota.map_or(list, |_| self.messages(rank) / self.rounds);
         pattern.to(rank, index % in_a_round % list)
     }
 
-    /// What decides the way of that message where two are equally short.
+    /// Random bits that choose between equally short routes of that message.
     pub(super) fn coins(&self, rank: u32, index: u64) -> u64 {
         keyed(self.key, rank.into(), index)
     }

@@ -1,4 +1,4 @@
-//! Networks: how long a placed job takes. They own the question "who finishes next?".
+//! Networks: models of how long placed jobs run, which determine the next job to finish.
 
 mod alone;
 mod ends;
@@ -18,32 +18,32 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 pub(crate) use ends::{Ending, Ends};
 
-/// A running job, as the engine and the network name it. Orders by arrival.
+/// A running job, as identified by the engine and the network. Orders by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunKey {
     /// The job.
     pub id: JobId,
-    /// A small number that no other running job has, for arrays.
+    /// A small number unique among running jobs, for use as an array index.
     pub slot: u32,
 }
 
-/// An instant of a network's own clock, in cycles: the time in which a flit crosses a link.
+/// An instant of a network's own clock in cycles; a flit crosses a link in one.
 pub type Cycle = u64;
 
-/// How much a job still has to do, and how fast it does it.
+/// The remaining work of a job, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Units of time it would take at rate 1.
     pub left: f64,
-    /// How fast it works; above 0.
+    /// Work done per unit of time; above 0.
     pub rate: f64,
 }
 
-/// Why a network cannot run a job, or cannot go on.
+/// Reasons why a network cannot run or continue a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// The pattern of communication is not for so many processes.
+    /// The communication pattern is not defined for this number of processes.
     #[error(
         "the pattern `{pattern}` needs a number of processors that is a power of two, and a job has \
          {processes}"
@@ -51,7 +51,7 @@ pub enum NetworkError {
     Pattern {
         /// The name of the pattern.
         pattern: String,
-        /// How many processes the job has.
+        /// Number of processes of the job.
         processes: u64,
     },
     /// Messages need links, and a flat machine has none that could be simulated.
@@ -60,17 +60,17 @@ pub enum NetworkError {
          hypercube has them"
     )]
     NoLinks {
-        /// The topology.
+        /// The topology, in words.
         machine: String,
     },
-    /// What any other network has to say, in one sentence.
+    /// Any other error of a network, as one sentence.
     #[error("{0}")]
     Other(String),
 }
 
-/// How long placed jobs take.
+/// A model of how long placed jobs run.
 pub trait Network: Send {
-    /// A job begins to run.
+    /// Starts a job.
     ///
     /// # Errors
     /// If this network cannot run such a job.
@@ -83,8 +83,8 @@ pub trait Network: Send {
         placement: &Placement,
     ) -> Result<(), NetworkError>;
 
-    /// A running job goes on from here on other processors, or at another rate: it keeps the work
-    /// it has left, and `more` is added to it.
+    /// Continues a running job on other processors or at another rate. It keeps its remaining work,
+    /// and `more` is added to it.
     fn change(
         &mut self,
         now: Time,
@@ -95,57 +95,55 @@ pub trait Network: Send {
         placement: &Placement,
     );
 
-    /// The next job to finish, and when. Jobs that finish at one instant do so in order of
-    /// arrival.
-    ///
-    /// Nothing else happens before the instant `by`, or ever without one: a network that has to be
-    /// simulated goes on no further, and may answer `None` for a job that finishes later.
+    /// The next job to finish, and when; simultaneous jobs finish in order of arrival. No other
+    /// event happens before the instant `by`, or at all if it is `None`. A network that must be
+    /// simulated advances no further than `by`, and may return `None` for a job that finishes
+    /// later.
     ///
     /// # Errors
-    /// If it cannot go on.
+    /// If the network cannot continue.
     fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError>;
 
-    /// The job that was next has finished: what became of its messages, where jobs send any.
+    /// Ends the job that was next to finish; returns its message statistics if jobs send messages.
     fn finish(&mut self, now: Time, run: RunKey) -> Option<Box<Messages>>;
 
-    /// A running job is stopped before its end: an outage has taken nodes from it. It may start again later, as the
-    /// same job. Unless a network says otherwise nothing of it stays behind, as when it finishes.
+    /// Stops a running job before its end, because an outage has taken nodes from it. It may start
+    /// again later, as the same job. By default it is removed as if it had finished.
     fn stop(&mut self, now: Time, run: RunKey) {
         self.finish(now, run);
     }
 
-    /// Whether it goes by which nodes jobs hold.
+    /// Whether it depends on which nodes jobs hold.
     fn goes_by_nodes(&self) -> bool {
         true
     }
 
-    /// Directed links between processors; 0 where there are no messages.
+    /// Number of directed links between processors; 0 if there are no messages.
     fn links(&self) -> usize {
         0
     }
 }
 
-/// What a network is built for: the machine of a run, and the numbers that its random streams are made
-/// from.
+/// Inputs for building a network: the machine of a run, and the seeds of its random streams.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkContext<'a> {
     /// The topology of each site.
     pub topologies: &'a [Topology],
     /// The seed of the scenario.
     pub seed: u64,
-    /// The replication.
+    /// Index of the replication.
     pub replication: u64,
 }
 
-/// A network in the list.
+/// Registry entry of a network.
 pub struct NetworkEntry {
-    /// What it says of itself.
+    /// Name, definition and parameters.
     pub about: About,
     /// Whether its jobs send messages.
     pub sends: bool,
-    /// About how many bytes the model takes, without building it; refuses what it would refuse.
+    /// Approximate memory of the model in bytes, without building it; fails where `build` would.
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
-    /// The model.
+    /// Builds the model.
     pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
 }
 
@@ -155,10 +153,10 @@ impl Named for NetworkEntry {
     }
 }
 
-/// Every network.
+/// All networks.
 pub static NETWORKS: &[&NetworkEntry] =
     &[&ideal::ENTRY, &hops::ENTRY, &link_load::ENTRY, &wormhole::ENTRY];
 
-/// Networks, as a family of names.
+/// Networks as a family of names.
 pub static FAMILY: Family =
     Family { kind: "network", key: "name", entries: || abouts(NETWORKS), common: &[] };

@@ -4,20 +4,20 @@ use super::NetworkError;
 use crate::registry::{About, Family, Named, abouts};
 use crate::rng::{Stream, keyed};
 
-/// A pattern in the list.
+/// Registry entry of a communication pattern.
 pub struct PatternEntry {
-    /// What it says of itself.
+    /// Name, definition and parameters.
     pub about: About,
-    /// Whether it draws its messages and wants to know how many; all others have lists.
+    /// Whether messages are drawn, and `num_messages` sets their number; other patterns have lists.
     pub draws: bool,
-    /// Whether it is only for numbers of processes that are powers of two.
+    /// Whether the number of processes must be a power of two.
     pub in_powers_of_two: bool,
-    /// What is sent by a job with so many processes, which are at least 2 and a number that the pattern is for.
+    /// The messages of a job with this number of processes, which is at least 2 and valid.
     pub(super) plan: fn(u32, &mut Order<'_>) -> Box<dyn Pattern>,
 }
 
 impl PatternEntry {
-    /// Whether the pattern is for so many processes.
+    /// Checks that the pattern is defined for this number of processes.
     ///
     /// # Errors
     /// [`NetworkError::Pattern`] if it is not.
@@ -35,38 +35,38 @@ impl Named for PatternEntry {
     }
 }
 
-/// What decides the order of messages and whatever is drawn.
+/// Inputs to the order of messages and to random draws.
 pub(super) struct Order<'a> {
     pub(super) destinations: Destinations,
-    /// How many messages a pattern sends that draws them.
+    /// Number of messages, for a pattern that draws them.
     pub(super) messages: u64,
-    /// Decides random orders.
+    /// Key of the random orders.
     pub(super) key: u64,
-    /// The job's own stream: the same for every allocator.
+    /// The random stream of the job, identical for every allocator.
     pub(super) rng: &'a mut Stream,
 }
 
-/// In which order a process sends to many others.
+/// The order in which a process sends to many others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destinations {
     /// 0, 1, 2, …
     Ascending,
     /// The next rank first, around the end.
     Rotate,
-    /// A random order of its own for each sender.
+    /// A separate random order for each sender.
     Shuffle,
 }
 
 /// The messages of one round of a pattern: those of each process, in order.
 pub(super) trait Pattern: Send {
-    /// How many messages a process sends.
+    /// Number of messages that a process sends.
     fn messages(&self, rank: u32) -> u64;
 
-    /// To whom it sends the one with this index.
+    /// The receiver of the message with this index.
     fn to(&self, rank: u32, index: u64) -> u32;
 }
 
-/// Every pattern.
+/// All communication patterns.
 pub static PATTERNS: &[&PatternEntry] = &[
     &ALL_TO_ALL,
     &ONE_TO_ALL,
@@ -78,7 +78,7 @@ pub static PATTERNS: &[&PatternEntry] = &[
     &NAS_MULTIGRID,
 ];
 
-/// Patterns, as a family of names.
+/// Communication patterns as a family of names.
 pub static FAMILY: Family =
     Family { kind: "pattern", key: "name", entries: || abouts(PATTERNS), common: &[] };
 
@@ -243,7 +243,7 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
 
 /// The children of a process in a binomial tree, the largest share first, and then its parent.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
-    // The root may give to every power of two, another one to those below its lowest bit.
+    // The root may send to every power of two, another process to those below its lowest set bit.
     let below = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     let steps = (0..below.trailing_zeros()).rev();
     let mut list: Vec<u32> =
@@ -254,7 +254,7 @@ fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     list
 }
 
-/// Processes in rows, as nearly square as can be; the last row may be short.
+/// Processes in rows, as nearly square as possible; the last row may be short.
 #[derive(Clone, Copy)]
 struct Square {
     ranks: u32,
@@ -267,7 +267,7 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// Those at this distance right, left, below and above, where there are any.
+    /// The existing processes at this distance right, left, below and above.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;
@@ -279,7 +279,7 @@ impl Square {
     }
 }
 
-/// Messages that are kept as lists.
+/// Messages stored as lists.
 struct Lists {
     lists: Vec<Vec<u32>>,
 }
@@ -298,8 +298,8 @@ impl Pattern for Lists {
     }
 }
 
-/// To every other process, from all or from one: nothing is kept, since all-to-all has the square of
-/// the number of processes.
+/// Messages to every other process, from all or from one. They are computed, not stored, since
+/// all-to-all has the square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,
@@ -333,8 +333,9 @@ impl Pattern for ToOthers {
     }
 }
 
-/// The place of `index` in a random order of the numbers below `count`, without a list: four rounds of
-/// a Feistel network on the next even number of bits, again and again until the number is below `count`.
+/// The index of `index` in a random permutation of the numbers below `count`. Without a list: four
+/// rounds of a Feistel network on the next even number of bits, repeated until the number is below
+/// `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

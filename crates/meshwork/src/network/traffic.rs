@@ -1,18 +1,18 @@
-//! The network alone: packets that arrive at every node by themselves, whether the network can take
-//! them or not.
+//! Open-loop traffic: every node creates packets at a given load, whether or not the network can
+//! carry it.
 
 use super::wormhole::{self, Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
 use crate::registry::{About, Family, Named, Problem, abouts, with_article};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
 
-/// Where the packets of each node go.
+/// Registry entry of a traffic pattern: the destinations of the packets of each node.
 pub struct TrafficEntry {
-    /// What it says of itself.
+    /// Name, definition and parameters.
     pub about: About,
-    /// Draws or works out the destination of a packet from this node.
+    /// Draws or computes the destination of a packet from this node.
     to: fn(&Topology, Node, &mut Stream) -> Node,
-    /// Which machines it is defined on; one sentence for those on which it is not.
+    /// Checks that the pattern is defined on a machine; the error is one sentence.
     serves: fn(&Topology) -> Result<(), String>,
 }
 
@@ -22,11 +22,11 @@ impl Named for TrafficEntry {
     }
 }
 
-/// Every pattern of traffic.
+/// All traffic patterns.
 pub static TRAFFIC: &[&TrafficEntry] =
     &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &NEXT_GROUP, &HOTSPOT];
 
-/// Patterns of traffic, as a family of names.
+/// Traffic patterns as a family of names.
 pub static FAMILY: Family =
     Family { kind: "traffic", key: "name", entries: || abouts(TRAFFIC), common: &[] };
 
@@ -166,7 +166,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// The share of packets that `hotspot` sends to one node, as one in so many.
+/// `hotspot` sends one packet in this number to one node.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -191,7 +191,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links follow it; one sentence for others.
+/// The grid of a machine whose links follow it, else an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -215,10 +215,10 @@ fn shifted(grid: &Grid, node: Node, by: impl Fn(u32) -> u32) -> Node {
 }
 
 impl Offered {
-    /// About how many bytes it takes. Nothing is allocated.
+    /// Approximate memory in bytes. Nothing is allocated.
     ///
     /// # Errors
-    /// What is wrong with the network.
+    /// If the network is invalid.
     pub fn memory(&self) -> Result<u64, Problem> {
         wormhole::memory(&self.topology, &self.setting)
     }
@@ -231,13 +231,13 @@ pub struct Offered {
     pub topology: Topology,
     /// The network.
     pub setting: WormholeConfig,
-    /// Where packets go.
+    /// The traffic pattern.
     pub traffic: &'static TrafficEntry,
-    /// Flits that each node offers in a cycle, on the average: from 0 to 1, but not 0.
+    /// Mean flits that each node offers in a cycle: above 0, at most 1.
     pub load: f64,
-    /// Cycles before anything is measured.
+    /// Warm-up cycles before measurement begins.
     pub warmup: Cycle,
-    /// Cycles that are measured.
+    /// Measured cycles.
     pub cycles: Cycle,
     /// The seed of all random numbers.
     pub seed: u64,
@@ -249,39 +249,39 @@ impl std::fmt::Debug for TrafficEntry {
     }
 }
 
-/// What became of the traffic.
+/// Measurements of the carried traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Carried {
-    /// Flits that each node took in, in a measured cycle.
+    /// Flits received per node and measured cycle.
     pub accepted: f64,
-    /// Cycles from a packet's creation to its tail's arrival, mean over the packets that arrived in
-    /// measured cycles; `None` where there was none.
+    /// Mean cycles from a packet's creation to its tail's arrival. The mean is over the packets
+    /// that arrived in measured cycles; `None` if there were none.
     pub latency: Option<f64>,
-    /// The same from when it was first in its node's queue.
+    /// Mean cycles from when a packet is first in its node's queue to its tail's arrival.
     pub network_latency: Option<f64>,
-    /// The part of the latency in which the packet did not move on as in an idle network.
+    /// The part of the latency in which the packet did not advance as in an idle network.
     pub blocking: Option<f64>,
-    /// Links on the way of a packet.
+    /// Mean number of links on the route of a packet.
     pub hops: Option<f64>,
     /// Share of the measured cycles in which a link carried a flit, mean over links.
     pub utilization: f64,
-    /// Packets in those means.
+    /// Number of packets in those means.
     pub packets: u64,
-    /// Cycles that were simulated.
+    /// Simulated cycles, including the warm-up.
     pub cycles: Cycle,
-    /// Flits times routers that they crossed, in all cycles.
+    /// Flits times routers that they crossed, over all cycles.
     pub flit_hops: u64,
 }
 
-/// Lets one load go through a network for so many cycles.
+/// Simulates a network under one load.
 ///
 /// # Errors
-/// A sentence if the network is not right, the load is not, or the pattern is not defined on the
-/// machine; that the network has stopped is a bug, since what could deadlock is refused.
+/// If the network or the load is invalid, or the pattern is not defined on the machine. A stopped
+/// network is reported as a bug, since configurations that could deadlock are refused.
 ///
 /// # Complexity
-/// Time grows with the flits that move; memory with the network, and not with the queues of its
-/// nodes, whose packets are drawn when their turn comes.
+/// Time grows with the flits that move. Memory grows with the network but not with the queues of
+/// its nodes, whose packets are drawn when they are due.
 pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     let Offered { topology, setting, traffic, load, warmup, cycles, seed } = offered;
     if !(*load > 0.0 && *load <= 1.0) {
@@ -335,7 +335,7 @@ pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     })
 }
 
-/// A node: when its next packet is created.
+/// A node, its random stream and when its next packet is created.
 struct Source {
     rng: Stream,
     sent: u64,
@@ -346,7 +346,7 @@ struct OpenLoop<'a> {
     topology: &'a Topology,
     traffic: &'a TrafficEntry,
     seed: u64,
-    /// The logarithm of the chance that a node creates no packet in a cycle.
+    /// The logarithm of the probability that a node creates no packet in a cycle.
     log_of_none: f64,
     nodes: Vec<Source>,
     seen: Seen,
@@ -363,7 +363,7 @@ struct Seen {
 }
 
 impl OpenLoop<'_> {
-    /// Cycles from one packet of a node to the next: geometric, as of a coin in every cycle.
+    /// Cycles from one packet of a node to the next: geometric, one Bernoulli trial per cycle.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

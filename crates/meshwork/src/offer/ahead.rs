@@ -1,28 +1,28 @@
-//! Sites as they would be: the look-ahead of selectors.
+//! Look-ahead of selectors: sites in a hypothetical state.
 
 use super::{Attempt, ManagedSite, Room, Rooms, rooms};
 use crate::alloc::{Claim, Holder};
 use crate::form::Finds;
 use crate::job::Job;
 
-/// All sites as they would be if some jobs were started now. The sites themselves do not change.
+/// All sites as they would be if some jobs were started now; the sites themselves do not change.
 ///
-/// A site becomes a copy when a job is first started on it; where any processors will do the copy is
-/// a count of those that are free, since the allocator's answer depends on nothing else.
+/// A site is copied when a job is first started on it. If any processors will do, the copy is only
+/// the number of free ones, since the allocator's answer depends on nothing else.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// That of the job in question; others are looked at by the same sizing, at the same instant.
+    /// The attempt for the job in question; other jobs use its sizing and its instant.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
-/// A site as it would be.
+/// The hypothetical state of a site.
 enum Then {
-    /// As it is now.
+    /// Unchanged.
     Same,
-    /// With so many free processors, whichever they are.
+    /// This number of free processors, whichever they are.
     Free(u32),
-    /// This.
+    /// A changed copy.
     Other(Box<ManagedSite>),
 }
 
@@ -32,11 +32,11 @@ impl<'a> Ahead<'a> {
         Ahead { sites, attempt, then }
     }
 
-    /// Every site that would have room for a job.
+    /// All sites on which a job would fit.
     ///
     /// # Complexity
-    /// **O(1)** for each site where any processors will do, a question to the allocator for each
-    /// other one.
+    /// **O(1)** for each site where any processors will do, one request to the allocator for each
+    /// other site.
     pub fn rooms(&mut self, job: &Job) -> Rooms {
         let Ahead { sites, attempt, then } = self;
         let attempt = Attempt { job, ..*attempt };
@@ -56,8 +56,10 @@ impl<'a> Ahead<'a> {
         }))
     }
 
-    /// Starts a job in a room that it has. `false`, and nothing is changed, if the allocator proposes
-    /// nodes that are not free: the engine stops the run if it does so in earnest.
+    /// Starts a job on a site that can take it.
+    ///
+    /// Returns `false`, and changes nothing, if the allocator proposes nodes that are not free; in
+    /// the real run the engine would stop with an error.
     pub fn start(&mut self, job: &Job, room: &Room) -> bool {
         let managed = &self.sites[room.site];
         let then = &mut self.then[room.site];
@@ -138,7 +140,7 @@ mod tests {
         Job::new(0, Time::ZERO, request, 1.0)
     }
 
-    /// The obvious twin: every site is copied, and every job is proposed and claimed.
+    /// Naive reference: every site is copied, and every job is proposed and claimed.
     fn rooms_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> Rooms {
         sites
             .iter_mut()

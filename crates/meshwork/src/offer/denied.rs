@@ -1,18 +1,17 @@
-//! For what an allocator is known to have no room.
+//! Cache of requests that an allocator cannot place now.
 
 use crate::job::Request;
 
-/// Requests for which there was no room, so that nobody is asked twice what is known.
-///
-/// A strategy that finds every free block has no room for what contains a block for which it has
-/// none, and has none while nothing is given back. When something is, what there was no room for is
-/// only suspected: most likely there is still none, and the least of what a request contains is asked
-/// for first, since its answer says the most. Only who asks for more than one request between two ends has any
-/// use for that, and only for them suspicions are kept.
+/// Requests without a placement, cached so that no request is repeated without need. An allocator
+/// that finds every free block cannot place a request that contains an unplaceable block, and never
+/// can before nodes are released. After a release the cached requests are only suspected. Most
+/// likely they still cannot be placed, so a suspected request that is contained in the current
+/// one is tried first, since its answer implies more. Suspicions are only useful, and only kept, if
+/// more than one request was denied between two releases.
 ///
 /// # Complexity
-/// **O(k)** for each question, with *k* requests that do not contain one another; of them a few dozen
-/// are kept.
+/// **O(k)** for each query, with *k* requests that do not contain one another; a few dozen are
+/// kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Denied {
     known: Vec<Request>,
@@ -23,7 +22,7 @@ pub(crate) struct Denied {
     forgetful: bool,
 }
 
-/// As many as are kept of either kind.
+/// Limit on the requests kept of either kind.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -31,30 +30,30 @@ impl Denied {
         Denied { every_block, ..Denied::default() }
     }
 
-    /// Keeps nothing: for tests.
+    /// A cache that keeps nothing, for tests.
     pub(crate) fn forgetful() -> Denied {
         Denied { forgetful: true, ..Denied::default() }
     }
 
-    /// Whether there is no room for sure.
+    /// Whether the request certainly has no placement.
     pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
     }
 
-    /// Whether nothing is known to have no room.
+    /// Whether no request is known to be unplaceable.
     pub(crate) fn is_without_knowledge(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Something smaller in the request for which there was no room before something was given back:
-    /// to be asked for first, and then [noted](Denied::note) if there still is none. It is named once.
+    /// Removes and returns a suspected request that is smaller than this one. The caller tries it
+    /// first, and [notes](Denied::note) it if it still has no placement.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
         Some(self.suspected.swap_remove(at))
     }
 
-    /// There is no room for this.
+    /// Records that a request has no placement.
     pub(crate) fn note(&mut self, request: &Request) {
         if self.forgetful {
             return;
@@ -69,7 +68,7 @@ impl Denied {
         self.known.push(request.clone());
     }
 
-    /// Nodes have been claimed.
+    /// Updates the cache after a claim.
     #[inline]
     pub(crate) fn claimed(&mut self) {
         if !self.every_block && !self.is_without_knowledge() {
@@ -77,11 +76,11 @@ impl Denied {
         }
     }
 
-    /// Nodes have been given back.
+    /// Updates the cache after a release.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
-            return; // nearly always, where few jobs wait
+            return; // the common case if few jobs wait
         }
         if self.every_block && self.known.len() > 1 {
             let kept = self.known.len().min(MAX_KEPT.saturating_sub(self.suspected.len()));
@@ -91,7 +90,7 @@ impl Denied {
         }
     }
 
-    /// Takes over what another one knows, as known or as suspected.
+    /// Takes over the entries of another cache, as known or as suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
@@ -109,7 +108,7 @@ impl Denied {
         }
     }
 
-    /// What another one knows, this one knows too.
+    /// Copies the known requests of another cache.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {
@@ -118,7 +117,7 @@ impl Denied {
         }
     }
 
-    /// Knows nothing any more.
+    /// Clears the cache.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.suspected.clear();
@@ -129,8 +128,8 @@ impl Denied {
     }
 }
 
-/// Whether there is no room for the second request if there is none for the first. Whatever
-/// orientations are tried, a block lies within a larger one that is turned like it.
+/// Whether the second request has no placement if the first has none. This holds for all
+/// orientations tried: a block lies within a larger one in the same orientation.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

@@ -1,4 +1,4 @@
-//! What a site offers a job: a site with its allocator, and the places that it proposes.
+//! Offers: a site with its allocator, and the placements that it proposes for a job.
 
 mod ahead;
 mod denied;
@@ -31,40 +31,39 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// What may be wrong with what its allocator gives, and how errors name that.
+    /// Declared form of the allocator's placements, which are checked against it.
     gives: Gives,
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// The form that each request takes here; shared with forks, for it does not depend on what is
-    /// free.
+    /// Cached form of each request here; shared with forks, since it does not depend on free nodes.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
-    /// For what there was no room: the head of a queue is asked for again at every arrival behind it,
-    /// and jobs of one shape one after the other.
+    /// Cached denials: the head of a queue is tried again at every arrival behind it, and jobs of
+    /// one shape are tried one after the other.
     denied: Denied,
-    /// Whether its nodes are all alike, and its allocator the one that such a site has unless another is asked for.
+    /// Whether its nodes are interchangeable, and its allocator the default one for such a site.
     is_uniform: bool,
-    /// Whether nodes are only counted and not named.
+    /// Whether nodes are only counted, without identities.
     counts_only: bool,
 }
 
-/// What a placement is, by what an allocator declares.
+/// The form of placements that an allocator declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
-    /// One block with the requested sides, or with these turned.
+    /// One block with the requested sides, possibly rotated.
     Block {
-        /// Whether blocks are turned.
+        /// Whether the block may be rotated.
         turns: bool,
     },
-    /// As many nodes as are asked for.
+    /// Exactly the requested number of nodes.
     AsMany,
-    /// As many, or more.
+    /// At least the requested number of nodes.
     AtLeast,
 }
 
 impl Gives {
     fn declared(entry: &AllocatorEntry, allocator: &dyn Allocator, finds: Finds) -> Gives {
-        // A parameter that changes the form in which an allocator asks may change what it gives.
+        // A parameter that changes the requested form may change the form of placements.
         if entry.contiguous && allocator.asks().is_none() {
             let declares = entry.about.params.iter().any(|p| p.name == Rotation::PARAM.name);
             return Gives::Block { turns: declares || allocator.rotation() != Rotation::Never };
@@ -82,7 +81,7 @@ fn are_turned(sides: &Dims, others: &Dims) -> bool {
 }
 
 impl ManagedSite {
-    /// An empty site with its allocator, which draws from `stream` if it draws at all.
+    /// An empty site with its allocator, which draws random numbers from `stream`.
     #[must_use]
     pub fn new(
         site: Site,
@@ -111,43 +110,44 @@ impl ManagedSite {
         }
     }
 
-    /// The site.
+    /// The site, with its free nodes.
     #[must_use]
     pub fn site(&self) -> &Site {
         &self.site
     }
 
-    /// The form in which its allocator wants a request.
+    /// The form in which its allocator requires a request.
     #[must_use]
     pub fn asks(&self) -> Asks {
         self.asks
     }
 
-    /// When its allocator finds room.
+    /// The condition under which its allocator finds a placement.
     #[must_use]
     pub fn finds(&self) -> Finds {
         self.finds
     }
 
-    /// Whether what its allocator gives is always one block of the shape that was asked for.
+    /// Whether its allocator's placements are always one block of the requested shape.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.gives_blocks
     }
 
-    /// How errors name its allocator.
+    /// The name of its allocator in errors.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Whether nodes are only counted: what it gives then is what it was asked for.
+    /// Whether nodes are only counted: placements then always have the requested size.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.counts_only
     }
 
-    /// Whether a placement has the size of a request in its allocator's form, and the shape, where the allocator
-    /// declares to keep it; a block may be turned if it was not the allocator that chose its place.
+    /// Whether a placement has the size of a request, and its shape if the allocator keeps shapes.
+    /// The request is in the allocator's form. The block may be rotated if it was not placed by the
+    /// allocator (`is_promised`).
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -170,8 +170,8 @@ impl ManagedSite {
         }
     }
 
-    /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
-    /// request has the form that the allocator asks for.
+    /// Requests a placement from the allocator, unless more nodes are requested than free. The
+    /// request must have the allocator's form.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -195,13 +195,13 @@ impl ManagedSite {
         placement
     }
 
-    /// From now on its nodes are only counted, if they are all alike: what it chooses has the right number of nodes, but
-    /// names none of them. For runs in which nobody looks at them.
+    /// Switches to counting nodes, if they are interchangeable and all free. Placements then have
+    /// the right number of nodes, but no identities. For runs in which no component reads them.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
 
-    /// What it would choose now; nothing is drawn from the allocator's stream.
+    /// The placement it would choose now, without drawing from the allocator's stream.
     pub(crate) fn look(&mut self, request: &Request, now: Time) -> Option<Placement> {
         let before = self.stream.position();
         let placement = self.choose(request, now);
@@ -209,12 +209,12 @@ impl ManagedSite {
         placement
     }
 
-    /// How far the allocator's stream has come.
+    /// The position of the allocator's stream.
     pub(crate) fn drawn(&self) -> u64 {
         self.stream.position()
     }
 
-    /// Goes back, or on, to a position of the allocator's stream.
+    /// Moves the allocator's stream to a position, back or forth.
     pub(crate) fn draw_again_from(&mut self, position: u64) {
         // Most allocators draw nothing: for them this is a comparison.
         if self.stream.position() != position {
@@ -222,39 +222,39 @@ impl ManagedSite {
         }
     }
 
-    /// Why its allocator can [never](Allocator::never) place a request, if a rule of the machine says so.
+    /// The machine rule by which its allocator can [never](Allocator::never) place a request, if
+    /// any.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
-    /// Tells the allocator when the job on nodes that were claimed ends, by its estimate.
+    /// Tells the allocator the estimated end of the job on claimed nodes.
     pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
         if !self.counts_only {
             self.allocator.expected(placement, end);
         }
     }
 
-    /// How long the processors of a placement are held before its job begins to run.
+    /// Time for which a placement's processors are held before its job begins to run.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// What its allocator [remembers](Allocator::memory).
+    /// The allocator's state beyond the held placements: see [`memory`](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }
 
-    /// Lets its allocator [recall](Allocator::recall) that.
+    /// Restores the state of its allocator: see [`recall`](Allocator::recall).
     pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         self.denied.forget();
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether it follows from what has been asked, or from something smaller that is asked now, that
-    /// there is no room.
+    /// Whether cached denials, or a smaller request tried now, imply that there is no placement.
     fn has_no_room(&mut self, request: &Request, now: Time) -> bool {
-        // The first question since something was given back is put as it is: many ask no other.
+        // The first request after a release is tried as it is: often there is no other.
         if self.denied.is_without_knowledge() {
             return false;
         }
@@ -271,21 +271,20 @@ impl ManagedSite {
         false
     }
 
-    /// Whether it is known, without asking anyone, that there is no room for a request of the
-    /// allocator's form.
+    /// Whether a request in the allocator's form is already known to be unplaceable.
     pub(crate) fn is_denied(&self, request: &Request) -> bool {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
-    /// Takes over from an older copy of the site for what that had no room: as known, if no more is
-    /// free here than was there, and else as suspected.
+    /// Takes over the cached denials of an older copy of the site. They are known if nothing became
+    /// free since (`still_true`), else suspected.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Becomes what it was forked off, whose allocator goes by nothing but which nodes are free. What it knows
-    /// to have no room stays known, if that is still true, or else is suspected; what the original knows is true
-    /// here too as long as no more becomes free.
+    /// Resets a fork to its original, whose allocator depends only on the free nodes. Its own
+    /// denials stay known if `still_true`, else they are suspected. Denials of the original hold
+    /// here too until more nodes become free.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -294,14 +293,13 @@ impl ManagedSite {
         self.denied.learn_all_of(&original.denied);
     }
 
-    /// Whether its allocator goes by nothing but which nodes are free, and misses no block.
+    /// Whether its allocator depends only on the free nodes, and finds every free block.
     pub(crate) fn goes_by_free_nodes(&self) -> bool {
         self.misses_no_block() && self.allocator.goes_by_free_nodes()
     }
 
-    /// Where a job would go if it gets what it asks for, these nodes are free and no others; for an
-    /// allocator that goes by nothing else. The copy on which this is asked is of no use for anything
-    /// else.
+    /// The placement of a job, at its requested size, if exactly `free` were free. For an allocator
+    /// that depends on nothing else. The copy on which this is called has no other use afterwards.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -315,25 +313,24 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// Remembers nothing from now on.
+    /// Stops caching denials.
     pub(crate) fn ask_anew(&mut self) {
         self.denied = Denied::forgetful();
     }
 
-    /// Forgets for what there was no room.
+    /// Clears the cached denials.
     pub(crate) fn forget(&mut self) {
         self.denied.forget();
     }
 
-    /// Whether its allocator finds room wherever a block is free.
+    /// Whether its allocator finds every free block.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.finds == Finds::EveryBlock
     }
 
-    /// How many nodes the job would hold if it were started here now; `None` without room for it.
-    ///
-    /// The answer of [`Attempt::at`], but nothing is drawn from the allocator's stream: whoever
-    /// compares sites before one of them is chosen leaves no trace.
+    /// Number of nodes the job would hold if started here now; `None` if it does not fit. The
+    /// answer of [`Attempt::at`], but without drawing from the allocator's stream: comparing sites
+    /// before choosing one has no side effects.
     fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
@@ -355,14 +352,14 @@ impl ManagedSite {
         })
     }
 
-    /// How many of `free` nodes the job would hold, if any nodes will do here.
+    /// Number of `free` nodes the job would hold, if any nodes will do here.
     fn room_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
         held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
     }
 
-    /// The request in the form that the allocator asks for; `None` if the site could never hold it.
+    /// The request in the allocator's form; `None` if the site could never hold it.
     #[inline]
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
@@ -382,7 +379,7 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// What a sizing is told of a request in the allocator's form.
+    /// The input of a sizing for a request in the allocator's form.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
@@ -435,7 +432,7 @@ impl ManagedSite {
         self.allocator.released(placement, &self.site);
     }
 
-    /// Goes on with the random numbers of a fork from where the fork has come to.
+    /// Advances the random stream to the position of a fork's.
     pub(crate) fn draw_on_from(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
@@ -459,18 +456,18 @@ impl ManagedSite {
     }
 }
 
-/// Where and how a job could be started now.
+/// A site and placement on which a job could be started now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
     /// The index of the site.
     pub site: usize,
-    /// The nodes.
+    /// The nodes, in rank order.
     pub placement: Placement,
-    /// How many times longer the job runs there than it asked for, its site's speed included.
+    /// Slowdown relative to the requested run time, including the site's speed.
     pub stretch: f64,
 }
 
-/// An attempt to start a job: which one, when, and who decides its size.
+/// An attempt to start a job at an instant, with the sizing that decides its size.
 #[derive(Clone, Copy)]
 pub(crate) struct Attempt<'a> {
     pub(crate) job: &'a Job,
@@ -487,8 +484,8 @@ impl Attempt<'_> {
         self.sizing.sizes(&managed.demand(&request, self.crowd))
     }
 
-    /// What the job lacks to be started on a site now: nodes, or nodes that lie as they would have to. Looking leaves
-    /// no trace.
+    /// The cause why the job cannot start on a site now: too few nodes, or no suitable shape.
+    /// `None` if it can. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
         if managed.room(self).is_some() {
             return None;
@@ -499,7 +496,7 @@ impl Attempt<'_> {
         Some(if is_enough { Cause::Shape } else { Cause::Nodes })
     }
 
-    /// Where the job would go on a site, in the first size for which its allocator finds room.
+    /// The proposal of a site, in the first size for which its allocator finds a placement.
     pub(crate) fn at(&self, managed: &mut ManagedSite, index: usize) -> Option<Proposal> {
         self.sizes(managed).iter().find_map(|size| {
             let placement = managed.choose(&size.request, self.now)?;
@@ -509,23 +506,23 @@ impl Attempt<'_> {
     }
 }
 
-/// A site that has room for a job now.
+/// A site on which a job fits now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     /// The index of the site.
     pub site: usize,
-    /// How many of its processors there are.
+    /// Number of its processors.
     pub nodes: u32,
-    /// How many of them are free.
+    /// Number of its free processors.
     pub free: u32,
-    /// How many of those the job would hold.
+    /// Number of processors the job would hold.
     pub held: u32,
-    /// The site's speed.
+    /// The site's speed, relative to the workload's own machine.
     pub speed: f64,
 }
 
 impl Room {
-    /// How many processors the job would leave free.
+    /// Number of processors the job would leave free.
     #[must_use]
     pub fn left(&self) -> u32 {
         self.free - self.held
@@ -538,20 +535,19 @@ impl Room {
     }
 }
 
-/// The sites that have room for a job, in their own order.
+/// The sites on which a job fits, in their own order.
 pub type Rooms = SmallVec<[Room; 8]>;
 
-/// The queue in which a job waits, as whoever looks for a place for it may see it.
+/// The queue in which a job waits, as visible to a selector.
 pub trait QueueView {
     /// The other jobs that wait, in order of arrival.
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
 
-    /// Whether no job waited when the present instant began: all that wait were submitted at it.
+    /// Whether no job waited when the current instant began: all waiting jobs arrived at it.
     fn was_empty(&self) -> bool;
 }
 
-/// What a selector may ask: which site would take the job now, and where; what else waits; and what
-/// would come next.
+/// The view of a selector: proposals of sites, the queue, and look-ahead.
 pub struct Offers<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],
@@ -559,25 +555,24 @@ pub struct Offers<'a> {
 }
 
 impl<'a> Offers<'a> {
-    /// How many sites there are.
+    /// Number of sites.
     #[must_use]
     pub fn sites(&self) -> usize {
         self.sites.len()
     }
 
-    /// A site, to look at.
+    /// The site with this index.
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         &self.sites[index].site
     }
 
-    /// Where the job would go on this site, if its allocator finds room.
+    /// The proposal of this site, if its allocator finds a placement for the job.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }
 
-    /// Every site that has room for the job. Looking changes nothing, not even the random numbers that
-    /// an allocator draws next.
+    /// All sites on which the job fits. No side effects, not even on the allocators' streams.
     pub fn rooms(&mut self) -> Rooms {
         rooms(self.sites.iter_mut().map(|managed| {
             let held = managed.room(&self.attempt);
@@ -591,14 +586,14 @@ impl<'a> Offers<'a> {
         self.queue
     }
 
-    /// The sites as they would be if this and then that were started now.
+    /// Look-ahead: the sites as they would be if some jobs were started now.
     #[must_use]
     pub fn ahead(&mut self) -> Ahead<'_> {
         Ahead::new(self.sites, self.attempt)
     }
 }
 
-/// Those sites on which the job would hold something.
+/// The sites on which the job would hold some processors.
 fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms {
     sites
         .enumerate()

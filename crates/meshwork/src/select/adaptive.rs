@@ -9,7 +9,7 @@ use crate::offer::{Offers, Proposal};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `adaptive`.
+/// Registry entry of the selector `adaptive`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "adaptive",
@@ -28,8 +28,10 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
     build: |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
 };
 
+/// Compares the two choices by the number of other jobs that could start.
+///
 /// # Complexity
-/// Twice that of [`LookAhead::beside`] where the two choices differ.
+/// Two calls of [`LookAhead::beside`] if the two choices differ.
 #[derive(Clone)]
 struct Adaptive {
     lookahead: LookAhead,

@@ -1,4 +1,4 @@
-//! The site on which the job leaves least.
+//! The site on which the job leaves the fewest processors free.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -6,7 +6,7 @@ use crate::offer::{Offers, Proposal, Room};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `best_fit`.
+/// Registry entry of the selector `best_fit`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "best_fit",
@@ -43,7 +43,7 @@ impl Selector for BestFit {
     }
 }
 
-/// The room that leaves the fewest processors free; among those the fastest, then the first.
+/// The offer that leaves the fewest processors free, ties by higher speed, then the first.
 #[must_use]
 pub(super) fn tightest(rooms: &[Room]) -> Option<Room> {
     let faster = |a: &Room, b: &Room| b.speed.total_cmp(&a.speed);

@@ -1,4 +1,4 @@
-//! The fastest site that has room.
+//! The fastest site on which the job fits.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -6,7 +6,7 @@ use crate::offer::{Offers, Proposal, Room};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `fastest_first`.
+/// Registry entry of the selector `fastest_first`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "fastest_first",
@@ -41,7 +41,7 @@ impl Selector for FastestFirst {
     }
 }
 
-/// The fastest room; of equal ones the first.
+/// The offer with the highest speed; ties go to the first.
 #[must_use]
 pub(super) fn fastest(rooms: &[Room]) -> Option<Room> {
     rooms.iter().min_by(|a, b| b.speed.total_cmp(&a.speed)).copied()

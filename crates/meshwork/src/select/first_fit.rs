@@ -1,4 +1,4 @@
-//! The first site that has room.
+//! The first site on which the job fits.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -6,7 +6,7 @@ use crate::offer::{Offers, Proposal};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `first_fit`.
+/// Registry entry of the selector `first_fit`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "first_fit",

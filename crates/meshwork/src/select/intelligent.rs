@@ -1,5 +1,4 @@
-//! Best fit or fastest first, whichever lets the jobs consume more computing capacity, weighed by
-//! speed.
+//! Best fit or fastest first, whichever lets jobs consume more computing capacity, by speed.
 
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
@@ -10,7 +9,7 @@ use crate::offer::{Offers, Proposal, Room};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `intelligent`.
+/// Registry entry of the selector `intelligent`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "intelligent",
@@ -32,12 +31,12 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
     build: |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),
 };
 
-/// The job that is to be started is the paper's FJ, the other waiting jobs are the rest of its
-/// queue.
+/// Compares the two choices by capacity. The job to start is the paper's FJ, the other waiting jobs
+/// are the rest of its queue.
 ///
 /// # Complexity
-/// Twice that of [`LookAhead::beside`] where the two choices differ and some job waited before; else
-/// a look at each site.
+/// Two calls of [`LookAhead::beside`] if the two choices differ and some job waited before; else
+/// one evaluation of each site.
 #[derive(Clone)]
 struct Intelligent {
     lookahead: LookAhead,
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
     use crate::select::tests::{ABC, Sites, job};
 
-    /// The head asks for 5 processors; best fit sends it to C, fastest first to B.
+    /// The head requests 5 processors; best fit sends it to C, fastest first to B.
     fn weighed(lookahead: LookAhead, others: &[u32]) -> Weighed {
         let mut sites = Sites::new(&ABC, others, false);
         let head = job(5);
@@ -121,18 +120,18 @@ mod tests {
         // Situation (a): B is faster than C.
         assert_eq!(picked(&[16, 6, 4], true), 1);
         // Situation (b). With the head on B, 11 are left there and the job of 16 fits nowhere. With
-        // it on C the job of 16 fills B (2 × 16 = 32), that of 6 goes to A (1 × 6), and so does that
-        // of 4, which fills it (1 × 4).
+        // it on C the job of 16 fills B (2 × 16 = 32), the job of 6 goes to A (1 × 6), and so does
+        // the job of 4, which fills it (1 × 4).
         let stop = weighed(LookAhead::Stop, &[16, 6, 4]);
         assert_eq!((stop.fast, stop.tight), (10.0, 7.5 + 32.0 + 6.0 + 4.0));
         assert_eq!(stop.score, 2.0 / 1.5 * (10.0 / 49.5)); // 0.269
         assert_eq!(picked(&[16, 6, 4], false), 2);
-        // Past the job of 16, that of 6 fills C (1.5 × 6 = 9) and that of 4 goes to A, which keeps 6
-        // where B would keep 7.
+        // Past the job of 16, the job of 6 fills C (1.5 × 6 = 9) and the job of 4 goes to A, which
+        // keeps 6 where B would keep 7.
         let skip = weighed(LookAhead::Skip, &[16, 6, 4]);
         assert_eq!((skip.fast, skip.tight), (10.0 + 9.0 + 4.0, 49.5));
-        // Each alone: beside the head on B the jobs of 6 and 4 both go to C (9 and 6); beside the head
-        // on C the job of 16 goes to B, and those of 6 and 4 to A.
+        // Each alone: beside the head on B the jobs of 6 and 4 both go to C (9 and 6); beside the
+        // head on C the job of 16 goes to B, and the jobs of 6 and 4 to A.
         let alone = weighed(LookAhead::Independent, &[16, 6, 4]);
         assert_eq!((alone.fast, alone.tight), (10.0 + 9.0 + 6.0, 7.5 + 32.0 + 6.0 + 4.0));
     }

@@ -6,7 +6,7 @@ use crate::offer::{Offers, Proposal, Room};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `least_loaded`.
+/// Registry entry of the selector `least_loaded`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "least_loaded",
@@ -41,8 +41,7 @@ impl Selector for LeastLoaded {
     }
 }
 
-/// The room on the site with the largest share of free processors; among those the fastest, then the
-/// first.
+/// The offer with the largest share of free processors, ties by higher speed, then the first.
 fn idlest(rooms: &[Room]) -> Option<Room> {
     // The shares a.free / a.nodes and b.free / b.nodes, compared without a division.
     let share = |a: &Room, b: &Room| u64::from(a.free) * u64::from(b.nodes);

@@ -1,11 +1,11 @@
-//! What else could start: the question that `adaptive` and `intelligent` ask of either choice.
+//! Jobs that could start next: the estimate with which `adaptive` and `intelligent` compare sites.
 
 use super::best_fit::tightest;
 use crate::job::Job;
 use crate::offer::{Offers, Room};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// How far the walk along the queue goes.
+/// How far along the queue the estimate looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
     /// Up to the first job that fits nowhere: under first come, first served none behind it starts.
@@ -22,7 +22,7 @@ static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
     ("independent", LookAhead::Independent),
 ]);
 
-/// The parameter that says so.
+/// The parameter `lookahead`.
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
     kind: LOOK_AHEADS.kind(),
@@ -36,11 +36,11 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// What could start next if `job` were started in this room: the other waiting jobs, in order of
-    /// arrival, each by best fit.
+    /// The other waiting jobs that could start next if `job` were started with the offer `room`.
+    /// They are tried in order of arrival, each placed by best fit.
     ///
     /// # Complexity
-    /// A look at each site for each job that the walk comes to: at most **O(q)** for *q* waiting
+    /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
     /// jobs, and with `Stop` no further than the first that cannot start.
     pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, room: &Room) -> Beside {
         let queue = offers.queue();
@@ -69,10 +69,10 @@ impl LookAhead {
     }
 }
 
-/// What could start next beside a job.
+/// The jobs that could start next beside a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
-    /// How many jobs.
+    /// Number of such jobs.
     pub jobs: u64,
     /// The computing capacity that they consume: processors times their speed, summed.
     pub capacity: f64,

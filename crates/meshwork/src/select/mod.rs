@@ -1,4 +1,4 @@
-//! Selectors: which site a job goes to.
+//! Selectors: strategies that choose the site of a job.
 
 pub mod adaptive;
 pub mod best_fit;
@@ -14,23 +14,22 @@ use crate::offer::{Offers, Proposal};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 
-/// Decides which site a job goes to.
+/// A strategy that chooses the site of a job.
 pub trait Selector: Send {
-    /// A proposal that one of the sites made, or `None` if the job is to wait.
-    ///
-    /// It is asked at each attempt to start a job, whichever job the scheduler has picked. What it
-    /// looks at it leaves unchanged; `rng` is its own stream of random numbers.
+    /// Returns a proposal of one of the sites, or `None` if the job must wait. Called at each
+    /// attempt to start a job, whichever job the scheduler has picked. It leaves the sites
+    /// unchanged; `rng` is its own stream of random numbers.
     fn select(&mut self, job: &Job, offers: &mut Offers<'_>, rng: &mut Stream) -> Option<Proposal>;
 
     /// An independent copy, for look-ahead.
     fn fork(&self) -> Box<dyn Selector>;
 }
 
-/// A selector in the list.
+/// Registry entry of a selector.
 pub struct SelectorEntry {
-    /// What it says of itself.
+    /// Name, definition and parameters.
     pub about: About,
-    /// The strategy.
+    /// Builds the strategy.
     pub build: fn(&Params) -> Result<Box<dyn Selector>, Problem>,
 }
 
@@ -40,7 +39,7 @@ impl Named for SelectorEntry {
     }
 }
 
-/// Every selector.
+/// All selectors.
 pub static SELECTORS: &[&SelectorEntry] = &[
     &first_fit::ENTRY,
     &best_fit::ENTRY,
@@ -51,7 +50,7 @@ pub static SELECTORS: &[&SelectorEntry] = &[
     &random::ENTRY,
 ];
 
-/// Selectors, as a family of names.
+/// Selectors as a family of names.
 pub static FAMILY: Family =
     Family { kind: "selector", key: "name", entries: || abouts(SELECTORS), common: &[] };
 
@@ -67,7 +66,7 @@ mod tests {
     use crate::sizing::{Crowd, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Flat sites with so many free processors and such speeds, and the other jobs of a queue.
+    /// Flat sites with these numbers of free processors and speeds, and the other jobs of a queue.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
@@ -175,13 +174,13 @@ mod tests {
         // On B the head leaves 11, and 16 fit nowhere; on C both others start.
         let mut abc = Sites::new(&ABC, &[16, 6], false);
         assert_eq!(picked("'adaptive'", &mut abc, 5), Some(2));
-        // Past the one of 16, the one of 6 starts on C beside the head on B: one against two.
+        // Past the job of 16, the job of 6 starts on C beside the head on B: one against two.
         assert_eq!(picked("{ name = 'adaptive', lookahead = 'skip' }", &mut abc, 5), Some(2));
         // One starts beside either choice: a tie, so the fastest.
         let mut abc = Sites::new(&ABC, &[4], false);
         assert_eq!(picked("'adaptive'", &mut abc, 5), Some(1));
-        // One job of 11 fills B beside the head, wherever that is; each alone, all three start beside
-        // the head on C, and only two beside the head on B.
+        // One job of 11 fills B beside the head, wherever the head is; each alone, all three start
+        // beside the head on C, and only two beside the head on B.
         let mut abc = Sites::new(&ABC, &[11, 11, 16], false);
         for (lookahead, site) in [("stop", 1), ("skip", 1), ("independent", 2)] {
             let selector = format!("{{ name = 'adaptive', lookahead = '{lookahead}' }}");

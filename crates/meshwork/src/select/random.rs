@@ -1,4 +1,4 @@
-//! Any site that has room.
+//! A random site on which the job fits.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -6,7 +6,7 @@ use crate::offer::{Offers, Proposal};
 use crate::registry::About;
 use crate::rng::Stream;
 
-/// The entry of `random`.
+/// Registry entry of the selector `random`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
     about: About {
         name: "random",

@@ -9,7 +9,7 @@ use super::{Demand, Size, Sizing, SizingEntry};
 use crate::job::Request;
 use crate::registry::{About, DefaultValue, Param, Words};
 
-/// The entry of `average_limit`.
+/// Registry entry of the sizing `average_limit`.
 pub static ENTRY: SizingEntry = SizingEntry {
     about: About {
         name: "average_limit",
@@ -40,7 +40,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
     },
 };
 
-/// How many requests are remembered.
+/// Number of recent requests in the average.
 const REMEMBERED: usize = 100;
 
 /// A limit that follows the load.
@@ -68,7 +68,8 @@ impl AverageLimit {
     /// The limit as a dimension.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let crowd = demand.crowd;
-        // A job alone has no limit: a machine whose size is no power of two has more than its share.
+        // A job alone has no limit: the rounded share would be smaller than a machine whose size is
+        // not a power of two.
         let share = |jobs: u64| match jobs {
             0 | 1 => u32::MAX,
             _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),

@@ -1,11 +1,11 @@
-//! What was asked for, or nothing.
+//! Rigid jobs: each gets the requested processors or waits.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::About;
 
-/// The entry of `exact`.
+/// Registry entry of the sizing `exact`.
 pub static ENTRY: SizingEntry = SizingEntry {
     about: About {
         name: "exact",
@@ -20,7 +20,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
     build: |_, _| Ok(exact()),
 };
 
-/// The rule itself, which needs to know nothing of the machine.
+/// The rule itself, which is independent of the machine.
 pub(super) fn exact() -> Box<dyn Sizing> {
     Box::new(Exact)
 }

@@ -1,4 +1,4 @@
-//! Folding: how a job is made smaller, and how much longer it then runs.
+//! Folding: the reduction of a job's size, and the resulting slowdown.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -7,11 +7,10 @@ use crate::form::Asks;
 use crate::job::{Request, Wants};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// How many times longer a job runs on fewer processors.
+/// Slowdown of a job that runs on fewer processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
-    /// Twice as long for each time that its processors are halved, also where half of an odd side is
-    /// rounded up.
+    /// Twice as long for each halving, even if half of an odd side is rounded up.
     Folds,
     /// By the ratio of the processors.
     Ratio,
@@ -37,9 +36,10 @@ impl Stretch {
 static STRETCHES: Words<Stretch, 2> =
     Words::new([("folds", Stretch::Folds), ("ratio", Stretch::Ratio)]);
 
-/// A size folded once, by the rule of the allocator's family: a subcube of the next lower dimension;
-/// a square of half the side, which takes four times as long; a block with its longest side halved,
-/// the first of equal ones; half the processors. Halves are rounded up. `None` for one processor.
+/// A size folded once, by the rule of the allocator's family; `None` for one processor.
+///
+/// A subcube loses a dimension; a square halves its side and takes four times as long; a block
+/// halves its longest side, the first of equal ones; a count is halved. Halves are rounded up.
 ///
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///
@@ -84,12 +84,12 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     Some(Size { request, stretch: size.stretch * slower })
 }
 
-/// What the allocator is asked for at first: all of it.
+/// The whole requested size, without slowdown.
 pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// The whole size and each that at most so many folds make of it, largest first.
+/// The whole size and each size that at most `most` folds give, largest first.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most
@@ -100,7 +100,7 @@ pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> Sma
     sizes
 }
 
-/// The whole size, folded until it has no more than 2 to the power of `dimension` processors.
+/// The whole size, folded until it has at most 2 to the power of `dimension` processors.
 pub(super) fn within(demand: &Demand<'_>, dimension: u32, stretch: Stretch) -> Size {
     let mut size = whole(demand);
     while size.request.size_class() > dimension

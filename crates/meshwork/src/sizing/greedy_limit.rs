@@ -1,4 +1,4 @@
-//! Greedy limit allocation: a job takes what there is, down to one processor.
+//! Greedy limit allocation: a job takes what is free, down to one processor.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,7 @@ use super::folding::{Stretch, all_folds};
 use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::About;
 
-/// The entry of `greedy_limit`.
+/// Registry entry of the sizing `greedy_limit`.
 pub static ENTRY: SizingEntry = SizingEntry {
     about: About {
         name: "greedy_limit",
@@ -24,7 +24,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
     build: |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
 };
 
-/// As `rsr` without a bound on the folds.
+/// The rule of `rsr` without a bound on the folds.
 #[derive(Clone, Copy)]
 struct GreedyLimit {
     stretch: Stretch,

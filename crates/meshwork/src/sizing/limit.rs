@@ -1,4 +1,4 @@
-//! Limit allocation: no job gets more than so many processors, ever.
+//! Limit allocation: a fixed upper bound on the processors of every job.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -6,7 +6,7 @@ use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// The entry of `limit`.
+/// Registry entry of the sizing `limit`.
 pub static ENTRY: SizingEntry = SizingEntry {
     about: About {
         name: "limit",

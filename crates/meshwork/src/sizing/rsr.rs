@@ -1,4 +1,4 @@
-//! Restricted size reduction: a job that does not fit is folded a few times.
+//! Restricted size reduction: a job that does not fit is folded a limited number of times.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,7 @@ use super::folding::{Stretch, all_folds};
 use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// The entry of `rsr`.
+/// Registry entry of the sizing `rsr`.
 pub static ENTRY: SizingEntry = SizingEntry {
     about: About {
         name: "rsr",
@@ -35,8 +35,8 @@ pub static ENTRY: SizingEntry = SizingEntry {
     },
 };
 
-/// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt begins
-/// with the whole size again.
+/// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt
+/// begins with the whole size again.
 #[derive(Clone, Copy)]
 struct Rsr {
     folds: u64,

@@ -1,4 +1,4 @@
-//! Groups of routers, each with a link to every other group.
+//! Dragonflies: groups of routers, each with a link to every other group.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Routing, Wires, b
 use super::{Grid, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "dragonfly",
@@ -56,10 +55,10 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     },
 };
 
-/// Routers, numbered group by group; ports to the other routers of the group first, then the global ones.
+/// Routers, numbered group by group. Ports to routers of the group come first, then global ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Nodes of a router, routers of a group, global links of a router, groups.
+    /// Nodes of a router (`p`), routers of a group (`a`), global links of a router (`h`), groups.
     p: u32,
     a: u32,
     h: u32,
@@ -72,13 +71,13 @@ impl Dragonfly {
         (if to < from { to } else { to - 1 }) as u16
     }
 
-    /// The router of a group at which its link to another group is, and the port.
+    /// The router of a group that has the link to another group, and the port of that link.
     fn gateway(&self, from: u32, to: u32) -> (Router, u16) {
         let link = if to < from { to } else { to - 1 };
         (from * self.a + link / self.h, (self.a - 1 + link % self.h) as u16)
     }
 
-    /// Leads from a router to a group: the local link to the gateway if there need be one, and the global one.
+    /// Moves `at` to a group: by a local link to the gateway if necessary, then the global link.
     fn reach_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
         let (gateway, port) = self.gateway(*at / self.a, group);
         self.within_group(*at, gateway, local, route);
@@ -137,17 +136,17 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// On the direct way class 0 up to the gateway and 1 from the global link on; where packets may go by
-    /// another group, 0 up to that group, 1 up to the gateway there, and 2 from then on. Classes never
-    /// fall on a way, and within one a global link comes after all local ones or before all of them, so no
-    /// circle of packets can wait for each other.
+    /// A route whose classes never decrease, so that no cycle of waiting packets can form. On the
+    /// direct route the class is 0 up to the gateway and 1 from the global link on. If packets may
+    /// detour, it is 0 up to the intermediate group, 1 up to the gateway there, and 2 from then on.
+    /// Within one class a global link comes after all local ones or before all of them.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route {
         let mut route = Route::new();
         let (mut at, end) = (from / self.p, to / self.p);
         let (source, group) = (at / self.a, end / self.a);
         let last = if manner.routing == Routing::Minimal { 1 } else { 2 };
         if source == group {
-            // One local link, and no other behind it: as good in any class.
+            // One local link and none after it: any class will do.
             let class = self.class_at_home(manner).unwrap_or(0);
             self.within_group(at, end, class, &mut route);
             return route;
@@ -175,8 +174,8 @@ impl Wires for Dragonfly {
 }
 
 impl Topology {
-    /// A dragonfly with `p` nodes at a router, `a` routers in a group, and `h` global links of a router:
-    /// `a h + 1` groups.
+    /// A dragonfly with `p` nodes at a router, `a` routers in a group and `h` global links of a
+    /// router. It has `a h + 1` groups.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -1,4 +1,4 @@
-//! Trees of switches that are as wide towards the root as at the leaves, or narrower by a taper.
+//! Fat trees: switches in levels, with full bandwidth towards the root or a taper above the leaves.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Upward, Wires, be
 use super::{Grid, MAX_NODES, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, join};
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "fat_tree",
@@ -73,36 +72,35 @@ fn build(p: &Params) -> Result<Topology, Problem> {
     })
 }
 
-/// What is under and over the switches of one level.
+/// The switches of one level.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Children of a switch: nodes of a leaf.
+    /// Children of a switch; for a leaf, its nodes.
     down: u32,
     /// Links of a switch to the level above; 0 at the top.
     up: u32,
-    /// The first switch of the level, and how many it has above the same nodes.
+    /// The first switch of the level, and the number of switches above the same nodes.
     first: Router,
     copies: u32,
     /// Nodes below a switch.
     nodes: u32,
 }
 
-/// The switches and their links.
-///
-/// Those of a level that are above the same nodes are its copies. A way up is told by the copies that it
-/// passes: from copy *c*, the link *u* of *w* leads to copy *c w + u* above the nodes around. So from any
-/// switch at the top there is one way down to each node. Upward ports have the first numbers, and those
-/// downwards follow behind the most that any level has.
+/// The switches and their links. The switches of a level above the same nodes are copies of each
+/// other. An upward route is given by the copies that it passes: from copy *c*, link *u* of *w*
+/// leads to copy *c w + u* above the enclosing nodes. So from any top switch there is one way down
+/// to each node. Upward ports come first; downward ports follow from the largest number of upward
+/// ports of any level on.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The most links upwards, and so the number of the first port downwards.
+    /// The most upward links of any switch, which is the index of the first downward port.
     most_up: u32,
 }
 
 impl FatTree {
-    /// The tree with so many children at each level, the leaves first.
+    /// The tree with `arity` children at each level, the leaves first.
     fn new(arity: &[u32], taper: f64) -> Result<FatTree, TopologyError> {
         let leaf = arity[0];
         let upward = f64::from(leaf) / taper;
@@ -192,7 +190,7 @@ impl Wires for FatTree {
         })
     }
 
-    /// One: what goes down never goes up again.
+    /// One: a packet that goes down never goes up again.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(1)
     }
@@ -211,8 +209,8 @@ impl Wires for FatTree {
                     choices = mixed(choices);
                     below(choices, level.up)
                 }
-                // The digits of the destination from the leaf up, so that nodes side by side have ways of
-                // their own.
+                // The digits of the destination from the leaf up, so that neighbouring nodes have
+                // distinct routes.
                 Upward::Fixed => to / (level.nodes / level.down) % level.up,
             };
             route.push(Leg { port: port as u16, class: 0, hops: 1 });
@@ -231,8 +229,8 @@ impl Wires for FatTree {
 }
 
 impl Topology {
-    /// A fat tree with so many children at each level of switches, the nodes of a leaf first, and so many
-    /// times fewer links from a leaf upwards than nodes below it.
+    /// A fat tree with `arity` children at each level of switches, the nodes of a leaf first. A
+    /// leaf has `taper` times fewer links upwards than nodes.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -242,8 +240,8 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If there is no level, a number is 0, there are too many nodes or switches, or the taper leaves a leaf
-    /// no whole number of links.
+    /// If there is no level, a number is 0, there are too many nodes or switches, or the taper
+    /// leaves a leaf no whole number of links.
     pub fn fat_tree(arity: &[u32], taper: f64) -> Result<Topology, TopologyError> {
         let grid = Grid::new(arity, false)?;
         let tree = FatTree::new(arity, taper)?;

@@ -1,9 +1,8 @@
-//! A switch.
+//! Flat machines: all processors behind one switch.
 
 use super::{Topology, TopologyEntry};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "flat",

@@ -1,11 +1,11 @@
-//! The grid under every topology.
+//! The grid along which every topology numbers its nodes.
 
 use smallvec::SmallVec;
 
 use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
-/// A grid of nodes: its sides, and which of its dimensions close to a ring.
+/// A grid of nodes: its sides, and which of its dimensions wrap around to a ring.
 ///
 /// ```
 /// use meshwork::topology::Grid;
@@ -18,7 +18,7 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension closes to a ring, whether any does, and whether all do.
+    /// Whether each dimension is a ring, whether any is, and whether all are.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     all_rings: bool,
@@ -27,7 +27,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with these sides, of which every dimension closes to a ring, or none.
+    /// A grid with these sides. If `wrapped`, every dimension is a ring.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
@@ -35,7 +35,7 @@ impl Grid {
         Grid::with_rings(sides, &SmallVec::<[bool; 8]>::from_elem(wrapped, sides.len()))
     }
 
-    /// A grid with these sides, of which these dimensions close to a ring.
+    /// A grid with these sides, whose dimension *d* is a ring if `rings[d]`.
     ///
     /// ```
     /// use meshwork::topology::Grid;
@@ -44,7 +44,7 @@ impl Grid {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Grid::new), and if there is not one word for each side.
+    /// If [`new`](Grid::new) would fail, or the lengths of `sides` and `rings` differ.
     pub fn with_rings(sides: &[u32], rings: &[bool]) -> Result<Grid, TopologyError> {
         if sides.is_empty() {
             return Err(TopologyError::NoSides);
@@ -82,40 +82,40 @@ impl Grid {
         &self.sides
     }
 
-    /// How far apart in index two neighbours along each dimension are.
+    /// The index distance of two neighbours along each dimension.
     #[must_use]
     pub fn strides(&self) -> &[u32] {
         &self.strides
     }
 
-    /// How many dimensions there are.
+    /// Number of dimensions.
     #[must_use]
     pub fn dimensions(&self) -> usize {
         self.sides.len()
     }
 
-    /// How many nodes there are.
+    /// Number of nodes: the product of the sides.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// Whether any dimension closes to a ring.
+    /// Whether any dimension is a ring.
     #[must_use]
     #[inline]
     pub fn is_wrapped(&self) -> bool {
         self.wrapped
     }
 
-    /// Whether this dimension closes to a ring.
+    /// Whether this dimension is a ring.
     #[must_use]
     #[inline]
     pub fn is_ring(&self, dimension: usize) -> bool {
-        // Inner loops of searches ask this, and mostly of grids whose dimensions are all alike.
+        // Called in inner loops of searches, mostly on grids whose dimensions are all alike.
         self.all_rings || self.wrapped && self.rings[dimension]
     }
 
-    /// Whether every dimension closes to a ring.
+    /// Whether every dimension is a ring.
     #[must_use]
     #[inline]
     pub fn is_all_rings(&self) -> bool {
@@ -128,7 +128,7 @@ impl Grid {
         self.binary
     }
 
-    /// Whether each dimension closes to a ring.
+    /// For each dimension, whether it is a ring.
     #[must_use]
     pub fn rings(&self) -> &[bool] {
         &self.rings
@@ -154,7 +154,7 @@ impl Grid {
             return node >> dimension & 1;
         }
         let rows = if dimension == 0 { node } else { node / self.strides[dimension] };
-        // Divisions are what this costs, and the last coordinate needs none by its side.
+        // Divisions dominate the cost, and the last coordinate needs no remainder.
         if dimension + 1 == self.sides.len() { rows } else { rows % self.sides[dimension] }
     }
 
@@ -171,8 +171,8 @@ impl Grid {
         coordinates
     }
 
-    /// Whether a block with this corner and these sides lies on the grid, around its edges where it
-    /// is a ring; every side is at least 1.
+    /// Whether a block with this corner and these sides lies on the grid. It may reach around the
+    /// edge of a ring; every side must be at least 1.
     #[must_use]
     pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
         if corner >= self.nodes || sides.len() != self.dimensions() {
@@ -195,8 +195,8 @@ impl Grid {
         })
     }
 
-    /// The nodes one link away, by dimension, the lower one first; each once, so a ring of two has
-    /// one link and not two.
+    /// The nodes one link away, by dimension, the lower one first. Each appears once: a ring of two
+    /// has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();
@@ -215,7 +215,7 @@ impl Grid {
         found
     }
 
-    /// Hops on a shortest path between two nodes.
+    /// Number of hops on a shortest path between two nodes.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         (0..self.dimensions())
@@ -243,7 +243,7 @@ mod tests {
         })
     }
 
-    /// The definition of distance: breadth-first search over the neighbours.
+    /// By definition of distance: breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

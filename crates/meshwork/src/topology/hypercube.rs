@@ -1,9 +1,8 @@
-//! A grid with side 2 in every dimension.
+//! Hypercubes: grids with side 2 in every dimension.
 
 use super::{PROCESSORS, Topology, TopologyEntry, several};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "hypercube",

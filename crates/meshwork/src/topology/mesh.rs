@@ -1,9 +1,8 @@
-//! A grid without links around its edges.
+//! Meshes: grids without links around their edges.
 
 use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "mesh",

@@ -1,10 +1,10 @@
-//! How processors are wired, and what can be said of every wiring: nodes, distances, routers and ways.
+//! Topologies: numbering of nodes, distances, routers and routes of each wiring.
 //!
-//! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. Of a mesh, a torus and a
-//! hypercube that grid is the wiring too. Elsewhere it says only where a node is: its place below a leaf
-//! switch, the leaf, the subtree; or its place at a router, the router, the group. Whether links follow
-//! the grid is what [`Wiring::is_grid`] tells, and no strategy that needs them to is let onto a machine
-//! where they do not. Distances and ways are asked of the [`Topology`].
+//! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. For a mesh, a
+//! torus and a hypercube that grid is also the wiring. For other topologies it only locates a node:
+//! its index below a leaf switch, the leaf, the subtree; or its index at a router, the router, the
+//! group. [`Wiring::is_grid`] tells whether links follow the grid; strategies that require this are
+//! rejected on other machines. The [`Topology`] gives distances and routes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,36 +32,36 @@ pub use wires::Wires;
 /// A processor of one site: its index, dimension 0 running fastest (row-major order).
 pub type Node = u32;
 
-/// The most processors one site may have. Sets of nodes are bit strings: this many take 2 MiB.
+/// The maximum number of processors of a site. A node set of this size takes 2 MiB.
 pub const MAX_NODES: u32 = 1 << 24;
 
-/// Why there is no such machine.
+/// Reasons why a topology cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// It has no dimension.
+    /// The list of sides is empty.
     #[error("a machine needs at least one side")]
     NoSides,
-    /// It has no node.
+    /// A side or another size is 0.
     #[error("every side of a machine is at least 1, this one has a side of 0")]
     EmptySide,
-    /// Not one word for each side says whether it is a ring.
+    /// The number of ring flags differs from the number of sides.
     #[error("there are {given} words on which sides are rings, but {sides} sides: one for each")]
     Rings {
-        /// How many words there are.
+        /// Number of ring flags.
         given: usize,
-        /// How many sides.
+        /// Number of sides.
         sides: usize,
     },
     /// It has more than [`MAX_NODES`] nodes.
     #[error("a site has at most {MAX_NODES} processors, this one has more")]
     TooManyNodes,
-    /// There is no hypercube of this dimension, or only one of too many nodes.
+    /// The dimension of a hypercube is 0 or gives too many nodes.
     #[error("a hypercube has a dimension from 1 to {largest}, this one has {given}")]
     Dimension {
-        /// The dimension.
+        /// The requested dimension.
         given: u32,
-        /// The largest that there may be.
+        /// The largest valid dimension.
         largest: u32,
     },
     /// A taper leaves a leaf switch no whole number of links upwards.
@@ -70,7 +70,7 @@ pub enum TopologyError {
          1 or more"
     )]
     Taper {
-        /// The taper.
+        /// The requested taper.
         taper: String,
         /// Nodes of a leaf switch.
         leaf: u32,
@@ -81,43 +81,43 @@ pub enum TopologyError {
     /// A router has too many links.
     #[error("a router has at most {} ports, this one has more", wires::MAX_PORTS)]
     TooManyPorts,
-    /// Only a grid has nodes that several processors can share.
+    /// Several processors per node were requested of a topology that is not a grid.
     #[error("several processors share the nodes of a grid, and this is a {machine}")]
     NoNodes {
-        /// The topology.
+        /// The topology, in words.
         machine: String,
     },
-    /// Its sides are not k and 2k.
+    /// The sides of a twisted torus are not k and 2k.
     #[error(
         "a twisted torus has sides of k and of 2k, at least one of either and k from 2, in up to 8 dimensions, \
          such as 4 × 4 × 8; this one has {given}"
     )]
     Twisted {
-        /// The sides.
+        /// The sides, joined by `×`.
         given: String,
     },
-    /// The torus around its groups has not one to three sides.
+    /// The outer torus of a tofu does not have one to three sides.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
-        /// How many sides there are.
+        /// Number of sides.
         given: usize,
     },
 }
 
-/// The ways in which a site can be wired, as far as strategies tell them apart.
+/// The wirings of a site that strategies distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
     /// A grid without links around its edges.
     Mesh,
-    /// A grid of which some dimensions are rings; a k-ary n-cube is one with equal sides and rings only.
+    /// A grid of which some dimensions are rings, such as a k-ary n-cube with equal sides.
     Torus,
     /// A grid with side 2 in every dimension.
     Hypercube,
-    /// A switch: any processors will do.
+    /// A switch: all processors are equivalent.
     Flat,
     /// Levels of switches.
     FatTree,
-    /// Groups of routers.
+    /// Groups of routers with links between every two groups.
     Dragonfly,
     /// A torus whose short rings are closed further along the long ones.
     TwistedTorus,
@@ -153,7 +153,7 @@ impl Wiring {
         }
     }
 
-    /// Whether its links follow the grid of its numbers, one processor at each point.
+    /// Whether its links follow the grid of its node numbers, one processor at each point.
     #[must_use]
     pub fn is_grid(self) -> bool {
         matches!(self, Wiring::Mesh | Wiring::Torus | Wiring::Hypercube)
@@ -166,16 +166,16 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// How many nodes, with numbers in a row, are close to each other: what strategies of locality go by.
+/// Numbers of consecutive nodes that are close to each other, used by locality-aware strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Nodes at one leaf switch or router.
     pub leaf: u32,
-    /// Nodes of one group of a dragonfly, of one subtree below the top of a tree: a multiple of `leaf`.
+    /// Nodes of one dragonfly group or of one subtree below the top: a multiple of `leaf`.
     pub group: u32,
 }
 
-/// How a site is wired.
+/// The wiring of a site.
 ///
 /// ```
 /// use meshwork::topology::Topology;
@@ -190,15 +190,15 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// In words, all parameters among them.
+    /// Description in words, including all parameters.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
-    /// The site of a study that it was read from, if it was.
+    /// The keys of the study that it was read from, if any.
     table: Option<Arc<Table>>,
 }
 
-/// The words of a topology say all that it was made of.
+/// The description contains all parameters, so it decides equality.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
         (self.wiring, &self.grid, &self.text) == (other.wiring, &other.grid, &other.text)
@@ -219,12 +219,12 @@ impl Topology {
     /// A torus with these sides.
     ///
     /// # Errors
-    /// As for a mesh.
+    /// Those of [`mesh`](Topology::mesh).
     pub fn torus(sides: &[u32]) -> Result<Topology, TopologyError> {
         Topology::gridded(Wiring::Torus, sides, &vec![true; sides.len()], None)
     }
 
-    /// A grid with these sides, of which those close to a ring of which it is said: a mesh if none does.
+    /// A grid with these sides, whose dimension *d* is a ring if `rings[d]`; a mesh if none is.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -233,7 +233,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// As for a mesh, and if there is not one word for each side.
+    /// Those of [`mesh`](Topology::mesh), and if the lengths of `sides` and `rings` differ.
     pub fn with_rings(sides: &[u32], rings: &[bool]) -> Result<Topology, TopologyError> {
         let wiring = if rings.contains(&true) { Wiring::Torus } else { Wiring::Mesh };
         Topology::gridded(wiring, sides, rings, None)
@@ -253,7 +253,7 @@ impl Topology {
         Topology::gridded(Wiring::Hypercube, &sides, &rings, Some(text))
     }
 
-    /// A flat machine of so many processors.
+    /// A flat machine with this number of processors.
     ///
     /// # Errors
     /// If there are none, or more than [`MAX_NODES`].
@@ -263,7 +263,7 @@ impl Topology {
         Ok(Topology { wiring: Wiring::Flat, grid, text, tiers: None, wires: None, table: None })
     }
 
-    /// A grid with links, described in these words or else by its sides.
+    /// A grid with links, described by `text` or else by its sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -284,8 +284,8 @@ impl Topology {
         Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires), table: None })
     }
 
-    /// The same grid with so many processors at each of its nodes: processors become what it has, and those of
-    /// one node have numbers in a row. With one it is what it was.
+    /// This grid with `each` processors at each node; with 1 it is unchanged. Processors become the
+    /// nodes of the topology; those of one grid point have consecutive numbers.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -294,7 +294,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If there are none, or too many in all, or the topology is not a grid of nodes.
+    /// If `each` is 0, there are too many in all, or the topology is not a grid of nodes.
     pub fn with_processors(self, each: u32) -> Result<Topology, TopologyError> {
         if each == 1 {
             return Ok(self);
@@ -315,7 +315,7 @@ impl Topology {
         })
     }
 
-    /// The topology that the site of a study describes; its table then says what it was made of.
+    /// The topology that a site of a study describes, with the keys it was read from as its table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -325,7 +325,7 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// The table of a study that describes it, where it was read from one.
+    /// The table of a study that describes it; `None` if it was not read from a study.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -342,39 +342,41 @@ impl Topology {
         self.table.as_deref()
     }
 
-    /// How it is wired.
+    /// The kind of wiring.
     #[must_use]
     pub fn wiring(&self) -> Wiring {
         self.wiring
     }
 
-    /// The grid along which its nodes have their numbers, and in which placements are blocks. Its links
-    /// follow it where [`Wiring::is_grid`] says so.
+    /// The grid along which its nodes are numbered and in which placements are blocks. Its links
+    /// follow the grid if [`Wiring::is_grid`].
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// How many processors it has.
+    /// Number of processors.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid.nodes()
     }
 
-    /// How many nodes share a leaf and a group; `None` where none do.
+    /// Number of nodes that share a leaf and a group; `None` if the topology has no such levels.
     #[must_use]
     pub fn tiers(&self) -> Option<Tiers> {
         self.tiers
     }
 
-    /// Its routers and links; `None` for a flat machine, which has none.
+    /// The routers and links; `None` for a flat machine, which has none.
     #[must_use]
     pub fn wires(&self) -> Option<&Arc<dyn Wires>> {
         self.wires.as_ref()
     }
 
-    /// Links between routers on the way between two nodes; 0 on a flat machine. Between groups of a
-    /// dragonfly it is the direct way, which is hardly ever longer than a way by other groups.
+    /// Number of links between routers on the route between two nodes; 0 on a flat machine.
+    ///
+    /// Between groups of a dragonfly this is the direct route, which is hardly ever longer than one
+    /// by another group.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))
@@ -387,11 +389,11 @@ impl fmt::Display for Topology {
     }
 }
 
-/// A way of wiring a site, in the list.
+/// Registry entry of a topology.
 pub struct TopologyEntry {
-    /// What it says of itself.
+    /// Name, definition and parameters.
     pub about: About,
-    /// The topology.
+    /// Builds the topology of a site from its parameters.
     pub build: fn(&Params) -> Result<Topology, Problem>,
 }
 
@@ -401,7 +403,7 @@ impl Named for TopologyEntry {
     }
 }
 
-/// Every topology.
+/// All topologies, in the order in which they are listed.
 pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &mesh::ENTRY,
     &torus::ENTRY,
@@ -413,7 +415,7 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// The sides, of those that have some.
+/// The sides, for topologies that have sides.
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),
@@ -421,7 +423,7 @@ const SIDES: Param = Param {
     help: "the sides, dimension 0 first",
 };
 
-/// Processors of a node, of those whose nodes may have several.
+/// Processors of a node, for topologies whose nodes may have several.
 const PROCESSORS: Param = Param {
     name: "processors_per_node",
     kind: Kind::Integer(1, MAX_NODES as u64),
@@ -429,7 +431,7 @@ const PROCESSORS: Param = Param {
     help: "processors of each node; with more than 1 the machine hands out processors by count",
 };
 
-/// The grid that `dims` and `wrap` say, with rings where `wrap` is left out if `wrapped`.
+/// The grid that `dims` and `wrap` describe; `wrapped` is the default of `wrap`.
 fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     let sides = p.integers("dims");
     let rings = match p.get_flags("wrap") {
@@ -456,7 +458,7 @@ fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     several(p, made.map_err(|error| p.problem("dims", error.to_string()))?)
 }
 
-/// The topology with as many processors at each node as its parameters say.
+/// The topology with the number of processors per node that the parameters give.
 fn several(p: &Params, topology: Topology) -> Result<Topology, Problem> {
     let each = p.get_integer(PROCESSORS.name).unwrap_or(1) as u32;
     topology.with_processors(each).map_err(|error| p.problem(PROCESSORS.name, error.to_string()))

@@ -1,4 +1,4 @@
-//! The wires of a grid: two directed links for each dimension of each router.
+//! Links of a grid: two directed links for each dimension of each router.
 
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
@@ -14,11 +14,9 @@ struct Dimension {
     down: u16,
 }
 
-/// A router at each point of a grid.
-///
-/// Every router has a port for each direction of each dimension. What leaves through a port enters the next
-/// router at the port of the same number. A
-/// dimension of side 2 has one port, also where it is a ring: a ring of two is one link. A dimension
+/// A router at each point of a grid. Every router has a port for each direction of each dimension.
+/// A packet that leaves through a port enters the next router at the port of the same number. A
+/// dimension of side 2 has one port, even if it is a ring: a ring of two is one link. A dimension
 /// of side 1 has none.
 #[derive(Clone, Debug)]
 pub(super) struct GridWires {
@@ -29,7 +27,7 @@ pub(super) struct GridWires {
 }
 
 impl GridWires {
-    /// The wires of a grid of routers with so many nodes each.
+    /// The links of a grid of routers with `nodes_each` nodes each.
     pub(super) fn new(grid: &Grid, nodes_each: u32) -> GridWires {
         let mut dimensions = Vec::new();
         let mut ports = 0;
@@ -73,7 +71,7 @@ impl Wires for GridWires {
         }
     }
 
-    /// Two where there are rings: see [`ClassRule`].
+    /// Two if there are rings: see [`ClassRule`].
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(if self.dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 })
     }
@@ -82,8 +80,8 @@ impl Wires for GridWires {
         self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
     }
 
-    /// Shortest, lowest dimension first. Where both directions of a ring are equally long, bit *d* of
-    /// `coins` decides for the *d*-th dimension with links.
+    /// A shortest route, lowest dimension first. If both directions of a ring are equally long, bit
+    /// *d* of `coins` decides for the *d*-th dimension with links.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, _detour: bool) -> Route {
         let (from, to) = (from / self.nodes_each, to / self.nodes_each);
         let mut route = Route::new();

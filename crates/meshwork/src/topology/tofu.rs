@@ -3,7 +3,6 @@
 use super::{PROCESSORS, SIDES, Topology, TopologyEntry, TopologyError, Wiring, several};
 use crate::registry::About;
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "tofu",

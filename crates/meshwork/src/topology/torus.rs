@@ -1,9 +1,8 @@
-//! A grid whose every dimension is a ring.
+//! Tori: grids whose every dimension is a ring.
 
 use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "torus",

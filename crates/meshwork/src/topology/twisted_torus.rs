@@ -1,4 +1,4 @@
-//! A torus with sides k and 2k, twisted so that no direction is longer than another.
+//! Tori with sides k and 2k, twisted so that no direction is longer than another.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use super::wires::{End, Leg, Manner, Route, Router, Wires, mixed};
 use super::{Grid, Node, SIDES, Topology, TopologyEntry, TopologyError, Wiring};
 use crate::registry::About;
 
-/// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     about: About {
         name: "twisted_torus",
@@ -32,7 +31,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     },
 };
 
-/// Dimension *d* has port 2 *d* upwards and 2 *d* + 1 downwards.
+/// Ports of dimension *d*: 2 *d* upwards and 2 *d* + 1 downwards.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
     grid: Grid,
@@ -45,11 +44,9 @@ impl TwistedTorus {
         self.grid.sides()[dimension] == self.k
     }
 
-    /// Steps along each dimension on every shortest way, with signs.
-    ///
-    /// Along a short side one can go up or down; the one that crosses the edge is k steps off along the long
-    /// sides, and as k steps either way lead to the same place there, only the parity of the crossings
-    /// matters.
+    /// Signed steps along each dimension for every shortest route. Along a short side one can go up
+    /// or down. The direction that crosses the edge is offset by k steps along the long sides; as k
+    /// steps either way lead to the same node there, only the parity of the crossings matters.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));
@@ -83,7 +80,7 @@ impl TwistedTorus {
                     halves.push(d);
                 }
             }
-            // Half way around a long ring both directions are as short.
+            // Half way around a long ring both directions are equally short.
             for signs in 0_u32..1 << halves.len() {
                 let mut steps = steps.clone();
                 for (bit, &d) in halves.iter().enumerate() {
@@ -121,7 +118,7 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// None is known here: the rings of several dimensions run into each other.
+    /// `None`: no number is known, since the rings of several dimensions run into each other.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }
@@ -130,7 +127,7 @@ impl Wires for TwistedTorus {
         self.grid.dimensions()
     }
 
-    /// One of the shortest, drawn by `coins`; dimension by dimension.
+    /// One of the shortest routes, drawn by `coins`; dimension by dimension.
     fn route(&self, from: Node, to: Node, coins: u64, _manner: &Manner, _detour: bool) -> Route {
         let ways = self.shortest(from, to);
         let steps = &ways[mixed(coins) as usize % ways.len()];
@@ -151,7 +148,7 @@ impl Wires for TwistedTorus {
 }
 
 impl Topology {
-    /// A twisted torus with sides of k and 2k, at least one of either.
+    /// A twisted torus with sides of k and 2k, at least one of each.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -161,7 +158,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If the sides are not so, k is 1, or there are too many nodes.
+    /// If the sides are not k and 2k, k is 1, or there are too many nodes.
     pub fn twisted_torus(sides: &[u32]) -> Result<Topology, TopologyError> {
         let grid = Grid::new(sides, false)?;
         let (k, long) = (sides.iter().copied().min(), sides.iter().copied().max());

@@ -17,13 +17,13 @@ impl GrayCode {
         GrayCode { order }
     }
 
-    /// The single Gray code: dimension 0 changes most often.
+    /// The standard Gray code: dimension 0 changes most often.
     #[must_use]
     pub(crate) fn standard(dimension: u32) -> GrayCode {
         GrayCode::new((0..dimension).collect())
     }
 
-    /// The order of the dimensions.
+    /// The dimensions, the one that changes most often first.
     #[must_use]
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
@@ -35,14 +35,13 @@ impl GrayCode {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of this dimension *k* that the code recognises: two blocks of 2ᵏ⁻¹
-    /// positions, one after the other, of which the first begins at a multiple of 2ᵏ⁻¹. The last block
-    /// of all and the first one are neighbours too. Of a 0-cube, the first free position.
-    ///
-    /// `room` is overwritten.
+    /// The first free subcube of dimension *k* that the code recognises. This is a pair of
+    /// consecutive blocks of 2ᵏ⁻¹ positions, the first of which begins at a multiple of 2ᵏ⁻¹; the
+    /// last block is followed by the first. A 0-cube is the first free position. `room` is
+    /// overwritten.
     ///
     /// # Complexity
-    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: blocks that are free are found all at once, and then walked in order.
+    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: free blocks are found all at once, then visited in order.
     pub(crate) fn first(
         &self,
         free: &NodeSet,
@@ -87,18 +86,17 @@ impl GrayCode {
     }
 }
 
-/// The dimension that changes between a block and the next one, the first of all after the last.
+/// The dimension that changes between a block and the next one, cyclically.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
-    // A code without dimensions, of a single node, is walked one step too far.
+    // A code without dimensions, of a single node, is stepped once too often.
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// Gray codes of which every set of dimensions is a prefix of some: C(n, ⌊n/2⌋) of them.
-///
-/// One for each set of ⌊n/2⌋ dimensions, in lexicographic order. In the row of dimensions 0, 1, 2 …
-/// the members of the set are closing brackets and the others opening ones; the order is then: the
-/// members that match a bracket, the dimensions that match none, the others that match one, each
+/// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them. One for
+/// each set of ⌊n/2⌋ dimensions, in lexicographic order. In the row of dimensions 0, 1, 2 … the
+/// members of the set are closing brackets and the others opening ones; the order is then: the
+/// members that match a bracket, the unmatched dimensions, the other matched dimensions, each
 /// ascending. This is the symmetric chain through the set, extended to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {

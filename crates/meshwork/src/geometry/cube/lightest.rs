@@ -1,13 +1,13 @@
-//! The subcube of a cube that weighs least.
+//! The lightest subcube of a cube.
 
 use super::Subcube;
 use crate::topology::Node;
 
-/// Of the subcubes of `cube` with this dimension the one whose nodes weigh least together, ties by
-/// base and then by mask.
+/// The subcube of `cube` of this dimension with the least total weight, ties by base, then mask.
 ///
 /// # Complexity
-/// **O(3ʲ)** for a cube of dimension *j* at the worst; a branch that is already too heavy is left.
+/// **O(3ʲ)** in the worst case for a cube of dimension *j*; a branch that is already too heavy is
+/// cut.
 pub(crate) fn lightest(
     cube: Subcube,
     dimension: u32,
@@ -26,13 +26,13 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The free dimensions of the cube: what follows counts them from 0.
+    /// The free dimensions of the cube, which the other members index from 0.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// `weights` are those of the subcubes with the free dimensions of `mask`, by base.
+    /// `weights` holds the weights of the subcubes with the free dimensions of `mask`, by base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {
         let least = weights.iter().min().expect("a cube has a node");
         if self.best.is_some_and(|(best, _)| best < *least) {

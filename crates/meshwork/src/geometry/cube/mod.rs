@@ -1,7 +1,7 @@
 //! Subcubes of a hypercube, and how they are found.
 //!
-//! Node *v* of a hypercube of dimension *n* is the *n*-bit number *v*, and dimension 0 of its grid is
-//! bit 0. A subcube has a set of free dimensions, its mask, and one base.
+//! Node *v* of a hypercube of dimension *n* is the *n*-bit number *v*, and dimension 0 of its grid
+//! is bit 0. A subcube has a set of free dimensions, its mask, and one base.
 
 mod gray;
 mod lightest;
@@ -20,8 +20,7 @@ use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
 /// A subcube: the nodes `base | t` for every `t` that is part of `mask`; no bit is in both.
-///
-/// Subcubes are ordered by base and then by mask: the first is the one that wins a tie.
+/// Subcubes are ordered by base and then by mask; ties go to the first.
 ///
 /// ```
 /// use meshwork::geometry::cube::Subcube;
@@ -31,9 +30,9 @@ use crate::topology::{Grid, Node};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subcube {
-    /// Its lowest node.
+    /// The lowest node.
     pub base: Node,
-    /// Its free dimensions, a bit for each.
+    /// The free dimensions, a bit for each.
     pub mask: u32,
 }
 
@@ -44,49 +43,49 @@ impl Subcube {
         Subcube { base: 0, mask: (1 << dimension) - 1 }
     }
 
-    /// How many dimensions it has.
+    /// Number of free dimensions.
     #[must_use]
     pub fn dimension(self) -> u32 {
         self.mask.count_ones()
     }
 
-    /// Its nodes, lowest first.
+    /// The nodes, lowest first.
     pub fn nodes(self) -> impl Iterator<Item = Node> {
         parts(self.mask).map(move |part| self.base | part)
     }
 
-    /// Its free dimensions, lowest first.
+    /// The free dimensions, lowest first.
     pub fn dimensions(self) -> impl DoubleEndedIterator<Item = u32> {
         (0..u32::BITS).filter(move |d| self.mask >> d & 1 == 1)
     }
 
-    /// Whether every node of the other one is in it.
+    /// Whether every node of `other` is in it.
     #[must_use]
     pub fn holds(self, other: Subcube) -> bool {
         other.mask & !self.mask == 0 && other.base & !self.mask == self.base
     }
 
-    /// Whether they have a node in common.
+    /// Whether the subcubes share a node.
     #[must_use]
     pub fn meets(self, other: Subcube) -> bool {
         (self.base ^ other.base) & !(self.mask | other.mask) == 0
     }
 
-    /// Whether they have no node in common, and nodes that are neighbours.
+    /// Whether the subcubes are disjoint and adjacent.
     #[must_use]
     pub fn is_next_to(self, other: Subcube) -> bool {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
-    /// Its two halves along one of its free dimensions, the lower one first.
+    /// The two halves along one of its free dimensions, the lower one first.
     #[must_use]
     pub fn halves(self, dimension: u32) -> [Subcube; 2] {
         let mask = self.mask & !(1 << dimension);
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first of its subcubes of this dimension: what halving along the highest free dimension,
-    /// and keeping the lower half, leaves.
+    /// The first of its subcubes of this dimension. It results from repeatedly keeping the lower
+    /// half along the highest free dimension.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -111,19 +110,19 @@ impl Subcube {
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds its nodes to the set. As long as [`is_within`](Subcube::is_within).
+    /// Adds its nodes to the set, in the time of [`is_within`](Subcube::is_within).
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Takes its nodes out of the set. As long as [`is_within`](Subcube::is_within).
+    /// Removes its nodes from the set, in the time of [`is_within`](Subcube::is_within).
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word &= !pattern);
     }
 
-    /// Takes its nodes out of the set, if all of them are in it: whether they were.
+    /// Removes its nodes from the set if all are in it; returns whether they were.
     #[inline]
     pub(crate) fn take_if_within(self, set: &mut NodeSet) -> bool {
         if self.mask < 64 {
@@ -139,13 +138,13 @@ impl Subcube {
         within
     }
 
-    /// Whether something holds of all words of a set that it touches, in each of which it has the same pattern.
+    /// Whether `holds` is true of every word of the set that contains some of its nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
         let words = &set.words()[first..];
         if above & (above + 1) == 0 {
-            // One after the other, as those of an aligned one are.
+            // Consecutive words, as for an aligned subcube.
             return words[..=above as usize].iter().all(|&word| holds(word));
         }
         parts(above).all(|part| holds(words[part as usize]))
@@ -174,8 +173,8 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that a block of this grid is: none on a grid that is no hypercube, and none if it does not lie on
-    /// it, or lies around an edge.
+    /// The subcube that `block` is on this grid, if the grid is a hypercube. `None` if the block
+    /// does not lie on the grid or reaches around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
@@ -186,7 +185,7 @@ impl Subcube {
         (beyond < 2 && block.base & mask == 0).then_some(Subcube { base: block.base, mask })
     }
 
-    /// It as a block of the hypercube of this dimension.
+    /// This subcube as a block of the hypercube of this dimension.
     #[must_use]
     pub fn block(self, dimension: u32) -> Block {
         let is_aligned = self.mask & (self.mask + 1) == 0;
@@ -198,7 +197,7 @@ impl Subcube {
         Block { base: self.base, sides }
     }
 
-    /// It as papers write it, the highest dimension first: `0*1`.
+    /// The notation of papers, the highest dimension first: `0*1`.
     #[must_use]
     pub fn text(self, dimension: u32) -> String {
         let mark = |d: u32| match (self.mask >> d & 1, self.base >> d & 1) {
@@ -210,8 +209,7 @@ impl Subcube {
     }
 }
 
-/// For each set of the lowest six dimensions, which nodes of a word that has: 0 and those that differ from it in
-/// these dimensions alone.
+/// For each mask of the lowest six dimensions, the nodes of a word in the subcube with base 0.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -228,21 +226,22 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block has more than one node, as bits, and the bits of all its sides less 1.
+/// The dimensions in which a side exceeds 1, as bits, and the bitwise or of all sides less 1.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {
         let mask = (1 << dimension) - 1;
         return (mask, mask & 1);
     }
-    // From the last one on, so that each costs a doubling and no shift of its own. A side of 0 has all bits.
+    // From the last side on, so that each costs a doubling but no shift of its own. A side of 0
+    // sets all bits.
     block.sides.iter().rev().fold((0, 0), |(mask, all), side| {
         let more = side.wrapping_sub(1);
         ((mask << 1) + (more & 1), all | more)
     })
 }
 
-/// Every part of a mask, from 0 to the mask itself, in increasing order.
+/// Every submask of a mask, from 0 to the mask itself, in increasing order.
 pub fn parts(mask: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(0), move |&part| {
         (part != mask).then(|| (part | !mask).wrapping_add(1) & mask)

@@ -6,22 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// How many cubes of each dimension a set has, six bits for each: the one with more of the largest is
-/// the greater number.
+/// Number of cubes of each dimension in a set, six bits each, the largest dimension highest.
 type Vector = u64;
 
 /// The maximal set of subcubes of small hypercubes, exactly.
 ///
-/// Sets of disjoint free subcubes are ordered by how many they have of the largest dimension, then of
-/// the next one, and so on; a maximal set is a greatest one. Of several greatest ones it is the one that
-/// takes, again and again, the first cube of the largest dimension there is, by base and then by
-/// mask, with which the greatest can still be reached.
+/// Sets of disjoint free subcubes are compared by the number of cubes of the largest dimension,
+/// then of the next one, and so on; a maximal set is a greatest one. Among several greatest sets,
+/// the result is built by taking repeatedly the first cube of the largest dimension, by base and
+/// then by mask, with which the greatest vector can still be reached.
 ///
 /// # Complexity
-/// Exponential. The branches that remain are few: a bound from the numbers of free nodes with an even
-/// and with an odd number of bits, of which every cube but a single node has equally many, is often
-/// met at once; pairs are a matching of those two kinds of nodes; and what is known of a set of nodes
-/// is kept, and shared by all copies of this one.
+/// Exponential. Few branches remain, since: every cube but a single node has equally many nodes
+/// with an even and with an odd number of bits, and the bound from the numbers of such free nodes
+/// is often met at once; pairs are a matching of those two kinds of nodes; and results for sets of
+/// nodes are cached, shared by all clones.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// The cubes of each dimension in order, each with its nodes as bits.
@@ -32,14 +31,14 @@ pub struct ExactPacking {
 /// The nodes with an even number of bits.
 const EVEN: u32 = 0x6996_9669;
 
-/// So many sets of nodes are remembered, at 24 bytes or so each.
+/// Limit on the cached sets of nodes, of about 24 bytes each.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
-    /// The largest hypercube that it can search.
+    /// The largest dimension of a hypercube that it can search.
     pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// For hypercubes of this dimension, at most [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS).
+    /// For hypercubes of at most [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS) dimensions.
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
         assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");
@@ -71,7 +70,7 @@ impl ExactPacking {
         set
     }
 
-    /// The vector of the maximal set of what is left when a cube is taken.
+    /// The vector of the maximal set of the free nodes outside `taken`.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -84,12 +83,12 @@ impl ExactPacking {
         self.cubes.iter().rposition(has_one)
     }
 
-    /// What is known, shared by all copies of this one.
+    /// Locks the cache of vectors by node set.
     fn known(&self) -> MutexGuard<'_, BTreeMap<u32, Vector>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The greatest vector of these nodes.
+    /// The vector of a greatest set in these nodes.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
@@ -116,7 +115,8 @@ impl ExactPacking {
         greatest
     }
 
-    /// The most disjoint pairs of neighbours: a matching of even and odd nodes, by augmenting paths.
+    /// The most disjoint pairs of neighbours: a matching of even and odd nodes, by augmenting
+    /// paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -129,7 +129,7 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for an even node, if need be by giving others new ones.
+/// Finds a partner for an even node, reassigning other nodes' partners if necessary.
 fn augment(
     even: usize,
     free: u32,
@@ -152,7 +152,7 @@ fn augment(
     false
 }
 
-/// No vector of these nodes with cubes of at most this dimension is greater.
+/// Upper bound on the vectors of these nodes with cubes of at most dimension `k`.
 fn bound(free: u32, k: u32) -> Vector {
     let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
     let mut paired = 2 * even.min(odd);

@@ -1,4 +1,4 @@
-//! The search for free subcubes, sixty-four bases at a time.
+//! The search for free subcubes, 64 bases at a time.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use super::Subcube;
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// In a word of a set of nodes, those whose bit `d` is 0.
+/// For each dimension `d` below 6, the nodes of a word whose bit `d` is 0.
 const LOWER: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -16,18 +16,18 @@ const LOWER: [u64; 6] = [
     0x0000_0000_ffff_ffff,
 ];
 
-/// Finds free subcubes, every one there is.
+/// Finds all free subcubes.
 ///
-/// Let *F(S)* be the set of bases at which the subcube with the free dimensions *S* is free. *F(∅)* is
-/// the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded along dimension *i*: what its lower and its
-/// upper half have in common. A fold along one of the six lowest dimensions is a shift within
-/// words; along another one it halves the number of words. Masks are walked in increasing order, from
-/// their highest dimension down, so that masks with the same high dimensions share their folds, and a
-/// branch that has become empty is left.
+/// Let *F(S)* be the set of bases at which the subcube with the free dimensions *S* is free. *F(∅)*
+/// is the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded along dimension *i*: the
+/// intersection of its lower and its upper half. A fold along one of the six lowest dimensions is a
+/// shift within words; a fold along another one halves the number of words. Masks are visited in
+/// increasing order, from their highest dimension down, so that masks with the same high dimensions
+/// share their folds; a branch with no base left is cut.
 ///
 /// # Complexity
-/// All masks together take **O(3ⁿ / 64 · (4/3)⁶)** words, those of *k* dimensions a part of that;
-/// finding the first one is usually far less. Space **O(2ⁿ / 64)**.
+/// All masks together take **O(3ⁿ / 64 · (4/3)⁶)** words, masks of *k* dimensions a part of that;
+/// finding the first is usually far cheaper. Space **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,
@@ -36,11 +36,11 @@ pub struct CubeSearch {
 }
 
 impl CubeSearch {
-    /// Room to work in, for hypercubes of this dimension.
+    /// Allocates the buffers for hypercubes of this dimension.
     #[must_use]
     pub fn new(dimension: u32) -> CubeSearch {
         let words = 1 << dimension.saturating_sub(6);
-        // Folds along high dimensions halve what is left, folds along the six lowest do not.
+        // Folds along high dimensions halve the words, folds along the six lowest do not.
         CubeSearch { dimension, room: vec![0; 7 * words], apart: Vec::new() }
     }
 
@@ -50,7 +50,7 @@ impl CubeSearch {
         self.dimension
     }
 
-    /// The free subcube of this dimension with the lowest mask, and among those the lowest base.
+    /// The free subcube of this dimension with the lowest mask, ties by lowest base.
     pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
         let mut found = None;
         self.for_each_mask(free, dimension, |bases| {
@@ -60,8 +60,8 @@ impl CubeSearch {
         found
     }
 
-    /// Calls `visit` for each mask of so many dimensions that has a free subcube, lowest mask first,
-    /// until it breaks.
+    /// Calls `visit` for each mask of this dimension that has a free subcube, until it breaks.
+    /// Masks come in increasing order.
     pub fn for_each_mask(
         &mut self,
         free: &NodeSet,
@@ -75,7 +75,7 @@ impl CubeSearch {
         }
     }
 
-    /// Every free subcube of this dimension, ordered by base and then by mask.
+    /// All free subcubes of this dimension, ordered by base and then by mask.
     pub fn all(&mut self, free: &NodeSet, dimension: u32) -> Vec<Subcube> {
         let mut all = Vec::new();
         self.for_each_mask(free, dimension, |bases| {
@@ -86,19 +86,18 @@ impl CubeSearch {
         all
     }
 
-    /// The dimension of the largest free subcube.
+    /// The dimension of the largest free subcube; `None` if no node is free.
     pub fn largest(&mut self, free: &NodeSet) -> Option<u32> {
         (0..=self.dimension).rev().find(|&dimension| {
             1 << dimension <= free.count() && self.first(free, dimension).is_some()
         })
     }
 
-    /// The free subcubes that are part of no larger one, ordered by base and then by mask.
-    ///
-    /// A subcube is one of them if no neighbour of its base in *F(S)* is free, along any dimension.
+    /// The free subcubes that are part of no larger one, ordered by base and then by mask. A
+    /// subcube qualifies if no neighbour of its base in *F(S)* is free, along any dimension.
     ///
     /// # Complexity
-    /// **O(n · 3ⁿ / 64 · (4/3)⁶)** words at the worst.
+    /// **O(n · 3ⁿ / 64 · (4/3)⁶)** words in the worst case.
     pub fn primes(&mut self, free: &NodeSet) -> Vec<Subcube> {
         let mut primes = Vec::new();
         if free.is_empty() {
@@ -124,7 +123,7 @@ pub struct Bases<'a> {
 }
 
 impl Bases<'_> {
-    /// The free dimensions.
+    /// The free dimensions *S*, one bit each.
     #[must_use]
     pub fn mask(&self) -> u32 {
         self.mask
@@ -144,7 +143,7 @@ impl Bases<'_> {
     }
 }
 
-/// The number of a word, spread over the dimensions from the seventh on that are not in the mask.
+/// Spreads the index of a word over the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -154,8 +153,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Walks the masks with `wanted` more dimensions below `undecided`, those without the highest first:
-/// in increasing order.
+/// Visits the masks with `wanted` more dimensions below `undecided`, in increasing order.
 fn descend(
     words: &[u64],
     room: &mut [u64],
@@ -177,7 +175,7 @@ fn descend(
     }
 }
 
-/// Walks all masks that have a free subcube, in increasing order.
+/// Visits all masks that have a free subcube, in increasing order.
 fn descend_to_every_mask(
     words: &[u64],
     room: &mut [u64],
@@ -192,8 +190,8 @@ fn descend_to_every_mask(
     }
 }
 
-/// What both halves along a dimension have in common, at the beginning of `room`, and the room that
-/// is left; `None` if that is nothing. Dimensions below `d` are all there still.
+/// The intersection of both halves along `d`, written to `room`, and the unused rest of `room`.
+/// `None` if it is empty. No dimension below `d` may have been folded yet.
 fn fold<'a>(words: &[u64], room: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, room) = room.split_at_mut(length);
@@ -216,7 +214,7 @@ fn fold<'a>(words: &[u64], room: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'
     (any != 0).then_some((folded, room))
 }
 
-/// Leaves in `apart` the bases of *F(S)* none of whose neighbours is in it; says whether there are any.
+/// Sets `apart` to the bases in *F(S)* with no neighbour in it; returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
@@ -230,7 +228,7 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
             return false;
         }
     }
-    // The words are numbered by the high dimensions that are not in the mask.
+    // The index of a word has the bits of the high dimensions that are not in the mask.
     let mut half = 1;
     while half < words.len() {
         for (kept, from) in apart.chunks_exact_mut(2 * half).zip(words.chunks_exact(2 * half)) {
@@ -250,10 +248,8 @@ fn flipped(word: u64, d: u32) -> u64 {
     (word & lower) << by | word >> by & lower
 }
 
-/// Keeps, of the words of a set of free nodes, the bases of free subcubes with this mask: *F(S)*, with
-/// every base in the place of its node.
-///
-/// **O(k · 2ⁿ / 64)** for *k* dimensions in the mask.
+/// Reduces the words of a set of free nodes to the bases of free subcubes with this mask. This is
+/// *F(S)*, with every base at the bit of its node. **O(k · 2ⁿ / 64)** for *k* dimensions.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
         if d < 6 {
@@ -271,8 +267,8 @@ pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     }
 }
 
-/// Adds to `to` the neighbours of the nodes in `words`, along each dimension from `from` to below
-/// `whole`. **O(n · 2ⁿ / 64)**.
+/// Adds the neighbours of the nodes in `words` along `dimensions` to `to`. **O(k · 2ⁿ / 64)** for
+/// *k* dimensions.
 pub(crate) fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
     for d in dimensions {
         if d < 6 {

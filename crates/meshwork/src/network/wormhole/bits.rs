@@ -1,4 +1,4 @@
-//! Sets of small numbers as words: the masks and lists that the engines walk over.
+//! Sets of small numbers as words: the masks and lists that the engines iterate over.
 
 /// The numbers in a word, lowest first.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl Iterator for Bits {
     }
 }
 
-/// The first number of a word that is not empty from `from` on, around the end if need be.
+/// The first number at or after `from` in a non-empty word, wrapping around.
 pub(super) fn first_from(word: u64, from: u8) -> usize {
     let above = word & (u64::MAX << from);
     (if above == 0 { word } else { above }).trailing_zeros() as usize
@@ -46,7 +46,7 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// How many words there are, and one of them: a set can so be walked over while it changes.
+    /// Number of words; with [`word`](BitSet::word) a set can be iterated while it changes.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }
@@ -55,7 +55,7 @@ impl BitSet {
         self.words[index]
     }
 
-    /// Takes a word out.
+    /// Returns a word and clears it.
     pub(super) fn take_word(&mut self, index: usize) -> u64 {
         std::mem::take(&mut self.words[index])
     }

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use super::Cycle;
 
-/// Cycles that the wheel reaches ahead: more than nearly all events need, and few enough that the
-/// lists stay in the processor's cache.
+/// Cycles that the wheel reaches ahead. Nearly all events need fewer, and the lists still fit in
+/// the processor's cache.
 const SLOTS: usize = 256;
 
-/// Events by cycle, in the order in which they were entered.
+/// Events by cycle, in insertion order.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
     slots: Vec<Vec<u32>>,
-    /// Which slots have events.
+    /// Bit set of the slots that have events.
     filled: [u64; SLOTS / 64],
     far: BTreeMap<Cycle, Vec<u32>>,
-    /// The cycle up to which everything has been taken out.
+    /// The cycle up to which all events have been taken.
     from: Cycle,
 }
 
@@ -29,7 +29,7 @@ impl Calendar {
         }
     }
 
-    /// Enters an event at a cycle not before the last one that was taken out.
+    /// Adds an event at a cycle not before the last one taken.
     pub(super) fn push(&mut self, at: Cycle, event: u32) {
         debug_assert!(at >= self.from);
         if at - self.from < SLOTS as Cycle {
@@ -41,7 +41,7 @@ impl Calendar {
         }
     }
 
-    /// Adds the events of a cycle to a list. There are none before it.
+    /// Appends the events of a cycle to a list. There must be none before it.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<u32>) {
         self.from = now;
         let slot = now as usize % SLOTS;
@@ -59,7 +59,7 @@ impl Calendar {
         let far = self.far.first_key_value().map(|(&at, _)| at);
         let first = self.from as usize % SLOTS;
         let words = self.filled.len();
-        // The word with the first slot comes twice: its upper part first, its lower part last.
+        // The word with the first slot is visited twice: its upper part first, its lower part last.
         let near = (0..=words).find_map(|i| {
             let word = (first / 64 + i) % words;
             let upper = u64::MAX << (first % 64);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against the obvious twin: one map.
+        /// Against a naive reference: one map.
         #[test]
         fn a_calendar_is_a_map(delays in prop::collection::vec((0_u64..700, 0_usize..4), 1..200)) {
             let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<Cycle, Vec<u32>>::new());

@@ -1,9 +1,9 @@
 //! The cycle engine: virtual channels share their link, flit by flit.
 //!
-//! It goes from cycle to cycle over the routers in which a flit can move, and from there to the next
-//! event where none can. Lanes are entries of flat arrays, and what can move in a router is the
-//! conjunction of three bit masks: lanes whose packet has been granted a lane to go on, lanes that hold
-//! a flit, and lanes whose next buffer has room.
+//! Each cycle visits the routers in which a flit can move; if there are none, the clock skips to
+//! the next event. Lanes are entries of flat arrays. The flits that can move in a router are the
+//! conjunction of three bit masks: lanes whose packet has been granted an output lane, lanes that
+//! hold a flit, and lanes whose next buffer has space.
 
 use super::Cycle;
 use super::bits::{BitSet, Bits};
@@ -27,17 +27,17 @@ const LANES: usize = 64;
 /// Marks a credit as one for the processor that feeds this lane.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// One input lane: a buffer of flits, of which the engine needs only the number and the packets.
+/// One input lane: a buffer of flits, of which only the number and the packets are stored.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
-    /// The packet that is first in it, and the last one behind it.
+    /// The first packet in it, and the last one behind it.
     front: PacketId,
     back: PacketId,
     /// Flits of the first packet that have not left yet.
     left: u32,
     /// Flits in the buffer.
     present: u32,
-    /// The lane of this router that the first packet has been granted.
+    /// The output lane of this router granted to the first packet.
     out: u8,
 }
 
@@ -46,7 +46,7 @@ struct Lane {
 struct Masks {
     granted: u64,
     present: u64,
-    /// Those whose granted lane has room.
+    /// Lanes whose granted output lane has credits.
     funded: u64,
 }
 
@@ -59,19 +59,19 @@ struct Source {
     channel: u8,
 }
 
-/// The engine. Lane `v` of port `p` of router `r` is number `r << shift | p · V + v`, both as the
-/// buffer of what enters `r` and as what may be granted to those that leave `r` through the port.
+/// The cycle engine. Lane `v` of port `p` of router `r` has index `r << shift | p · V + v`, both as
+/// the input buffer of `r` and as the output lane through which flits leave `r`.
 pub(super) struct CycleEngine {
     fabric: Fabric,
     timing: Timing,
     channels: usize,
     flits: u32,
     buffer: u32,
-    /// By how many flits a way must be fuller for a packet to take another.
+    /// UGAL threshold: extra queued flits on the minimal path before a packet is misrouted.
     threshold: u64,
     shift: u32,
-    /// How many cycles a flit takes through the link of each lane of a router, and a credit back. Every flit asks at
-    /// every router, so they stand here and not behind a pointer.
+    /// Cycles of a flit through the link of each lane of a router, and of a credit back. Stored
+    /// inline, not behind a pointer, since they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
@@ -81,29 +81,29 @@ pub(super) struct CycleEngine {
     behind: Vec<PacketId>,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
-    /// Room in the buffer behind each lane of an output, as far as its router knows.
+    /// Credits of each output lane: free space in the next buffer, as far as its router knows.
     credits: Vec<u32>,
-    /// Which lane of its router was granted each lane of an output.
+    /// Input lane that was granted each output lane.
     owners: Vec<u8>,
-    /// The buffer behind each lane of an output.
+    /// The buffer behind each output lane.
     down: Vec<u32>,
-    /// Who gets the credit when a flit leaves a buffer.
+    /// Receiver of the credit when a flit leaves a buffer.
     up: Vec<u32>,
     grants: Grants,
     switch: Switch,
     /// Routers in which a flit may be able to move.
     active: BitSet,
     sources: Vec<Source>,
-    /// Room in the buffers of the local ports.
+    /// Credits for the buffers of the local ports.
     source_credits: Vec<u32>,
     /// Processors that may be able to send a flit.
     sending: BitSet,
     /// Processors that have nothing to send.
     idle: Vec<bool>,
-    /// Processors whose turn comes in this cycle, and in the next.
+    /// Processors to ask for a packet in this cycle, and in the next.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
-    /// When the turns come of those that wait for a time.
+    /// Processors to ask at a later time.
     turns: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
@@ -114,7 +114,7 @@ pub(super) struct CycleEngine {
     counts: Counts,
 }
 
-/// Lists that are filled and emptied in every cycle.
+/// Buffers that are filled and emptied in every cycle.
 #[derive(Default)]
 struct Scratch {
     arrivals: Vec<(u32, PacketId)>,
@@ -230,7 +230,7 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which anything can happen of itself.
+    /// The next cycle in which anything can happen without a new message.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()
@@ -263,7 +263,6 @@ impl CycleEngine {
         self.scratch.numbers = arrived;
     }
 
-    /// One cycle.
     fn cycle(&mut self, load: &mut impl Load) {
         self.arrive();
         self.take_credits();
@@ -306,7 +305,7 @@ impl CycleEngine {
         self.active.insert(router);
     }
 
-    /// A head has arrived in a lane.
+    /// Records that a head has arrived in a lane.
     fn enter(&mut self, at: u32, packet: PacketId) {
         let lane = &mut self.lanes[at as usize];
         if lane.front == NONE {
@@ -341,7 +340,7 @@ impl CycleEngine {
         self.scratch.numbers = returns;
     }
 
-    /// The next packets of the processors whose turn has come.
+    /// Starts the next packets of the processors that are due.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
         self.turns.take(self.now, &mut asking);
@@ -367,7 +366,7 @@ impl CycleEngine {
                 self.sources[node as usize].left = self.flits;
                 self.sending.insert(node as usize);
             } else {
-                // The whole packet stands ready in the router, before its first lane.
+                // The whole packet is in the router at once, before its first lane.
                 let at = self.first_lane(node) as u32;
                 self.counts.injected += u64::from(self.flits);
                 self.lanes[at as usize].present = self.flits;
@@ -378,7 +377,7 @@ impl CycleEngine {
         self.asking = asking;
     }
 
-    /// Every processor that sends a packet sends one flit of it, if there is room.
+    /// Sends one flit from every processor that is sending a packet, if there is space.
     fn send_from_processors(&mut self) {
         for word in 0..self.sending.words() {
             for bit in Bits(self.sending.word(word)) {
@@ -396,7 +395,7 @@ impl CycleEngine {
         let channel = if packet == NONE {
             None
         } else if left == self.flits {
-            // A new packet takes the next channel after the last one that has room.
+            // A new packet takes the next channel with space after the last one used.
             (1..=self.channels).map(|i| (channel + i) % self.channels).find(has_room)
         } else {
             Some(channel).filter(has_room)
@@ -462,7 +461,7 @@ impl CycleEngine {
                 if ready == 0 {
                     self.active.remove(router);
                 } else if self.channels == 1 {
-                    // Lanes and ports are the same, and nobody is in another's way.
+                    // Lanes and ports coincide, so there are no conflicts.
                     Bits(ready).for_each(|lane| self.send(router, lane));
                 } else {
                     let outs = &self.lanes[router << self.shift..];
@@ -486,7 +485,7 @@ impl CycleEngine {
         lane.present -= 1;
         let (is_tail, is_empty) = (lane.left == 0, lane.present == 0);
         let output = router << self.shift | out;
-        // What has no buffer behind it goes to a node.
+        // An output without a buffer behind it leads to a node.
         let target = self.down[output];
         let is_local = target == NONE;
         self.moved = self.now;
@@ -526,14 +525,14 @@ impl CycleEngine {
             let masks = &mut self.masks[router];
             masks.granted &= !(1 << number);
             masks.funded &= !(1 << number);
-            // No credit that still returns is for this packet.
+            // No credit still on its way back belongs to this packet.
             self.owners[output] = u8::MAX;
             self.released.push(output as u32);
             self.advance(at as u32, packet);
         }
     }
 
-    /// The tail of the first packet of a lane has left: the next one is first.
+    /// Makes the next packet of a lane the first, after the tail of the first has left.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];
@@ -558,8 +557,9 @@ impl CycleEngine {
         self.fabric.node_at((lane >> self.shift) as Router, number / self.channels)
     }
 
-    /// Whether a packet takes a detour, as far as its first router can tell: if the link on the direct way
-    /// holds more flits than twice those of the link on the other way, and some more.
+    /// Whether a packet takes a detour, judged by the output queues of its first router. It does if
+    /// the link of the minimal path holds more than twice the flits of the other, plus the
+    /// threshold.
     fn takes_detour(&self, node: Node, message: &Message) -> bool {
         let first = |detour| {
             let route = self.fabric.route(node, message.to, message.coins, detour);
@@ -589,7 +589,7 @@ impl CycleEngine {
         Stuck { since: self.moved, packets: self.packets.len(), dump: dump.join("; ") }
     }
 
-    /// Holds the books of flits and credits to each other.
+    /// Checks the conservation of flits and credits.
     #[cfg(test)]
     pub(super) fn audit(&self, buffer: u32) {
         let in_lanes: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();

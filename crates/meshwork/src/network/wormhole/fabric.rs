@@ -1,4 +1,4 @@
-//! The wires of a machine as tables: what lies behind each port, and how long the link to it is.
+//! The links of a machine as tables: the router behind each port, and the length of the link to it.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use crate::network::NetworkError;
 use crate::topology::wires::{Leg, Manner, Route, Router, Routing};
 use crate::topology::{Node, Topology, Wires};
 
-/// No router: what lies behind a port without a link.
+/// Router behind a port without a link.
 pub(super) const NOWHERE: Router = Router::MAX;
 
-/// Routers and the links between them.
-///
-/// Every router has the ports of its topology towards other routers and, behind those that a router with
-/// nodes can have, one local port for each of its own nodes, to and from it.
+/// Routers and the links between them. Every router has the ports of its topology towards other
+/// routers. From the index after those that a router with nodes can have, it has one local port for
+/// each of its own nodes, to and from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     wires: Arc<dyn Wires>,
@@ -24,24 +23,24 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// How many cycles longer than the shortest the links through each port are, and whether any is global.
+    /// Extra cycles of the links through each port over the shortest, and whether any is global.
     length: Vec<Cycle>,
     has_global: bool,
     /// The router behind each port of each router, and the port there.
     next: Vec<(Router, u16)>,
 }
 
-/// The links of one way, as far as times go.
+/// The links of one route, as far as times depend on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
-    /// How many there are.
+    /// Number of links.
     pub(crate) links: u32,
-    /// Which of them are global, the first in the lowest bit. Where there are such, a way is short.
+    /// The global links, as bits, the first link lowest. A route with global links is short.
     pub(crate) global: u8,
 }
 
 impl Fabric {
-    /// The wires of a machine, for packets that choose their ways like this.
+    /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
     /// One sentence if it is flat: a switch has no links to simulate.
@@ -53,7 +52,7 @@ impl Fabric {
         Ok(Fabric::outline(topology, setting)?.laid())
     }
 
-    /// An outline with its wires.
+    /// Fills the link tables of an outline.
     pub(super) fn laid(mut self) -> Fabric {
         let links = self.wires.ports();
         self.next = vec![(NOWHERE, 0); self.routers() as usize * self.ports];
@@ -68,7 +67,7 @@ impl Fabric {
         self
     }
 
-    /// What is known of the wires without laying them: how many ports a router has, and in which classes.
+    /// The fabric without its link tables: ports of a router, their lengths and classes.
     ///
     /// # Errors
     /// [`NetworkError::NoLinks`] if it is flat: a switch has no links to simulate.
@@ -87,7 +86,7 @@ impl Fabric {
             let is_global = port < wires.ports() && wires.is_global(port);
             Cycle::from(if is_global { setting.global_latency } else { setting.local_latency }) - 1
         };
-        // What enters or leaves a node has no way to go.
+        // Local ports have no extra length.
         let has_length = |port: &usize| *port < wires.ports();
         Ok(Fabric {
             manner,
@@ -105,7 +104,7 @@ impl Fabric {
         })
     }
 
-    /// The same with as many classes as one likes, to see what becomes of it.
+    /// A fabric with an arbitrary number of classes, to test the consequences.
     #[cfg(test)]
     pub(super) fn with_classes(
         topology: &Topology,
@@ -115,25 +114,25 @@ impl Fabric {
         Ok(Fabric { classes, ..Fabric::new(topology, setting)? })
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     #[must_use]
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// How many routers there are; those with nodes come first.
+    /// Number of routers; those with nodes come first.
     #[must_use]
     pub(crate) fn routers(&self) -> u32 {
         self.wires.routers()
     }
 
-    /// How many ports a router has, the local ones included.
+    /// Number of ports of a router, including the local ones.
     #[must_use]
     pub(crate) fn ports(&self) -> usize {
         self.ports
     }
 
-    /// The first port to and from a router's own nodes, at the routers that have some.
+    /// The first local port of the routers that have nodes.
     #[must_use]
     pub(crate) fn local(&self) -> usize {
         self.local
@@ -159,19 +158,18 @@ impl Fabric {
         at < self.nodes_each as usize && router < self.homes()
     }
 
-    /// How many routers have nodes.
+    /// Number of routers with nodes.
     pub(super) fn homes(&self) -> u32 {
         self.nodes / self.nodes_each
     }
 
-    /// How many classes of virtual channels there have to be: 2 where there are rings.
+    /// Number of classes of virtual channels: 2 if there are rings.
     #[must_use]
     pub(crate) fn classes(&self) -> usize {
         self.classes
     }
 
-    /// How many virtual channels there have to be at least; `None` if no number keeps packets out of a
-    /// deadlock.
+    /// The least number of virtual channels that avoids deadlock; `None` if none is known to.
     pub(super) fn safe_classes(&self) -> Option<usize> {
         self.wires.classes(&self.manner)
     }
@@ -181,13 +179,13 @@ impl Fabric {
         self.wires.class_at_home(&self.manner).is_some()
     }
 
-    /// The class of lanes in which a packet with this way goes to its node.
+    /// The class of lanes in which a packet with this route goes to its node.
     pub(super) fn last_class(&self, route: &[Leg]) -> u8 {
         let at_home = || self.wires.class_at_home(&self.manner).unwrap_or(0);
         route.last().map_or_else(at_home, |leg| leg.class)
     }
 
-    /// Directed links between routers.
+    /// Number of directed links between routers.
     #[must_use]
     pub(crate) fn links(&self) -> usize {
         self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
@@ -199,27 +197,27 @@ impl Fabric {
         (next, usize::from(there))
     }
 
-    /// How many cycles longer than the shortest the links through a port are.
+    /// Extra cycles of the links through a port over the shortest.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }
 
-    /// The largest of these.
+    /// The most extra cycles of any port.
     pub(super) fn longest(&self) -> Cycle {
         self.length.iter().copied().max().unwrap_or(0)
     }
 
-    /// The most legs that a way has.
+    /// The most legs that a route has.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
 
-    /// Whether the engine has to decide which packets take a detour.
+    /// Whether the engine must decide which packets take a detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
 
-    /// The way between two nodes; `detour` matters where it [adapts](Fabric::adapts).
+    /// The route between two nodes; `detour` matters if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
         let detour = detour || self.manner.routing == Routing::Valiant;
         let mut route = self.wires.route(from, to, coins, &self.manner, detour);
@@ -229,7 +227,7 @@ impl Fabric {
         route
     }
 
-    /// The links of a way.
+    /// The links of a route.
     pub(super) fn way(&self, route: &[Leg]) -> Way {
         let mut way = Way::default();
         if !self.has_global {
@@ -245,7 +243,7 @@ impl Fabric {
         way
     }
 
-    /// The links of the way between two nodes; the coins are thrown only where links are of two kinds.
+    /// The links of the route between two nodes; calls `coins` only if there are global links.
     #[inline]
     pub(super) fn way_between(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
         if self.has_global {
@@ -273,7 +271,7 @@ mod tests {
         })
     }
 
-    /// Small machines of every kind on which flits may be simulated, with every way of choosing ways.
+    /// Small machines of every kind whose flits can be simulated, with every routing policy.
     fn networks() -> Vec<(Topology, WormholeConfig)> {
         let mut all = Vec::new();
         let usual = WormholeConfig::default();
@@ -300,7 +298,7 @@ mod tests {
         all
     }
 
-    /// Calls `visit` for each link of a way, with its router, its port and its class.
+    /// Calls `visit` for each link of a route, with its router, its port and its class.
     fn walk(
         fabric: &Fabric,
         from: Node,
@@ -320,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// A way leads where it should, along a shortest path, dimension by dimension.
+        /// A route leads to its destination along a shortest path, dimension by dimension.
         #[test]
         fn a_route_is_a_shortest_path(
             topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),
@@ -338,8 +336,8 @@ mod tests {
         }
     }
 
-    /// The proof of freedom from deadlock, checked: links that follow one another on some way, each in the
-    /// class in which it is used, make no circle.
+    /// Checks the proof of freedom from deadlock: consecutive links of any route, each in the class
+    /// in which it is used, form no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {
@@ -371,7 +369,7 @@ mod tests {
                     }
                 }
             }
-            // Take away links that nothing follows, until none is left.
+            // Remove links without successors until none is left.
             let mut left: Vec<bool> = vec![true; follows.len()];
             loop {
                 let ends =
@@ -410,7 +408,7 @@ mod tests {
         assert_eq!((torus.ports(), torus.links(), torus.classes()), (5, 48, 2));
     }
 
-    /// Every link has one that goes back, of the same length, and no node is behind two ports.
+    /// Every link has an opposite one of the same length, and no node is behind two ports.
     #[test]
     fn links_go_both_ways() {
         for (topology, setting) in networks() {

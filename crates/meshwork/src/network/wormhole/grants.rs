@@ -1,4 +1,4 @@
-//! Who gets a free lane: the heads that wait in a router, and the lanes of its outputs.
+//! Allocation of output lanes to the heads that wait in a router.
 
 use super::bits::{BitSet, Bits, first_from};
 use super::fabric::Fabric;
@@ -7,7 +7,7 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A head asks for any lane of one class of one port.
+/// A request of a head for any lane of one class of one port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -15,11 +15,11 @@ pub(super) struct Request {
     pub(super) class: usize,
 }
 
-/// The free lanes of all routers and the heads that wait for them.
-///
-/// The lanes of one class of one port are a group; a head wants any lane of its group. A local port has
-/// one group, or one for each class where packets keep theirs, and so has every port with a number as high:
-/// where there are several classes, all of these are local. Decisions are made in the routers where something has changed.
+/// The free lanes of all routers and the heads that wait for them. The lanes of one class of one
+/// port are a group; a head requests any lane of its group. A local port has one group, or one for
+/// each class if packets keep their classes. So has every port with an index as high: if there are
+/// several classes, all of these are local. Decisions are made in the routers in which something
+/// has changed.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
@@ -30,18 +30,18 @@ pub(super) struct Grants {
     shift: u32,
     /// The lanes of each group, of any router.
     groups: Vec<u64>,
-    /// Lanes of outputs that nobody owns, for each router.
+    /// Output lanes without an owner, for each router.
     free: Vec<u64>,
-    /// Groups that somebody waits for, for each router.
+    /// Groups with waiting heads, for each router.
     wanted: Vec<u64>,
     /// Routers in which something has changed.
     stirred: BitSet,
     fifo: Vec<Queue>,
     /// The next lane that waits, in the queue of its group.
     after: Vec<u8>,
-    /// Round robin: who waits for each group of each router.
+    /// Round robin: lanes that wait for each group of each router.
     waiting: Vec<u64>,
-    /// Round robin: which lane each output looks at first, and which output each lane.
+    /// Round robin: the first lane that each output considers, and the first output of each lane.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }
@@ -53,8 +53,8 @@ struct Queue {
 }
 
 impl Grants {
-    /// All lanes free and nobody waiting; `to_processor` is how many lanes a local port has outwards, the
-    /// others of it are never free.
+    /// Initial state: all lanes free and no head waiting. `to_processor` is the number of outward
+    /// lanes of a local port; its other lanes are never free.
     pub(super) fn new(
         fabric: &Fabric,
         channels: usize,
@@ -72,7 +72,7 @@ impl Grants {
                 some(each) << (port * channels + class * each)
             })
             .collect();
-        // A processor with one lane takes in whatever comes.
+        // A processor with one lane accepts all classes in it.
         let exits = if fabric.keeps_classes() && to_processor == channels { classes } else { 1 };
         let each = channels / exits;
         groups.extend((local * exits..fabric.ports() * exits).map(|group| {
@@ -112,7 +112,7 @@ impl Grants {
         self.stirred.is_empty()
     }
 
-    /// Nobody owns this lane of an output any more.
+    /// Marks a lane of an output as free.
     pub(super) fn release(&mut self, output: u32) {
         let router = (output >> self.shift) as usize;
         self.free[router] |= 1 << (output & ((1 << self.shift) - 1));
@@ -121,7 +121,7 @@ impl Grants {
         }
     }
 
-    /// The head of a lane waits for a lane of a group, behind those that have asked before.
+    /// Queues the head of a lane for a lane of a group, behind earlier requests.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
@@ -149,7 +149,7 @@ impl Grants {
         queue.last = lane;
     }
 
-    /// Grants what can be granted: adds router, lane and output.
+    /// Grants all possible requests: appends router, lane and output.
     pub(super) fn decide(&mut self, granted: &mut Vec<(u32, u8, u8)>) {
         for word in 0..self.stirred.words() {
             for bit in Bits(self.stirred.take_word(word)) {
@@ -181,8 +181,8 @@ impl Grants {
         }
     }
 
-    /// One iteration: every free lane of an output offers itself to one head, and every head takes one
-    /// of the offers.
+    /// One iteration: every free output lane offers itself to one head, and every head takes one
+    /// offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

@@ -1,4 +1,4 @@
-//! Jobs on the wormhole network: they stay until their messages have arrived.
+//! Jobs on the wormhole network: a job runs until its messages have arrived.
 
 use super::{Cycle, Delivery, Engine, Load, Message, Turn};
 use crate::job::Time;
@@ -16,42 +16,40 @@ pub(super) struct JobNetwork {
     jobs: Jobs,
 }
 
-/// The jobs: what each of their processes has still to send.
+/// The jobs, with the messages that each of their processes has still to send.
 struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// The slot of the job that holds a node, and which of its nodes it is.
+    /// The slot of the job that holds a node, and the index of the node in the job.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
-    /// How many runs of each slot were stopped, modulo 2¹⁶.
+    /// Number of stopped runs of each slot, modulo 2¹⁶.
     stopped: Vec<u16>,
-    /// Jobs that have finished and have not been told so.
+    /// Finished jobs that have not been reported yet.
     finished: Vec<(Time, RunKey)>,
     running: usize,
 }
 
 struct Run {
     key: RunKey,
-    /// Which run of its slot it is: messages of one that was stopped may still be on their way.
+    /// Number of this run in its slot, which identifies late messages of a stopped run.
     number: u16,
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
-    /// Process *i* runs on node *i*, or where there are fewer nodes than processes on node *i* modulo
-    /// their number.
+    /// Nodes by process: process *i* runs on node *i* modulo their number.
     nodes: Vec<Node>,
     /// Messages that have not arrived.
     left: u64,
     seen: Messages,
 }
 
-/// One process of a job.
 #[derive(Clone, Copy)]
 struct Process {
     sent: u64,
     total: u64,
-    /// When its next message can be sent at the earliest.
+    /// Earliest cycle at which its next message can be sent.
     from: Cycle,
     /// Whether it waits for its last message to arrive, or to leave its node.
     waits: bool,
@@ -73,7 +71,7 @@ impl JobNetwork {
         JobNetwork { engine, jobs }
     }
 
-    /// Lets the network move until the first cycle not before this instant.
+    /// Runs the network until the first cycle not before this instant.
     fn advance(&mut self, to: Time) -> Result<Cycle, NetworkError> {
         let cycle = libm::ceil(to.units().max(0.0)) as Cycle;
         self.engine
@@ -84,7 +82,7 @@ impl JobNetwork {
 }
 
 impl Jobs {
-    /// The job of a slot, which runs.
+    /// The running job of a slot.
     fn run(&mut self, slot: u32) -> &mut Run {
         self.runs[slot as usize].as_mut().expect("a job that runs is in its slot")
     }
@@ -99,7 +97,7 @@ impl Jobs {
 
     fn clear(&mut self, slot: u32) {
         for node in std::mem::take(&mut self.run(slot).nodes) {
-            // Of jobs that are moved together, another one may have it by now.
+            // If several jobs move at once, another one may hold the node by now.
             if self.holders[node as usize].0 == slot {
                 self.holders[node as usize] = (NONE, 0);
             }
@@ -134,7 +132,7 @@ impl Load for Jobs {
             return Turn::At(at);
         }
         let process = &mut run.processes[rank];
-        // Where nothing holds a process up, all its messages queue from the start.
+        // If nothing delays a process, all its messages are queued from the start.
         let queues = send == NextSend::Injected && think == 0;
         let created = if queues { run.start } else { process.from };
         process.sent += 1;
@@ -164,7 +162,7 @@ impl Load for Jobs {
         let process = &mut run.processes[rank];
         let waited = std::mem::take(&mut process.waits);
         if waited {
-            // It learns of the arrival in this cycle, and sends in the next.
+            // The process learns of the arrival in this cycle, and sends in the next.
             process.from = at + 1 + think;
         }
         let node = run.nodes[rank % run.nodes.len()];
@@ -217,9 +215,9 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// The processes go on from the new nodes with the messages that they have left, those on their
-    /// way still go where they were sent. Nobody sends for `more` cycles. The rate does not matter to
-    /// messages.
+    /// Continues the processes on the new nodes with their remaining messages. Messages in flight
+    /// still go to their old destinations. No process sends for `more` cycles. The rate has no
+    /// effect on messages.
     fn change(
         &mut self,
         now: Time,
@@ -245,7 +243,7 @@ impl Network for JobNetwork {
 
     fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         if self.jobs.finished.is_empty() && self.jobs.running > 0 {
-            // Far enough that some message arrives before.
+            // Far enough for some message to arrive before.
             let far = Time::new(self.engine.now() as f64 + (1_u64 << 42) as f64);
             self.advance(by.unwrap_or(far).min(far))?;
         }
@@ -260,7 +258,7 @@ impl Network for JobNetwork {
         run.map(|run| Box::new(run.seen))
     }
 
-    /// Its processes send nothing more; what is on its way arrives, and nobody takes note of it.
+    /// Stops sending; messages in flight still arrive but are ignored.
     fn stop(&mut self, now: Time, key: RunKey) {
         self.finish(now, key);
         let slot = key.slot as usize;
@@ -275,8 +273,8 @@ impl Network for JobNetwork {
     }
 }
 
-/// What a message says of its sender: slot, number of the run and process. Neither slots nor processes are more than
-/// the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) = 2²⁴.
+/// The tag of a message: slot, number of the run and process of its sender. Neither slots nor
+/// processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) = 2²⁴.
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }

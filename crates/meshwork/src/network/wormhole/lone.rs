@@ -1,4 +1,4 @@
-//! A packet that is alone in the network: when it has left, when it has arrived, and where it passes.
+//! A packet that is alone in the network: its departure, arrival and links.
 
 use super::Cycle;
 use super::fabric::{Fabric, Way};
@@ -7,51 +7,51 @@ use super::{WormholeConfig, outline};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
-/// Times and ways of packets that meet nobody: what the cheap networks are made of.
+/// Times and routes of packets without contention: the basis of `hops` and `link_load`.
 pub(crate) struct Lone {
     fabric: Fabric,
     alone: Alone,
 }
 
 impl Lone {
-    /// The packets of this network.
+    /// The packet model of this network.
     ///
     /// # Errors
-    /// As for [`Engine::new`](super::Engine::new).
+    /// Those of [`Engine::new`](super::Engine::new), except of lanes.
     pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = outline(topology, setting)?.laid();
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// The links between two nodes; the coins are thrown only where there are several ways.
+    /// The links between two nodes; calls `coins` only if routes can differ in their links.
     #[must_use]
     #[inline]
     pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
         self.fabric.way_between(from, to, coins)
     }
 
-    /// Directed links of the machine.
+    /// Number of directed links of the machine.
     #[must_use]
     pub(crate) fn links(&self) -> usize {
         self.fabric.links()
     }
 
-    /// Cycles until it has arrived over these links.
+    /// Cycles until the packet has arrived over these links.
     #[must_use]
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
     }
 
-    /// Cycles until it has left its node, and the next packet there can begin.
+    /// Cycles until the packet has left its node, and the next packet there can begin.
     ///
     /// # Complexity
-    /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
-    /// a way.
+    /// **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for such a
+    /// route.
     pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
         self.alone.leaves(way)
     }
 
-    /// The links on the way between two nodes, as numbers below [`places`](Lone::places).
+    /// Visits the links on the route between two nodes, as indices below [`places`](Lone::places).
     pub(crate) fn for_each_link(
         &self,
         from: Node,
@@ -69,7 +69,7 @@ impl Lone {
         }
     }
 
-    /// One more than the largest number of a link.
+    /// One more than the largest link index.
     #[must_use]
     pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()

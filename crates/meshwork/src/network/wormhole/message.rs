@@ -1,18 +1,18 @@
-//! What goes through a network, and what whoever loads it is told.
+//! Messages that go through a network, and the interface of the load that sends them.
 
 use super::Cycle;
 use crate::topology::Node;
 
-/// A message that is to be sent: one packet.
+/// A message to be sent: one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Where it goes; a node may send to itself.
+    /// The destination; a node may send to itself.
     pub to: Node,
-    /// When it entered its node's queue: not later than it is handed over.
+    /// Cycle at which it entered its node's queue, not later than it is handed over.
     pub created: Cycle,
-    /// Decides where it goes of several ways: on rings one bit for each dimension.
+    /// Random bits that choose among routes: on rings one bit for each dimension.
     pub coins: u64,
-    /// Whatever its sender knows it by.
+    /// An identifier chosen by its sender.
     pub tag: u64,
 }
 
@@ -21,44 +21,44 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// When its head left its node's queue: when it was first in it and began to be routed, or where
-    /// processors send flit by flit, when the head was sent.
+    /// Cycle at which its head left its node's queue. That is when it was first in the queue and
+    /// began to be routed or, if processors send flit by flit, when the head was sent.
     pub started: Cycle,
-    /// When its tail had arrived.
+    /// Cycle at which its tail had arrived.
     pub at: Cycle,
-    /// Links on its way.
+    /// Number of links on its route.
     pub hops: u32,
-    /// Cycles that it would have taken if nothing had been in its way, from being first in its node's queue.
+    /// Cycles from being first in its node's queue to arrival if nothing had been in its way.
     pub alone: Cycle,
 }
 
-/// What a node's turn to send brings.
+/// The answer of a node that may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The first message of its queue.
     Message(Message),
-    /// Nothing until this cycle, a later one: it is asked again then.
+    /// Nothing until this later cycle, at which it is asked again.
     At(Cycle),
     /// Nothing until it is woken.
     Nothing,
 }
 
-/// Who sends messages, and learns of their arrival.
+/// A source of messages that is told of their arrival.
 pub trait Load {
-    /// What this node sends, now that nothing else is before it.
+    /// The next message of a node that has no earlier one left to send.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
-    /// A message has arrived. The node that is given back may have something to send now and is asked,
-    /// if nothing of it is on its way out.
+    /// Records the arrival of a message. The returned node may have something to send now and is
+    /// asked, unless a packet of it is on its way out.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
-    /// Whether the network is to stand still at the present cycle, before anything moves in it.
+    /// Whether the network must stop at the current cycle, before anything moves in it.
     fn pauses(&self) -> bool {
         false
     }
 }
 
-/// Flits wait for each other in a circle and none will ever move again.
+/// A deadlock: flits wait for each other in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no flit has moved since cycle {since} with {packets} packets in the network, which is a deadlock: \
@@ -67,8 +67,8 @@ pub trait Load {
 pub struct Stuck {
     /// The last cycle in which anything moved.
     pub since: Cycle,
-    /// How many packets are in the network.
+    /// Number of packets in the network.
     pub packets: usize,
-    /// Where some of them stand.
+    /// The positions of some of them.
     pub dump: String,
 }

@@ -1,12 +1,12 @@
 //! A wormhole network, flit by flit.
 //!
-//! Packets of equal length go through routers that hold a few flits for each lane. The head of a packet
-//! takes one lane after another, its other flits follow, and every lane is held until the tail has
-//! passed. What takes how long is `timing`; who gets a lane is `grants`.
+//! Packets of equal length go through routers that hold a few flits for each lane. The head of a
+//! packet acquires one lane after another, its other flits follow, and every lane is held until the
+//! tail has passed. Module `timing` has the delays, module `grants` the allocation of lanes.
 //!
-//! There are two engines with one semantics: the cycle engine where virtual channels share their
-//! link flit by flit, and the worm engine, which is several times as fast, where no lane is in
-//! another's way. [`Engine::new`] chooses.
+//! There are two engines with one semantics: the cycle engine, in which virtual channels share
+//! their link flit by flit, and the worm engine, which is several times as fast and requires
+//! independent lanes. [`Engine::new`] chooses.
 
 mod bits;
 mod calendar;
@@ -43,7 +43,7 @@ use cycle::CycleEngine;
 use timing::Timing;
 use worm::WormEngine;
 
-/// The entry of `wormhole`.
+/// Registry entry of the network `wormhole`.
 pub static ENTRY: NetworkEntry = NetworkEntry {
     about: About {
         name: "wormhole",
@@ -84,7 +84,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
     memory: |params, machine| {
         let topology = only_site(params, machine)?;
         let setting = WormholeConfig::read(params, topology);
-        // Besides the network itself, who holds each node.
+        // Besides the network itself, the holder of each node.
         let holders = 8 * u64::from(topology.nodes());
         let network = memory(topology, &setting).map_err(|problem| of_network(params, problem))?;
         Ok(network + holders)
@@ -114,16 +114,16 @@ fn only_site<'a>(params: &Params, machine: &NetworkContext<'a>) -> Result<&'a To
     Ok(topology)
 }
 
-/// Whether the virtual channels of a link take turns on it.
+/// Whether the virtual channels of a link share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// They do: one flit crosses a link in a cycle.
+    /// They share it: one flit crosses a link in a cycle.
     Shared,
     /// Each lane has wires of its own.
     Independent,
 }
 
-/// How a network is built.
+/// The parameters of a wormhole network.
 ///
 /// ```
 /// use meshwork::network::wormhole::{Engine, WormholeConfig};
@@ -137,11 +137,11 @@ pub enum Lanes {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WormholeConfig {
-    /// Whose router it is.
+    /// The simulator whose router timing is used.
     pub preset: Preset,
     /// Cycles in which a router of ProcSimity routes a head.
     pub router_delay: u32,
-    /// Flits in a packet, the head and the tail included.
+    /// Flits in a packet, including the head and the tail.
     pub packet_length: u32,
     /// Flits that the buffer of a lane holds.
     pub buffer: u32,
@@ -151,16 +151,18 @@ pub struct WormholeConfig {
     pub class_rule: ClassRule,
     /// Whether they share the link.
     pub lanes: Lanes,
-    /// How packets go up a tree.
+    /// The choice of upward ports in a tree.
     pub upward: Upward,
-    /// How packets go between groups.
+    /// The routing between groups of a dragonfly.
     pub routing: Routing,
-    /// By how many flits the first link of the direct way has to hold more than twice that of the other way
-    /// before [`Routing::Ugal`] takes the other; `None` is 30 for BookSim's router and 0 else.
+    /// Threshold, in flits, at which [`Routing::Ugal`] takes the other route.
+    ///
+    /// It does so if the first link of the direct route holds more than twice the flits of the
+    /// other route's plus this number. `None` is 30 for BookSim's router, else 0.
     pub ugal_threshold: Option<u32>,
-    /// Cycles in which a flit crosses a link, and a credit on its way back; at least 1.
+    /// Cycles of a flit across a link, and of a credit on its way back; at least 1.
     pub local_latency: u32,
-    /// The same for a link between groups.
+    /// The latency of a link between groups, in cycles; at least 1.
     pub global_latency: u32,
 }
 
@@ -190,7 +192,7 @@ pub const MAX_FLITS: u32 = 1 << 16;
 /// The most lanes that a router has: they are bits of a word.
 const MAX_LANES: usize = 64;
 
-/// The most places for flits in a network.
+/// The most flits that the buffers of a network hold.
 const MAX_PLACES: u64 = 1 << 28;
 
 impl WormholeConfig {
@@ -203,13 +205,13 @@ impl WormholeConfig {
         Manner { rings: self.class_rule, upward: self.upward, routing: self.routing }
     }
 
-    /// Flits by which the direct way has to be fuller before a packet takes another.
+    /// UGAL threshold: extra queued flits on the direct path before a packet is misrouted.
     fn threshold(&self) -> u64 {
         let usual = if self.preset == Preset::Booksim { 30 } else { 0 };
         self.ugal_threshold.unwrap_or(usual).into()
     }
 
-    /// What is wrong with a number, whatever is to be done with the links.
+    /// Checks the bounds of the numbers.
     fn check(&self) -> Result<(), Problem> {
         for (key, number, least) in [
             ("packet_length", self.packet_length, 1),
@@ -231,7 +233,7 @@ impl WormholeConfig {
         Ok(())
     }
 
-    /// What is wrong with the lanes of a network whose flits are simulated.
+    /// Checks the lanes of a network whose flits are simulated.
     fn check_lanes(&self, topology: &Topology, fabric: &Fabric) -> Result<(), Problem> {
         let refuse = |key: &str, message: String| Err(Problem::new(key, message));
         let Some(classes) = fabric.safe_classes() else {
@@ -305,22 +307,22 @@ impl WormholeConfig {
     }
 }
 
-/// What has moved since the beginning.
+/// Counts of movements since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Flits that have entered the network.
     pub injected: u64,
-    /// Flits that have left it.
+    /// Flits that have left the network.
     pub ejected: u64,
-    /// Flits times routers that they have crossed, the last one included.
+    /// Flits times routers that they have crossed, including the last one.
     pub flit_hops: u64,
 }
 
-/// A network: what moves in it, and the clock.
+/// A network: the flits in it, and the clock.
 ///
-/// [`run`](Engine::run) lets it move until a cycle, or until its [`Load`] pauses it. Within one
-/// cycle: messages arrive, those that pause are asked, messages begin, lanes are granted and flits
-/// move. A node whose queue was empty has to be [woken](Engine::wake) when it has a message.
+/// [`run`](Engine::run) advances it to a cycle, or until its [`Load`] pauses it. Within one cycle:
+/// messages arrive, the load may pause, messages begin, lanes are granted and flits move. A node
+/// whose queue was empty must be [woken](Engine::wake) when it has a message.
 pub struct Engine {
     kind: Kind,
     timing: Timing,
@@ -334,10 +336,11 @@ enum Kind {
 }
 
 impl Engine {
-    /// An empty network, with the engine that suits it.
+    /// An empty network, with the faster engine that supports it.
     ///
     /// # Errors
-    /// A sentence if the machine has no links, a number is out of bounds, or the network could deadlock.
+    /// A sentence if the machine has no links, a number is out of bounds, or the network could
+    /// deadlock.
     pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         if setting.virtual_channels == 1 || setting.lanes == Lanes::Independent {
             Engine::by_worms(topology, setting)
@@ -346,11 +349,11 @@ impl Engine {
         }
     }
 
-    /// The same by the cycle engine, in which lanes share links: for comparison where there is one
-    /// virtual channel.
+    /// An empty network with the cycle engine, in which lanes share links. With one virtual channel
+    /// it serves for comparison with the worm engine.
     ///
     /// # Errors
-    /// As for [`new`](Engine::new).
+    /// Those of [`new`](Engine::new).
     pub fn by_cycles(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
         let links = fabric.links();
@@ -365,7 +368,7 @@ impl Engine {
         Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
     }
 
-    /// The present cycle; what moves in it has not moved yet.
+    /// The current cycle, whose movements have not happened yet.
     #[must_use]
     pub fn now(&self) -> Cycle {
         match &self.kind {
@@ -374,7 +377,7 @@ impl Engine {
         }
     }
 
-    /// What has moved. The worm engine counts flits when it becomes known when they move.
+    /// Counts of movements. The worm engine counts flits once the times of their moves are known.
     #[must_use]
     pub fn counts(&self) -> Counts {
         match &self.kind {
@@ -383,7 +386,7 @@ impl Engine {
         }
     }
 
-    /// Packets that are on their way.
+    /// Number of packets in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         match &self.kind {
@@ -392,21 +395,21 @@ impl Engine {
         }
     }
 
-    /// Directed links between routers.
+    /// Number of directed links between routers.
     #[must_use]
     pub fn links(&self) -> usize {
         self.links
     }
 
-    /// How long a packet takes over so many local links if nothing is in its way: what is more than that,
-    /// it was blocked.
+    /// Cycles of a packet over this number of local links if nothing is in its way. Any time beyond
+    /// that, the packet was blocked.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };
         self.timing.zero_load(way, self.setting.packet_length, self.setting.buffer)
     }
 
-    /// Tells that a node has a message to send from the present cycle on.
+    /// Signals that a node has a message to send from the current cycle on.
     pub fn wake(&mut self, node: Node) {
         match &mut self.kind {
             Kind::Cycle(engine) => engine.wake(node),
@@ -414,8 +417,8 @@ impl Engine {
         }
     }
 
-    /// Lets the network move until this cycle, in which messages still arrive and nothing else has
-    /// happened yet, or until the load pauses it.
+    /// Advances the network to this cycle, or until the load pauses it. Messages that arrive at the
+    /// cycle are delivered; nothing else has happened in it.
     ///
     /// # Errors
     /// If packets wait for each other and none will ever move.
@@ -427,20 +430,20 @@ impl Engine {
     }
 }
 
-/// The wires on which flits are simulated.
+/// The links on which flits are simulated.
 fn wires(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     let fabric = outline(topology, setting)?;
     setting.check_lanes(topology, &fabric)?;
     Ok(fabric.laid())
 }
 
-/// Wires before any is laid, however large the machine is.
+/// The fabric without link tables, so cheap for a machine of any size.
 fn outline(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     setting.check()?;
     Fabric::outline(topology, setting).map_err(|error| Problem::new("", error.to_string()))
 }
 
-/// About how many bytes the wires of a machine take, and so many more for each port.
+/// Approximate memory of the link tables in bytes, with `each_port` extra bytes for each port.
 pub(super) fn wires_memory(
     topology: &Topology,
     setting: &WormholeConfig,
@@ -450,8 +453,8 @@ pub(super) fn wires_memory(
     Ok(u64::from(fabric.routers()) * fabric.ports() as u64 * (8 + each_port))
 }
 
-/// About how many bytes a network takes, at most places full: measured on networks of 65,536 to 262,144
-/// nodes, with one to four dimensions and up to 64 lanes a router. Nothing is allocated.
+/// Approximate memory of a network in bytes, at most places full. Measured on networks of 65,536 to
+/// 262,144 nodes, with one to four dimensions and up to 64 lanes a router. Nothing is allocated.
 ///
 /// ```
 /// use meshwork::network::wormhole::{WormholeConfig, memory};
@@ -462,16 +465,16 @@ pub(super) fn wires_memory(
 /// ```
 ///
 /// # Errors
-/// As for [`Engine::new`].
+/// Those of [`Engine::new`].
 pub fn memory(topology: &Topology, setting: &WormholeConfig) -> Result<u64, Problem> {
     let fabric = outline(topology, setting)?;
     setting.check_lanes(topology, &fabric)?;
     let (channels, routers) = (setting.virtual_channels as usize, u64::from(fabric.routers()));
     let lanes = (fabric.ports() * channels).next_power_of_two() as u64;
-    // By worms a lane also keeps when the flits in its buffer came.
+    // In the worm engine a lane also stores the arrival times of the flits in its buffer.
     let is_worm = setting.virtual_channels == 1 || setting.lanes == Lanes::Independent;
     let lane = if is_worm { 78 + 8 * u64::from(setting.buffer) } else { 37 };
-    // Of several nodes at a router, each has its own source and queue.
+    // Each further node at a router has its own source and queue.
     let more_nodes = u64::from(fabric.nodes()).saturating_sub(routers);
     Ok(routers.saturating_mul(430 + lanes * lane) + 200 * more_nodes)
 }
@@ -514,8 +517,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
-        /// In every cycle of a flooded network: what has entered and not left is in a buffer or on a
-        /// link, and credits, flits and free places of every buffer add up to its size.
+        /// In every cycle of a flooded network: what has entered and not left is in a buffer or on
+        /// a link, and credits, flits and free places of every buffer add up to its size.
         #[test]
         fn flits_and_credits_are_conserved_in_every_cycle(
             sides in prop::collection::vec(1_u32..5, 1..4),
@@ -549,8 +552,8 @@ mod tests {
         }
     }
 
-    /// What is refused, built all the same: a ring with one class of lanes fills up and stops, and both
-    /// engines say so.
+    /// A refused configuration, built all the same: a ring with one class of lanes fills up and
+    /// stops, and both engines report it.
     #[test]
     fn a_torus_with_one_virtual_channel_stops_and_says_so() {
         let torus = Topology::torus(&[8]).unwrap();

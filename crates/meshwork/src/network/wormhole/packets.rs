@@ -1,4 +1,4 @@
-//! The packets in the network, and how far each has come on its way.
+//! The packets in the network, and the progress of each.
 
 use super::Cycle;
 use super::WormholeConfig;
@@ -8,17 +8,17 @@ use super::timing::Alone;
 use crate::topology::Node;
 use crate::topology::wires::Leg;
 
-/// A packet's place in the store; used again when the packet has arrived.
+/// A packet's index in the store; reused when the packet has arrived.
 pub(super) type PacketId = u32;
 
-/// The packets in the network. Their number is bounded by the buffers, whatever waits in the queues of
+/// The packets in the network. Their number is bounded by the buffers, independent of the queues of
 /// the processors.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
-    /// Places in `legs` for each packet.
+    /// Entries of `legs` for each packet.
     stride: usize,
     vacant: Vec<PacketId>,
 }
@@ -28,16 +28,16 @@ struct Packet {
     message: Message,
     started: Cycle,
     hops: u32,
-    /// How long it takes if nothing is in its way.
+    /// Cycles that it takes if nothing is in its way.
     alone: Cycle,
     /// The local port of the router at its destination.
     exit: u16,
     /// The class of lanes in which it goes there.
     class: u8,
-    /// The leg it is on, of so many.
+    /// Index of the current leg, and number of legs.
     leg: u8,
     legs: u8,
-    /// Hops to go on this leg.
+    /// Hops left on this leg.
     to_go: u32,
 }
 
@@ -52,7 +52,7 @@ impl Packets {
         }
     }
 
-    /// How many there are.
+    /// Number of packets in the network.
     pub(super) fn len(&self) -> usize {
         self.list.len() - self.vacant.len()
     }
@@ -91,8 +91,8 @@ impl Packets {
         id
     }
 
-    /// The port and class through which the packet leaves the router that it has reached: a local port
-    /// where it is at its destination. Asked once in each router.
+    /// The port and class through which the packet leaves the router that it has reached. A local
+    /// port if it is at its destination. Called once in each router.
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {
@@ -110,12 +110,12 @@ impl Packets {
         (usize::from(leg.port), usize::from(leg.class))
     }
 
-    /// The head of a packet leaves its processor's queue.
+    /// Records that the head of a packet leaves its processor's queue.
     pub(super) fn start(&mut self, id: PacketId, now: Cycle) {
         self.list[id as usize].started = now;
     }
 
-    /// Takes a packet out that has arrived.
+    /// Removes a packet that has arrived.
     pub(super) fn deliver(&mut self, id: PacketId, at: Cycle) -> Delivery {
         self.vacant.push(id);
         let Packet { message, started, hops, alone, .. } = self.list[id as usize];

@@ -22,7 +22,7 @@ static ROUTINGS: Words<Routing, 3> = Words::new([
     ("ugal", Routing::Ugal),
 ]);
 
-/// Whose router it is.
+/// The simulator whose router timing is used.
 pub(crate) const TIMING: Param = Param {
     name: "timing",
     kind: PRESETS.kind(),
@@ -30,7 +30,7 @@ pub(crate) const TIMING: Param = Param {
     help: "whose router it is: what takes how many cycles, and who goes first",
 };
 
-/// How long a head is routed.
+/// Cycles to route a head.
 pub(crate) const ROUTER_DELAY: Param = Param {
     name: "router_delay",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -38,7 +38,6 @@ pub(crate) const ROUTER_DELAY: Param = Param {
     help: "cycles in which a router of `procsimity` routes a head",
 };
 
-/// Flits in a packet.
 pub(crate) const PACKET_LENGTH: Param = Param {
     name: "packet_length",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -46,7 +45,6 @@ pub(crate) const PACKET_LENGTH: Param = Param {
     help: "flits in a packet, which is one message",
 };
 
-/// Flits in a buffer.
 pub(crate) const BUFFER: Param = Param {
     name: "buffer",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -54,7 +52,7 @@ pub(crate) const BUFFER: Param = Param {
     help: "flits that the buffer of a lane holds",
 };
 
-/// Lanes of a link.
+/// Virtual channels of a link.
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
     kind: Kind::Integer(1, 64),
@@ -64,7 +62,7 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
     help: "lanes of each link",
 };
 
-/// Which class of them a packet uses.
+/// Which class of channels a packet uses on a ring.
 pub(super) const CLASS: Param = Param {
     name: "class",
     kind: CLASS_RULES.kind(),
@@ -72,7 +70,7 @@ pub(super) const CLASS: Param = Param {
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
 
-/// Whether they share the link.
+/// Whether the channels of a link share it.
 pub(super) const LANES: Param = Param {
     name: "lanes",
     kind: LANE_RULES.kind(),
@@ -80,7 +78,7 @@ pub(super) const LANES: Param = Param {
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
 
-/// The way up a fat tree.
+/// The upward port in a fat tree.
 pub(crate) const UPWARD: Param = Param {
     name: "upward",
     kind: UPWARDS.kind(),
@@ -88,7 +86,7 @@ pub(crate) const UPWARD: Param = Param {
     help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
 };
 
-/// The way between groups of a dragonfly.
+/// The routing between groups of a dragonfly.
 pub(super) const ROUTING: Param = Param {
     name: "routing",
     kind: ROUTINGS.kind(),
@@ -97,7 +95,7 @@ pub(super) const ROUTING: Param = Param {
            whose first link is less full",
 };
 
-/// The same where nothing fills.
+/// The routing for networks without queues, which cannot adapt.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),
@@ -105,7 +103,7 @@ pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
 };
 
-/// How much fuller the first link of the direct way has to be.
+/// UGAL threshold.
 pub(super) const UGAL_THRESHOLD: Param = Param {
     name: "ugal_threshold",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -114,7 +112,7 @@ pub(super) const UGAL_THRESHOLD: Param = Param {
            before `ugal` takes the other",
 };
 
-/// How long links are.
+/// Latency of links.
 pub(crate) const LOCAL_LATENCY: Param = Param {
     name: "local_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -122,7 +120,7 @@ pub(crate) const LOCAL_LATENCY: Param = Param {
     help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
 };
 
-/// How long links between groups are.
+/// Latency of links between groups.
 pub(crate) const GLOBAL_LATENCY: Param = Param {
     name: "global_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -131,7 +129,7 @@ pub(crate) const GLOBAL_LATENCY: Param = Param {
 };
 
 impl WormholeConfig {
-    /// What a study says; networks without lanes do not say how many there are.
+    /// Reads the configuration; networks without lanes do not give their number.
     pub(crate) fn read(params: &Params, topology: &Topology) -> WormholeConfig {
         let whole = |key| params.get_integer(key).map(|number| number as u32);
         let mut setting = WormholeConfig {
@@ -153,7 +151,7 @@ impl WormholeConfig {
         setting
     }
 
-    /// As many virtual channels as keep packets out of a deadlock.
+    /// The number of virtual channels that avoids deadlock; 1 if none is known.
     #[must_use]
     pub fn usual_channels(&self, topology: &Topology) -> u32 {
         let classes = topology.wires().and_then(|wires| wires.classes(&self.manner()));
@@ -161,7 +159,7 @@ impl WormholeConfig {
     }
 }
 
-/// A problem with a network as one with the key of the study that says it.
+/// A problem of a network, with the path of the study's key that causes it.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

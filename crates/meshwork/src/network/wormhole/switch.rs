@@ -1,4 +1,4 @@
-//! Which flits cross a router in a cycle: one for each port on either side.
+//! The switch of a router: which flits cross in a cycle, one for each port on either side.
 
 use super::bits::{Bits, first_from};
 
@@ -9,7 +9,8 @@ pub(super) struct Switch {
     channels: usize,
     /// The port of each lane.
     port_of: [u8; 64],
-    /// Which input each output looks at first, which output each input, and which of its channels.
+    /// The first input each output considers, the first output of each input, and its first
+    /// channel.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,
@@ -32,7 +33,7 @@ impl Switch {
         }
     }
 
-    /// Adds the lanes among `ready` whose flits cross.
+    /// Appends the lanes among `ready` whose flits cross.
     pub(super) fn choose(
         &mut self,
         router: usize,
@@ -54,7 +55,7 @@ impl Switch {
             }
             return;
         }
-        // Which inputs ask for each output, and with which lane: the first of its channels in turn.
+        // The inputs that request each output.
         let mut asked = [0_u64; 64];
         for lane in Bits(ready) {
             asked[usize::from(self.port_of[usize::from(out(lane))])] |= 1 << self.port_of[lane];
@@ -82,7 +83,7 @@ impl Switch {
         }
     }
 
-    /// Moves the pointers on, past those that have been served.
+    /// Advances the pointers past those served.
     fn cross(&mut self, router: usize, lane: usize, output: u8) {
         let (base, input) = (router * self.ports, usize::from(self.port_of[lane]));
         let after =

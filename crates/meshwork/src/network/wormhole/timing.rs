@@ -1,26 +1,26 @@
-//! What takes how many cycles, and who goes first: the two presets.
+//! The two timing presets: delays of each step in cycles, and arbitration.
 
 use std::collections::BTreeMap;
 
 use super::fabric::Way;
 use super::{Cycle, WormholeConfig};
 
-/// How a free lane is given to one of the heads that want it.
+/// How a free lane is given to one of the heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
-    /// To the one that has asked for longest; among equals, to the lowest port. It is granted before
-    /// flits are sent in a cycle, so the head leaves in the cycle of its grant.
+    /// To the earliest request; ties go to the lowest port. Lanes are granted before flits are sent
+    /// in a cycle, so the head leaves in the cycle of its grant.
     Fifo,
-    /// Round robin with one iteration of grants and accepts. It is granted after flits have been sent
-    /// in a cycle, so the head leaves in the next one at the earliest.
+    /// Round robin with one iteration of grants and accepts. Lanes are granted after flits have
+    /// been sent in a cycle, so the head leaves in the next one at the earliest.
     RoundRobin,
 }
 
-/// Which simulator's router it is.
+/// The simulator whose router is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// That of ProcSimity, by the semantics of NETSIM, which it is built on: routing a head takes
-    /// `router_delay` cycles in every router and is not overlapped with the packet ahead.
+    /// The router of ProcSimity, with the semantics of NETSIM, on which it is built. Routing a head
+    /// takes `router_delay` cycles in every router and is not overlapped with the packet ahead.
     Procsimity,
     /// The pipelined router of BookSim 2 with look-ahead routing.
     Booksim,
@@ -35,19 +35,19 @@ pub(super) struct Timing {
     pub(super) transfer: Cycle,
     /// From a flit being sent to its slot being usable by the router behind; at least 1.
     pub(super) credit: Cycle,
-    /// From a processor sending a flit to its arrival in the router's buffer: `None` where a packet
-    /// stands ready in the router as soon as it is first in its processor's queue.
+    /// From a processor sending a flit to its arrival in the router's buffer. `None` if a packet is
+    /// ready in the router as soon as it is first in its processor's queue.
     pub(super) inject: Option<Cycle>,
-    /// How many cycles longer than those are the ways of flits and credits over a local and a global link.
+    /// Extra cycles of flits and credits over a local link, and over a global one.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
-    /// Whether the processor takes flits in only as fast as credits return.
+    /// Whether the processor accepts flits only as fast as credits return.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
 
 impl Timing {
-    /// The router of a preset, with links of so many cycles.
+    /// The router of a preset, with links of these latencies (local, global) in cycles.
     pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
         let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
         match preset {
@@ -79,17 +79,16 @@ impl Timing {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
 
-    /// How many cycles longer than the shortest the link with this index on a way is.
+    /// Extra cycles of the link with this index on a route.
     fn length(&self, way: Way, link: usize) -> Cycle {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// How long a packet takes over these links in an empty network, from entering its processor's
-    /// queue to its tail's arrival, with `buffer` flits to a buffer.
-    ///
-    /// Its head goes through one router more than links; its other flits follow one in a cycle, unless
-    /// buffers are shorter than a credit's way back. Where links differ in length and buffers are short, it
-    /// matters which come first, and times are worked out flit by flit.
+    /// Cycles of a packet over these links in an empty network. Counted from entering its
+    /// processor's queue to its tail's arrival, with `buffer` flits to a buffer. Its head goes
+    /// through one router more than links; its other flits follow one in a cycle, unless buffers
+    /// are shorter than a credit's return trip. If links differ in length and buffers are short,
+    /// their order matters, and times are computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
@@ -107,17 +106,17 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// From a packet being first in its processor's queue to the next one being first, if nothing is in
-    /// its way but its own flits.
+    /// Cycles from a packet being first in its processor's queue to the next one being first. Only
+    /// its own flits are in its way.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// When a packet that is alone has left its processor's queue, and when its tail has arrived: O(D L) for
-    /// *D* links and *L* flits.
+    /// Times at which a lone packet has left its processor's queue, and its tail has arrived. O(D
+    /// L) for *D* links and *L* flits.
     fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
-        // Stages are the routers, and before them a processor that sends flit by flit: when each flit
-        // leaves each stage.
+        // Stages are the routers, preceded by the processor if it sends flit by flit; `times` has
+        // the time at which each flit leaves each stage.
         let has_source = self.inject.is_some();
         let stages = way.links as usize + 1 + usize::from(has_source);
         let (flits, buffer) = (flits as usize, buffer as usize);
@@ -154,7 +153,7 @@ impl Timing {
     }
 }
 
-/// The times of packets that are alone in a network, worked out once for each kind of way.
+/// The times of packets that are alone in a network, cached by the links of the route.
 #[derive(Clone, Debug)]
 pub(super) struct Alone {
     timing: Timing,
@@ -162,7 +161,7 @@ pub(super) struct Alone {
     buffer: u32,
     arrives: BTreeMap<Way, Cycle>,
     leaves: BTreeMap<Way, Cycle>,
-    /// Those of ways on which all links are alike, by how many there are.
+    /// Departure times for routes without global links, by number of links.
     leaves_alike: Vec<Option<Cycle>>,
 }
 
@@ -178,7 +177,7 @@ impl Alone {
         }
     }
 
-    /// Cycles until it has arrived: see [`Timing::zero_load`].
+    /// Cycles until arrival: see [`Timing::zero_load`].
     #[inline]
     pub(super) fn arrives(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
@@ -188,7 +187,7 @@ impl Alone {
         *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
     }
 
-    /// Cycles until it has left its node: see [`Timing::leaves`].
+    /// Cycles until the packet has left its node: see [`Timing::leaves`].
     #[inline]
     pub(super) fn leaves(&mut self, way: Way) -> Cycle {
         let alike = self.leaves_alike.get(way.links as usize).filter(|_| way.global == 0);

@@ -1,11 +1,11 @@
-//! The worm engine: where lanes are independent, nobody needs to watch flits.
+//! The worm engine: with independent lanes, flits need not be simulated one by one.
 //!
-//! A flit leaves a buffer one cycle after the flit before it at the earliest, not before it has arrived,
-//! and not before the flit that stands a buffer's length ahead of it has left the next buffer. So as soon as
-//! a head has been granted a lane, the times of all flits that have room in it follow, and with
-//! them those of flits further back. Events are only: a head asks for a lane, a lane is free, a packet
-//! has arrived, a processor's turn has come. All times that an event determines lie in its future, so
-//! it does not matter in which order the events of one cycle are looked at: frees and requests are
+//! A flit leaves a buffer at the earliest one cycle after the flit before it, not before it has
+//! arrived, and not before the flit a buffer's length ahead of it has left the next buffer. So as
+//! soon as a head has been granted a lane, the times of all flits that fit in it follow, and with
+//! them the times of flits further back. The only events are: a head requests a lane, a lane
+//! becomes free, a packet has arrived, a processor may send. All times that an event determines lie
+//! in its future, so the order of events within a cycle does not matter: releases and requests are
 //! collected first and granted then.
 
 use super::Cycle;
@@ -21,43 +21,43 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
-// What an event is stands in its upper two bits, of which lane, node or packet in the others.
+// The upper two bits of an event hold its kind, the others the lane, node or packet.
 const REQUEST: u32 = 0;
 const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
 const DELIVERY: u32 = 3 << 30;
 
-/// A buffer, and what is known of the flits that go through it.
+/// A buffer, and the known times of the flits that go through it. Its ring of times has one entry
+/// for each flit of buffer space: the arrival time of the flit and, once it is known when the flit
+/// leaves, the time from which the entry can be reused.
 ///
-/// Its ring of times has one place for each flit of room: when the flit there arrived, and once it is
-/// known when it left, from when on its place can be used again.
-///
-/// Aligned so that none lies in two lines of the processor's cache: most of the time goes into fetching them.
+/// Aligned so that none lies in two lines of the processor's cache: most of the time goes into
+/// fetching them.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
     front: PacketId,
     back: PacketId,
-    /// Flits of the first packet of which it is not known when they leave.
+    /// Flits of the first packet whose departure times are unknown.
     left: u32,
-    /// Flits of which it is known when they arrive and not when they leave.
+    /// Flits whose arrival times are known but not their departure times.
     present: u32,
-    /// Where in the ring the next flit to arrive, and the next one to leave, has its place.
+    /// Ring index of the next flit to arrive, and of the next one to leave.
     tail: u32,
     head: u32,
     /// The buffer that the first packet goes on to, and the one that the last packet comes from.
     target: u32,
     feeder: u32,
-    /// The output lane of its router that the first packet has been granted.
+    /// The output lane of its router granted to the first packet.
     output: u32,
-    /// How many cycles longer than the shortest the link to it is.
+    /// Extra cycles of the link to it over the shortest.
     length: u32,
-    /// When the next flit can leave at the earliest, as far as this lane is concerned.
+    /// The earliest departure time of the next flit, as far as this lane is concerned.
     from: Cycle,
 }
 
-/// The engine. Buffers are numbered as in the cycle engine; behind them come the processors as sinks,
-/// each one lane since it takes in one flit in a cycle, and as sources.
+/// The worm engine. Buffers are numbered as in the cycle engine; behind them come the processors as
+/// sinks, each one lane since it accepts one flit in a cycle, and as sources.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -68,7 +68,7 @@ pub(super) struct WormEngine {
     /// The first lane of a local port, and the end of the lanes of routers with nodes.
     local: u32,
     homes: u32,
-    /// The first sink, and the first source that is no buffer of a router.
+    /// The first sink, and the first source that is not a buffer of a router.
     sinks: u32,
     sources: u32,
     now: Cycle,
@@ -81,11 +81,11 @@ pub(super) struct WormEngine {
     grants: Grants,
     calendar: Calendar,
     idle: Vec<bool>,
-    /// What happens in this cycle and has not been looked at.
+    /// Unprocessed events of this cycle.
     events: Vec<u32>,
     requests: Vec<u32>,
     granted: Vec<(u32, u8, u8)>,
-    /// Lanes of which flits may have become known to leave.
+    /// Lanes whose flits may have become able to leave.
     changed: Vec<u32>,
     counts: Counts,
 }
@@ -211,7 +211,7 @@ impl WormEngine {
         self.events = events;
     }
 
-    /// One cycle in which something happens.
+    /// Processes one cycle in which something happens.
     fn cycle(&mut self, load: &mut impl Load) {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
@@ -242,7 +242,7 @@ impl WormEngine {
         self.granted = granted;
     }
 
-    /// The first packet of a lane may go on to this one.
+    /// Connects a lane to the lane `target` granted to its first packet.
     fn connect(&mut self, at: u32, target: u32, first: Cycle) {
         let lane = &mut self.lanes[at as usize];
         lane.target = target;
@@ -250,7 +250,7 @@ impl WormEngine {
         self.lanes[target as usize].feeder = at;
         let mut changed = at;
         loop {
-            // What gains room is most often the lane behind.
+            // Most often it is the lane behind that gains space.
             changed = match self.advance(changed).or_else(|| self.changed.pop()) {
                 Some(lane) => lane,
                 None => return,
@@ -258,7 +258,7 @@ impl WormEngine {
         }
     }
 
-    /// The next packet of a processor whose turn has come.
+    /// Starts the next packet of a processor that is due.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         let message = match load.next(node, self.now) {
             Turn::Message(message) => message,
@@ -293,18 +293,18 @@ impl WormEngine {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
 
-    /// Whether all flits of a packet stand ready in this lane at once.
+    /// Whether all flits of a packet are available in this lane at once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources
         } else {
-            // No packet comes into a local port but from its node.
+            // Packets enter a local port only from its node.
             at < self.homes && at & ((1 << self.shift) - 1) >= self.local
         }
     }
 
-    /// Works out when flits leave a lane, as far as that is known by now. Gives back the lane behind it if that
-    /// has gained room.
+    /// Computes when flits leave a lane, as far as is known by now. Returns the lane behind it if
+    /// that has gained space.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {
@@ -313,7 +313,7 @@ impl WormEngine {
         let is_source = self.is_source(at);
         let is_sink = (self.sinks..self.sources).contains(&target);
         let has_credits = !is_sink || self.timing.sink_has_credits;
-        // A sink's flits leave it as they arrive.
+        // Flits leave a sink as they arrive.
         let room =
             if is_sink { u32::MAX } else { self.buffer - self.lanes[target as usize].present };
         let count = left.min(present).min(room);
@@ -387,7 +387,7 @@ impl WormEngine {
         (feeder != NONE).then_some(feeder)
     }
 
-    /// A head arrives in a lane.
+    /// Records that a head arrives in a lane.
     fn enter(&mut self, at: u32, packet: PacketId, arrives: Cycle) {
         let lane = &mut self.lanes[at as usize];
         if lane.front == NONE {
@@ -400,7 +400,7 @@ impl WormEngine {
         lane.back = packet;
     }
 
-    /// The tail of the first packet of a lane leaves in the cycle before `free`.
+    /// Records that the tail of the first packet of a lane leaves in the cycle before `free`.
     fn pass_tail(&mut self, at: u32, packet: PacketId, output: u32, free: Cycle) {
         let target = std::mem::replace(&mut self.lanes[at as usize].target, NONE);
         self.lanes[target as usize].feeder = NONE;
