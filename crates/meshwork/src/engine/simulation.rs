@@ -77,9 +77,10 @@ pub struct Simulation<'a> {
 #[derive(Clone, Copy)]
 struct Ahead {
     instant: Time,
-    arrival: Option<Time>,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
+    /// Whether jobs may still arrive or start, beside those that run.
+    goes_on: bool,
 }
 
 impl<'a> Simulation<'a> {
@@ -257,8 +258,9 @@ impl<'a> Simulation<'a> {
             true => self.next.as_ref().map(|next| next.arrival),
             false => self.next_arrival(),
         };
-        let outage = if ONLY_JOBS { None } else { self.cluster.next_outage(arrival.is_some()) };
         let timer = if self.timer.is_some() { self.next_timer(arrival) } else { None };
+        let goes_on = arrival.is_some() || timer.is_some();
+        let outage = if ONLY_JOBS { None } else { self.cluster.next_outage(goes_on) };
         let others = earlier(earlier(arrival, outage), timer);
         let by = earlier(others, self.until);
         let finish = self
@@ -271,7 +273,7 @@ impl<'a> Simulation<'a> {
             let what = format!("it lets a job finish at {instant}, which has gone by");
             return Err(self.names.error(of_network(&self.cluster, what)));
         }
-        Ok(Some(Ahead { instant, arrival, outage, finish }))
+        Ok(Some(Ahead { instant, outage, finish, goes_on }))
     }
 
     #[inline(always)]
@@ -282,7 +284,7 @@ impl<'a> Simulation<'a> {
         } else {
             self.ahead.take().transpose()?.flatten()
         };
-        let Some(Ahead { instant, arrival, outage, finish }) = ahead else {
+        let Some(Ahead { instant, outage, finish, goes_on }) = ahead else {
             return self.finish(self.cluster.now(), self.idles);
         };
         if let Some(end) = self.until.filter(|&end| instant > end) {
@@ -306,7 +308,7 @@ impl<'a> Simulation<'a> {
         }
         let mut may_arrive = *passes == Passes::Instant || !departed;
         if !ONLY_JOBS && outage == Some(instant) && may_arrive {
-            let struck = cluster.strike(arrival.is_some()).map_err(|hopeless| match hopeless {
+            let struck = cluster.strike(goes_on).map_err(|hopeless| match hopeless {
                 Hopeless::Bug(bug) => RunError::Bug(bug),
                 hopeless => RunError::Hopeless(hopeless),
             })?;

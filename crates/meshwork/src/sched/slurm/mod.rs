@@ -20,7 +20,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "slurm",
         aliases: &["sched_backfill"],
-        summary: "Slurm's main scheduler and its backfill by timer, with the parameters of slurm.conf",
+        summary: "the main scheduler of Slurm and its backfill by timer, with the parameters of slurm.conf",
         definition: "Jobs are ordered by the tier of their partition, then by their multifactor \
                      priority, then by arrival. The main scheduler runs after a submission or an \
                      end, not sooner than `batch_sched_delay` after it ran last, and considers \

@@ -1,6 +1,7 @@
 //! The order of the queue: tiers, and priorities of the multifactor plugin.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::params::{Named, partition, qos, span};
 use crate::cluster::{Cluster, Departure, Ticket};
@@ -186,14 +187,14 @@ impl Order {
         let mut queue: Vec<(Ticket, Waiting)> =
             self.waiting.iter().map(|(&ticket, &job)| (ticket, job)).collect();
         // The sort is stable, and tickets are in order of arrival.
-        queue.sort_by(|(_, a), (_, b)| (b.tier, b.priority).cmp(&(a.tier, a.priority)));
+        queue.sort_by_key(|(_, job)| Reverse((job.tier, job.priority)));
         queue
     }
 
     /// Forgets jobs that have left the queue without starting.
     pub(super) fn keep_waiting(&mut self, cluster: &Cluster<'_>) {
         if self.waiting.len() > cluster.waiting_jobs() {
-            let waiting: std::collections::BTreeSet<Ticket> = cluster.waiting().collect();
+            let waiting: BTreeSet<Ticket> = cluster.waiting().collect();
             self.waiting.retain(|ticket, _| waiting.contains(ticket));
         }
     }
