@@ -1,4 +1,37 @@
-//! The conservative plan where only node counts matter, updated from pass to pass.
+//! The plan of conservative backfilling if only the number of processors matters.
+//!
+//! The plan is a profile: the number of processors that are free at each instant, less those that
+//! are promised. Jobs that ask for equally many processors for equally long, one right after the
+//! other as in a job array, form a row.
+//!
+//! # Moving a row
+//! When processors become free, the definition moves each job of a row in turn to its earliest
+//! start, which is often the place that the job before it has just left:
+//!
+//! ```text
+//!            gap
+//! before   |      |   | 1 | 2 | 3 | 4 |
+//! after    | 1 |  |   | 2 | 3 | 4 |   |
+//! ```
+//!
+//! All places are alike, so the result is that the last place has moved to the gap and the jobs are
+//! renumbered. So, for each earliest instant with a gap, one start moves: the last one whose own
+//! place, together with the gap, covers the span. Jobs that share this start move together as far
+//! as they fit. The gap must last for the span, or up to the next start of the row. No job comes to
+//! lie before one that arrived before it, so the instants are visited once, in order.
+//!
+//! # Overdrawn intervals
+//! After a job has outrun its estimate, more may be promised than there will be. A place given up
+//! in such an interval is of no use to the next job: there only the next start of the row may move,
+//! and only if what it keeps of its own place is not overdrawn. A row is always searched if an
+//! interval in which it holds processors was overdrawn and some of that has been mended.
+//!
+//! # Which rows are searched
+//! A job that could not start sooner when it was last examined needs some of what has become free
+//! since, and the gap around it. Gaps are found once per number of processors, for all rows that
+//! want that number, and renewed where more becomes free; what is taken meanwhile stays in them,
+//! since they only have to contain all real gaps. A row is searched if a gap begins before its last
+//! promise and either lasts for its span or reaches one of its own starts.
 
 use super::classes::{Classes, Freed};
 use super::row::Row;

@@ -1,4 +1,19 @@
-//! Conservative backfilling: every waiting job has a reservation.
+//! Conservative backfilling: every waiting job has a promised start.
+//!
+//! When a job has ended or runs beyond its estimate, a pass compresses the plan: in order of
+//! arrival, each promise is taken back and made anew among all the others, so that none gets later.
+//! It is not enough to do so when a job ends early: another job may have moved ahead since, and a
+//! promise that waited for it has to follow. Three plans give the same schedule, and tests compare
+//! their transcripts:
+//!
+//! - `Anew` is the definition. It rebuilds the future in each pass, on any machine.
+//! - `Counts` updates a profile of free processors, if only their number matters.
+//! - `Shapes` updates a set of free nodes per time step, for allocators that go by free nodes
+//!   alone, on sites of at most 65,536 nodes.
+//!
+//! The last two need a single site on which every job gets what it asks for, without access rules,
+//! power cap or planned outages. They examine only promises that can have improved. After an outage
+//! every plan is dropped and made anew.
 
 mod classes;
 mod counts;

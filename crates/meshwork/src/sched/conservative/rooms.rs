@@ -1,4 +1,8 @@
-//! Gaps of the profile for the jobs of a class.
+//! Gaps of the profile: maximal intervals in which one class's number of processors is free.
+//!
+//! The known gaps contain all real ones. Intervals in which processors became free are searched
+//! again, with the gaps that they touch; processors taken since are not subtracted. If more than a
+//! quarter as many intervals became free as gaps are known, all gaps are searched anew.
 
 use std::ops::Range;
 

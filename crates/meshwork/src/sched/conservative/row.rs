@@ -1,4 +1,8 @@
-//! Rows of consecutive waiting jobs with equal needs.
+//! Rows: consecutive waiting jobs with equal requests and spans.
+//!
+//! Jobs stand in order of arrival and promised starts in order of time, and the *n*-th job has the
+//! *n*-th start. So a row stores starts, each with a number of jobs, apart from its jobs: moving a
+//! start changes which job has it, and no job has to be looked up.
 
 use std::collections::VecDeque;
 

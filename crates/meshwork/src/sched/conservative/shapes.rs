@@ -1,4 +1,41 @@
-//! The conservative plan over sets of free nodes, updated from pass to pass.
+//! The plan of conservative backfilling if the allocator goes by free nodes alone.
+//!
+//! The plan is the set of free nodes in each step of the future (`cluster/space`,
+//! `cluster/free_sets`). A place for a span is a place in the nodes that are free throughout it.
+//!
+//! # Which promises are examined, and where
+//! Whatever was already free when a promise was last examined cannot improve it. A job that can
+//! start sooner needs one of the nodes that have become free since, before its promised end: for
+//! its whole span, or up to its own promised nodes. Its start is therefore in an *opening*, and
+//! only steps that begin in an opening are searched:
+//!
+//! ```text
+//! a node     |  free   | was held, now free |  free   | held
+//!            a         b                    c         d
+//!
+//! an opening from max(a, b - span) up to min(c, d - span), or up to c if a promise of the job's
+//! own on some of these nodes follows
+//! ```
+//!
+//! A start in the opening lies before the end of the part in which the node was held, less than a
+//! span before that part begins, and not before the node is free without a break.
+//!
+//! If there is no place throughout a span, bisection finds the last step from which there is none
+//! up to its end. Every request that contains the failed one, over a time that contains that part,
+//! has no place either. When a node that is free in all of that part becomes free in some of it,
+//! the failure is only suspected, and the failed request is tried again before any larger one.
+//!
+//! # Jobs past their estimate
+//! A job past its estimate counts as ended, so its nodes are promised again. A promise that it has
+//! broken is delayed from pass to pass, which frees nothing. It may come to hold nodes that are
+//! promised to later jobs too: they are then held twice and subtracted twice, as in the definition.
+//! In that state three more things can improve a promise:
+//!
+//! - A promise that is due is examined in each pass.
+//! - While nodes are held twice, fewer seem free than are. When that ends, jobs are examined that
+//!   wanted more than seemed free or shared some of their nodes. The earliest time of a promise's
+//!   own nodes is sought beside the earliest place, since their number is not checked there.
+//! - Each job is tried at the present instant on the nodes that are free in fact.
 
 use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
 use crate::job::Time;
