@@ -48,6 +48,7 @@ mod theory;
 mod topologies;
 mod twins;
 mod waits;
+mod wording;
 mod wormhole;
 mod wormhole_twin;
 

@@ -232,7 +232,7 @@ struct Simple {
     start: Option<i64>,
 }
 
-/// What the twin goes by.
+/// Parameters of a case, in whole seconds.
 #[derive(Debug)]
 struct Settings {
     processors: i64,
@@ -247,8 +247,9 @@ struct Settings {
     min_age: i64,
 }
 
-/// The definition on a flat machine, from second to second, with the free processors of every
-/// second of the future written down.
+/// The definition on a flat machine, from second to second.
+///
+/// The plan is a list of the free processors in every second of the future.
 fn second_by_second(settings: &Settings, jobs: &mut [Simple]) {
     let horizon = settings.window + jobs.iter().map(|job| job.limit).max().unwrap() + 200;
     let never = -1_000_000;

@@ -10,7 +10,7 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{Usage, User};
 
-/// What the order of the queue follows from.
+/// The waiting jobs with their priorities, and the usage from which these follow.
 ///
 /// A job's priority is computed when it joins the queue, with the age 0 and the fair shares of the
 /// last tick, and anew at each tick of `PriorityCalcPeriod`, counted from the first pass. Between
@@ -106,8 +106,8 @@ impl Order {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Applies the last tick up to now, before anything that happens now; returns whether it
-    /// changed a priority.
+    /// Applies the last tick up to now; returns whether it changed a priority. Comes before the
+    /// events of this instant.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {
