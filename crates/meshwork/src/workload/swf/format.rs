@@ -117,7 +117,11 @@ impl Record {
         for column in &COLUMNS {
             let (Some(field), Some(cell)) = (column.field, column.get(job)) else { continue };
             fields[field] = match column.holds {
-                Holds::Text => cell.parse::<u32>().map_or(-1.0, f64::from),
+                // Another name is `07` than `7`.
+                Holds::Text => {
+                    let number = cell.parse::<u32>().ok().filter(|own| own.to_string() == cell);
+                    number.map_or(-1.0, f64::from)
+                }
                 _ => cell.parse().unwrap_or(-1.0),
             };
         }
