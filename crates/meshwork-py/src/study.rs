@@ -260,14 +260,8 @@ impl Study {
         let build = catalogue::build_for(points.iter().map(|point| point.scenario.table()));
         drop(points);
         self.running.fetch_add(1, Ordering::SeqCst);
-        let options = Options {
-            out,
-            replace,
-            threads,
-            max_memory,
-            build: build.clone(),
-            ..Options::default()
-        };
+        let options =
+            Options { out, replace, threads, max_memory, build: build.clone(), ..Options::default() };
         let finished = running::run(py, &study, options, tell.as_ref(), observer.as_ref());
         self.running.fetch_sub(1, Ordering::SeqCst);
         let finished = finished?.map_err(|error| self.refused(&error))?;

@@ -18,15 +18,7 @@ const MAX_LINE: u64 = 1 << 20;
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
 
 /// What is made of the line of a row and of its cells.
-pub(crate) trait Make<T, const N: usize>:
-    Fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String> + Send + 'static
-{
-}
-
-impl<T, const N: usize, F> Make<T, N> for F where
-    F: Fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String> + Send + 'static
-{
-}
+pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
     /// The rows of a table of jobs.
@@ -69,11 +61,11 @@ pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result
 
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
-pub(super) fn from_csv<T, const N: usize>(
+pub(super) fn from_csv<T: 'static, const N: usize>(
     path: &str,
     text: Box<dyn BufRead + Send>,
     places: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
-    make: impl Make<T, N>,
+    make: Make<T, N>,
 ) -> Result<Lines<T>, WorkloadError> {
     let (mut reader, passed) = reader(text);
     let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?;

@@ -162,7 +162,7 @@ impl Files {
         &self,
         path: &str,
         places: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
-        make: impl Make<T, N>,
+        make: Make<T, N>,
     ) -> Result<Lines<T>, WorkloadError> {
         let located = self.locate(path);
         let failed = |error: io::Error| {
@@ -256,7 +256,7 @@ fn from_parquet<T, const N: usize>(
     path: &str,
     _: File,
     _: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
-    _: impl Make<T, N>,
+    _: Make<T, N>,
 ) -> Result<Lines<T>, WorkloadError> {
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
 }

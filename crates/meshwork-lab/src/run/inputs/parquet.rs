@@ -14,7 +14,7 @@ pub(super) fn from_parquet<T: Send + 'static, const N: usize>(
     path: &str,
     file: File,
     places: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
-    make: impl Make<T, N>,
+    make: Make<T, N>,
 ) -> Result<Lines<T>, WorkloadError> {
     let builder = opened(path, file)?;
     let schema = builder.schema().clone();

@@ -396,69 +396,6 @@ mod tests {
         );
     }
 
-    /// What a run wrote of its jobs is a table of the jobs that it ran.
-    #[test]
-    fn what_is_written_is_read_again_as_the_same_jobs() {
-        use meshwork::job::{After, Owner, Terms, Wants};
-        use meshwork::workload::table::Listed;
-
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = log(folder.path());
-        let mut plain = running(0, Request::Nodes(3), &[2, 2], (0.0, 0.0, 1.0)).job;
-        plain.number = 1;
-        let wants = Wants {
-            nodes_max: Some(9),
-            segment: Some(2),
-            spread_segments: true,
-            consolidate_segments: true,
-            switches: Some(1),
-            contiguous: true,
-            whole_blocks: true,
-            require: Some("n[0-1,4]".to_owned()),
-            exclude: Some("x".to_owned()),
-            partition: Some("batch".to_owned()),
-            ..Wants::of(4)
-        };
-        let name = |name: &str| Some(format!("{name}, \"of\" physics"));
-        let owner = Owner {
-            user: name("ada"),
-            group: name("g"),
-            application: name("a"),
-            queue: name("q"),
-            partition: Some("batch".to_owned()),
-        };
-        let terms = Terms {
-            priority: 0.25,
-            deadline: Some(Time::new(77.5)),
-            after: Some(After { number: 1, think: 2.5 }),
-        };
-        let rich = Job {
-            number: 2,
-            request: Request::wanting(wants),
-            owner: Some(owner.into()),
-            terms: Some(Box::new(terms)),
-            ..plain.clone()
-        };
-        for (id, job) in [(0, &plain), (1, &rich), (2, &plain)] {
-            let mut ended = running(id, Request::Nodes(4), &[2, 2], (0.0, 0.0, 1.0));
-            ended.job = job.clone();
-            log.observe(job.arrival, &Event::Arrived(JobId(id), job));
-            log.observe(Time::new(9.0), &Event::Finished(&ended));
-        }
-        log.finish().unwrap();
-        let files = Files::beside(folder.path());
-        let forms = if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] };
-        for form in forms {
-            let path = format!("jobs/k.{form}");
-            let listed = Listed::read(files.rows(&path).unwrap(), &path).unwrap();
-            let jobs: Vec<Job> = listed.jobs.into_iter().map(|(job, _)| job).collect();
-            assert_eq!(jobs, [plain.clone(), rich.clone(), plain.clone()], "{form}");
-        }
-        assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), forms.len());
-        let text = fs::read_to_string(path(folder.path(), "k", JobFormat::Csv)).unwrap();
-        assert!(!text.lines().next().unwrap().contains("wait"), "no empty column: {text}");
-    }
-
     #[test]
     fn a_run_that_failed_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
