@@ -271,7 +271,7 @@ CELLS_OF_A_KIND: dict[str, list[Any]] = {
     "number": [12.5, 3.0],
     "instant, or date": [99.5, 1000.0],
     "true or false": [True, None],
-    "text": ["ada, \"of\" physics", "'=#2"],
+    "text": ['ada, "of" physics', "'=#2"],
 }
 
 
