@@ -62,11 +62,13 @@ struct Row {
     blocks: String,
 }
 
+/// How many columns there always are.
 const COLUMNS: usize = 13;
 
 /// The rows of a file of per-job output.
 fn rows(path: &Path) -> Result<Vec<Row>, String> {
     let shown = path.display().to_string();
+    debug_assert_eq!(HEADER.split(',').count(), COLUMNS, "each is read");
     let known = |names: &[&str]| {
         let mut places = [None; COLUMNS];
         for (place, name) in places.iter_mut().zip(HEADER.split(',')) {
@@ -85,10 +87,7 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     let (start, finish, site, blocks) = (f64::NAN, f64::NAN, f64::NAN, String::new());
     let mut row = Row { asked, start, finish, site, blocks };
     for (name, cell) in HEADER.split(',').zip(cells) {
-        let (cell, part) = match (cell, Part::named(name)) {
-            (Some(cell), Some(part)) => (cell, part),
-            _ => continue,
-        };
+        let (Some(cell), Some(part)) = (cell, Part::named(name)) else { continue };
         match (part, cell) {
             (Part::Asked(column), cell) => column.set(&mut row.asked, cell)?,
             (Part::Happened(_), Cell::Text(text)) if name == "blocks" => row.blocks = text.into(),
