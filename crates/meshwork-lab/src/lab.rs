@@ -311,8 +311,8 @@ fn inputs(
 fn first_date(rows: Rows) -> Option<f64> {
     let mut first = None;
     for row in rows {
-        let row = row.ok().filter(|row| row.is_dated)?;
-        first = row.submit.into_iter().chain(first).reduce(f64::min);
+        let submit = row.ok()?.submit.filter(|submit| submit.is_date)?;
+        first = first.into_iter().chain([submit.at]).reduce(f64::min);
     }
     first
 }

@@ -35,7 +35,7 @@ mod _meshwork {
     #[pymodule_export]
     use crate::command::{ask, main, version};
     #[pymodule_export]
-    use crate::frame::{check_jobs, job_columns, rows_as_csv};
+    use crate::frame::{check_jobs, job_columns, rows_as_csv, text_cell};
     #[pymodule_export]
     use crate::gym::Envs;
     #[pymodule_export]

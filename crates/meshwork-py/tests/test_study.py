@@ -23,6 +23,8 @@ import pyarrow as pa
 import pytest
 
 import meshwork as mw
+from meshwork._frame import csv_of
+from meshwork._meshwork import text_cell
 
 TEXT = """
 name = "two"
@@ -252,45 +254,54 @@ def test_jobs_of_a_table_are_told_apart_by_whatever_is_known_of_their_owners() -
         assert results.jobs()[owner].tolist() == names
 
 
+ALL_COLUMNS: dict[str, str] = {column["name"]: column["holds"] for column in mw.describe("workload", "table")["columns"]}
 CELLS: dict[str, list[Any]] = {
-    "job": [7, 9],
     "submit": [0.5, 2.0],
-    "runtime": [12.5, 3.0],
-    "estimate": [13.0, 20.0],
     "nodes": [4, 2],
     "block": ["2x2", "1x3"],
     "subcube": [1, 2],
-    "user": ["ada", "#2"],
-    "group": ["a, b", "c"],
-    "application": ["x", "y"],
-    "queue": ["q", "r"],
     "priority": [0.25, 1.0],
-    "deadline": [99.5, 1000.0],
-    "after": [3, 7],
-    "think": [12.5, 1.0],
-    "nodes_max": [5, 6],
     "segment": [2, 1],
-    "spread_segments": [True, None],
-    "consolidate_segments": [None, True],
-    "switches": [1, 2],
-    "contiguous": [True, None],
     "exclusive": ["topo", None],
     "require": ["n[0-1,4]", "n2"],
     "exclude": ["n7", "n[8-9]"],
-    "partition": ["p", "p q"],
+}
+CELLS_OF_A_KIND: dict[str, list[Any]] = {
+    "whole number": [7, 9],
+    "number": [12.5, 3.0],
+    "instant, or date": [99.5, 1000.0],
+    "true or false": [True, None],
+    "text": ['ada, "of" physics', "'=#2"],
 }
 
 
-@pytest.mark.parametrize("column", CELLS)
+def cells_of(column: str) -> list[Any]:
+    return CELLS.get(column, CELLS_OF_A_KIND[ALL_COLUMNS[column]])
+
+
+@pytest.mark.parametrize("column", ALL_COLUMNS)
 def test_no_column_of_a_frame_is_lost(column: str) -> None:
     names = ["submit", "runtime", *([] if column in ("block", "subcube") else ["nodes"]), column]
     if column == "think":
         names.append("after")
-    columns = {name: CELLS[name] for name in names}
+    columns = {name: cells_of(name) for name in names}
     measure = {"metrics": ["wait"], "by_user": True}
     machine = mw.hypercube(3) if column == "subcube" else mw.mesh(4, 4)
-    for table in (columns, pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+    arrays = {name: np.array(cells) for name, cells in columns.items()}
+    for table in (columns, arrays, pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        rows = list(csv.DictReader(io.StringIO(csv_of(table, "jobs"))))
+        for cell, row in zip(columns[column], rows, strict=True):
+            if isinstance(cell, str):
+                assert row[column] == text_cell(cell)
+            elif cell is None or isinstance(cell, bool):
+                assert row[column] == ("" if cell is None else "true")
+            else:
+                assert float(row[column]) == cell
         jobs = mw.Study(machine=machine, workload=table, measure=measure).run().jobs()
+        if column == "wait":
+            # How long they wait is what happens.
+            assert list(jobs["wait"]) == list(jobs["start"] - jobs["submit"])
+            continue
         assert list(jobs[column]) == columns[column]
         again = mw.Study(machine=machine, workload=jobs, measure=measure).run().jobs()
         assert list(again[column]) == columns[column]

@@ -5,6 +5,7 @@ use meshwork::form::{Asks, Finds};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Lists, Param, entry};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
+use meshwork::workload::table;
 use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use serde_json::{Value as Json, json};
 use toml::Table;
@@ -291,6 +292,16 @@ fn print_one(
     for (name, value) in facts {
         print_item(out, name, columns, &value)?;
     }
+    if has_columns(about) {
+        out.line("")?;
+        out.headline("columns")?;
+        let columns = table::COLUMNS.iter().map(|own| width(own.name)).max().unwrap_or(0);
+        for own in &table::COLUMNS {
+            print_item(out, own.name, columns, own.help)?;
+            let unit = [own.holds.word(), own.unit].join("; ");
+            print_item(out, "", columns, unit.trim_end_matches("; "))?;
+        }
+    }
     let params: Vec<&Param> = about.params.iter().chain(kind.family.common).collect();
     if params.is_empty() {
         return Ok(());
@@ -405,8 +416,26 @@ fn as_json(catalogue: &Catalogue, kind: &Listed, about: &About) -> Json {
             fields.insert(name.replace(' ', "_"), value);
         }
         fields.insert("parameters".to_owned(), params.into());
+        if has_columns(about) {
+            fields.insert("columns".to_owned(), table::COLUMNS.iter().map(column_json).collect());
+        }
     }
     object
+}
+
+/// Whether an entry is the workload whose jobs stand in columns.
+pub(super) fn has_columns(about: &About) -> bool {
+    std::ptr::eq(about, &raw const table::ENTRY.about)
+}
+
+fn column_json(column: &table::Column) -> Json {
+    json!({
+        "name": column.name,
+        "holds": column.holds.word(),
+        "unit": column.unit,
+        "help": column.help,
+        "field_of_a_log": column.field.map(|field| field + 1),
+    })
 }
 
 fn param_json(param: &Param) -> Json {

@@ -6,7 +6,7 @@ use std::io::Write;
 use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
 use meshwork::workload::swf::{FIELDS, Header, Line, Record, records, write_header, write_record};
-use meshwork::workload::table::{COLUMNS, Column, Listed};
+use meshwork::workload::table::{COLUMNS, Column, Holds, Listed};
 use meshwork::workload::{Inputs, WorkloadError};
 
 use crate::cell::written;
@@ -119,18 +119,17 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// The fields of a log that tables have names for, from 0, with the column of each.
-const NAMES: [(usize, &str); 5] =
-    [(11, "user"), (12, "group"), (13, "application"), (14, "queue"), (15, "partition")];
+/// Columns of texts for which a log has numbers.
+fn names() -> impl Iterator<Item = (&'static Column, usize)> {
+    let texts = COLUMNS.iter().filter(|column| column.holds == Holds::Text);
+    texts.filter_map(|column| Some((column, column.field?)))
+}
 
-/// Columns that a log has a field for.
-const FIELDED: [&str; 13] = [
-    "job", "submit", "runtime", "estimate", "nodes", "after", "think", "wait", NAMES[0].1,
-    NAMES[1].1, NAMES[2].1, NAMES[3].1, NAMES[4].1,
-];
-
-/// Fields of a log that tables have no column for.
-const NO_COLUMN: [usize; 4] = [5, 6, 9, 10];
+/// Whether a field of a log, from 0, says what no column of tables does. That of the processors that a job got, 4, is
+/// looked at beside those that it asked for.
+fn has_no_column(field: usize) -> bool {
+    field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
+}
 
 /// Sentences on what this form has no place for, of jobs from a log or from a table.
 ///
@@ -149,7 +148,7 @@ pub(super) fn without_place(
     };
     if matches!(form, Form::Log { .. }) {
         let is_lost = |column: &&Column| {
-            !FIELDED.contains(&column.name) && kept.iter().any(|(_, job)| column.get(job).is_some())
+            column.field.is_none() && kept.iter().any(|(_, job)| column.get(job).is_some())
         };
         let lost = COLUMNS.iter().filter(is_lost).map(|column| column.name);
         let (shapes, mut lost): (Vec<_>, Vec<_>) =
@@ -158,19 +157,27 @@ pub(super) fn without_place(
         if kept.iter().any(|(_, job)| job.after().is_some_and(|after| after.number == 0)) {
             lost.push("after the job 0");
         }
+        // To a log that is a time which is not known.
+        if kept.iter().any(|(_, job)| job.estimate <= 0.0 && job.runtime > 0.0) {
+            lost.push("an estimate of 0");
+        }
         say("left out, because a log has no place for it", lost);
         say("became counts of processors", shapes);
-        let numbered = NAMES.into_iter().filter(|&(field, name)| number(field, name, kept));
+        let numbered = names().filter(|&(column, field)| number(column, field, kept));
         say(
             "names became numbers, from 1 in the order of the log",
-            numbered.map(|n| n.1).collect(),
+            numbered.map(|(column, _)| column.name).collect(),
         );
         return says;
     }
     let has = |is: &dyn Fn(&Record) -> bool| of_log && kept.iter().any(|(record, _)| is(record));
-    let of_field = |field: &usize| has(&|record| record.fields[*field] >= 0.0);
+    let is_lost =
+        |field: &usize| has_no_column(*field) && has(&|record| record.fields[*field] >= 0.0);
     let mut lost: Vec<&str> =
-        NO_COLUMN.into_iter().filter(of_field).map(|field| FIELDS[field]).collect();
+        (0..FIELDS.len()).filter(is_lost).map(|field| FIELDS[field]).collect();
+    if has(&|record| record.fields[17] > 0.0 && record.preceding().is_none()) {
+        lost.push("think times of jobs that follow none");
+    }
     let got_others =
         |record: &Record| record.fields[4] > 0.0 && record.fields[4] - record.processors() != 0.0;
     if has(&got_others) {
@@ -185,8 +192,7 @@ pub(super) fn without_place(
 
 /// Gives the names of a column numbers, from 1 in the order of the jobs, unless all are numbers.
 /// Says whether it did.
-fn number(field: usize, name: &str, kept: &mut [(Record, Job)]) -> bool {
-    let column = column(name);
+fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     let is_none =
         |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();
     if !kept.iter().any(is_none) {
@@ -202,27 +208,21 @@ fn number(field: usize, name: &str, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-fn column(name: &str) -> &'static Column {
-    COLUMNS.iter().find(|column| column.name == name).expect("a column of tables of jobs")
-}
-
-/// The cell of a job: what is not known of it may stand in its line.
+/// The cell of a job: whose it is, and how long it waited, may stand in its line alone.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
-    let field = || match column.name {
-        "wait" => record.wait(),
-        name => {
-            let (field, _) = NAMES.iter().find(|(_, own)| *own == name)?;
-            Some(record.fields[*field]).filter(|&number| number >= 0.0)
-        }
-    };
-    column.get(job).or_else(|| field().map(|number| number.to_string()))
+    let is_of_line = column.holds == Holds::Text || column.name == "wait";
+    let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
+    let known = || field().filter(|&number| number >= 0.0).map(|number| number.to_string());
+    column.get(job).or_else(known)
 }
 
-/// The columns of a table of these jobs: those that are always there, and those that some job has
-/// a cell in.
+/// The columns of a table of these jobs: those that every job has, those with these names, and those that some job
+/// has a cell in.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
-        always.contains(&column.name) || kept.iter().any(|job| cell(column, job).is_some())
+        column.is_certain()
+            || always.contains(&column.name)
+            || kept.iter().any(|job| cell(column, job).is_some())
     };
     COLUMNS.iter().filter(is_used).collect()
 }
@@ -230,10 +230,9 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
 /// The jobs as the `table` workload reads them, with columns for blocks and subcubes if a job has
 /// one of them.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
-    let mut columns = used(&["job", "submit", "runtime", "estimate", "nodes"], kept);
+    let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {
-        columns =
-            used(&["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"], kept);
+        columns = used(&["nodes", "block", "subcube"], kept);
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|column| column.name)).expect(IN_MEMORY);
@@ -246,14 +245,12 @@ fn table(kept: &[(Record, Job)]) -> Vec<u8> {
 
 #[cfg(feature = "parquet")]
 fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
-    use crate::run::joboutput::parquet::Columns;
+    use crate::run::joboutput::{Part, parquet::Columns};
 
-    let always = ["job", "submit", "runtime", "estimate"];
-    let used = used(&[&always[..], &["nodes", "block", "subcube"]].concat(), kept);
-    let kinds =
-        used.iter().map(|column| (column.name, column.holds, !always.contains(&column.name)));
+    let used = used(&["nodes", "block", "subcube"], kept);
     let mut bytes = Vec::new();
-    let mut table = Columns::create(&mut bytes, kinds.collect()).expect(IN_MEMORY);
+    let parts = used.iter().map(|column| Part::Asked(column)).collect();
+    let mut table = Columns::create(&mut bytes, parts).expect(IN_MEMORY);
     for job in kept {
         let cells: Vec<String> =
             used.iter().map(|column| cell(column, job).unwrap_or_default()).collect();

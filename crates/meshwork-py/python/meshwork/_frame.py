@@ -87,7 +87,7 @@ def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
 
 def _cell(value: Any) -> Any:
     if value is None or isinstance(value, str):
-        return value or ""
+        return _native.text_cell(value or "")
     try:
         # What differs from itself is not a number.
         is_missing = bool(value != value)

@@ -2,6 +2,7 @@
 
 use meshwork::job::{Job as Model, Request, Time};
 use meshwork::observe::recorder::By;
+use meshwork::workload::table::{Column, Holds};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -131,27 +132,14 @@ impl Job {
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         let Request::Wanting(wants) = &self.0.request else { return Ok(dict) };
-        for (name, number) in [
-            ("nodes_max", wants.nodes_max),
-            ("segment", wants.segment),
-            ("switches", wants.switches),
-        ] {
-            number.map_or(Ok(()), |number| dict.set_item(name, number))?;
-        }
-        for (name, is_wanted) in [
-            ("spread_segments", wants.spread_segments),
-            ("consolidate_segments", wants.consolidate_segments),
-            ("contiguous", wants.contiguous),
-        ] {
-            if is_wanted {
-                dict.set_item(name, true)?;
+        for (name, cell) in wants.cells() {
+            match Column::named(name).map(|column| column.holds) {
+                // That is an attribute of its own.
+                _ if name == "partition" => {}
+                Some(Holds::Count) => dict.set_item(name, cell.parse::<u32>()?)?,
+                Some(Holds::Flag) => dict.set_item(name, cell == "true")?,
+                _ => dict.set_item(name, cell)?,
             }
-        }
-        if wants.whole_blocks {
-            dict.set_item("exclusive", "topo")?;
-        }
-        for (name, list) in [("require", &wants.require), ("exclude", &wants.exclude)] {
-            list.as_ref().map_or(Ok(()), |list| dict.set_item(name, list))?;
         }
         Ok(dict)
     }

@@ -4,9 +4,9 @@ use meshwork::job::{Job, Time};
 use meshwork::registry::Params;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology as Wired;
-use meshwork::workload::table::{Listed, Row};
+use meshwork::workload::table::{Cell, Listed, Row};
 use meshwork::workload::{BuildError, Submission, Submissions, WorkloadContext, WorkloadError};
-use meshwork_lab::run::inputs::{Cell, row};
+use meshwork_lab::run::inputs::row;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMapping, PySequence, PyString};
@@ -51,9 +51,9 @@ impl Jobs {
         columns(&given).map(|cells| Some(self.read(cells)))
     }
 
-    fn read(&self, cells: Result<Vec<(String, Owned)>, String>) -> Result<Row, String> {
+    fn read(&self, cells: Result<Vec<(String, Cell<'_>)>, String>) -> Result<Row, String> {
         let cells = cells?;
-        let cells = cells.iter().map(|(column, cell)| (column.as_str(), cell.lent()));
+        let cells = cells.iter().map(|(column, cell)| (column.as_str(), cell.clone()));
         row(self.given + 1, cells)
     }
 
@@ -110,23 +110,8 @@ impl Iterator for Jobs {
     }
 }
 
-/// A cell that no longer needs the interpreter.
-enum Owned {
-    Text(String),
-    Number(f64),
-}
-
-impl Owned {
-    fn lent(&self) -> Cell<'_> {
-        match self {
-            Owned::Text(text) => Cell::Text(text),
-            Owned::Number(number) => Cell::Number(*number),
-        }
-    }
-}
-
 /// Columns of a job: items of a mapping, or attributes of whatever else has some; or why not.
-fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Owned)>, String>> {
+fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Cell<'static>)>, String>> {
     let no_job = || {
         format!(
             "it is {}, but must be a mapping of the columns of a table of jobs, or have them as attributes",
@@ -162,24 +147,24 @@ fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Owned)>, St
     Ok(Ok(cells))
 }
 
-fn cell(value: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
+fn cell(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell<'static>>> {
     if value.is_instance_of::<PyBool>() {
-        return Ok(Some(Owned::Text(value.extract::<bool>()?.to_string())));
+        return Ok(Some(Cell::Text(value.extract::<bool>()?.to_string().into())));
     }
     if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-        return Ok(Some(Owned::Number(value.extract()?)));
+        return Ok(Some(Cell::Number(value.extract()?)));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Some(Owned::Text(text.to_string())));
+        return Ok(Some(Cell::Text(text.to_string().into())));
     }
     if value.hasattr(intern!(value.py(), "item"))? {
         // A number of NumPy.
-        return Ok(value.extract::<f64>().ok().map(Owned::Number));
+        return Ok(value.extract::<f64>().ok().map(Cell::Number));
     }
     if value.is_instance_of::<PySequence>()
         && let Some(sides) = crate::values::numbers::<u32>(value)
     {
-        return Ok(Some(Owned::Text(meshwork::job::sides_text(&sides))));
+        return Ok(Some(Cell::Text(meshwork::job::sides_text(&sides).into())));
     }
     Ok(None)
 }

@@ -480,10 +480,10 @@ mod tests {
             Ok(Box::new((0..10_u32).map(|i| {
                 Ok(Row {
                     line: u64::from(i) + 2,
-                    submit: Some(f64::from(i) * 10.0),
+                    submit: Some((f64::from(i) * 10.0).into()),
                     runtime: Some(3.0),
                     estimate: Some(4.0),
-                    nodes: Some(f64::from(i) + 1.0),
+                    nodes: Some(i + 1),
                     ..Row::default()
                 })
             })))

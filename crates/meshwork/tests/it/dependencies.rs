@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use crate::common::{SITES, Transcript, machines};
-use meshwork::job::{Job, Time};
+use meshwork::job::{Job, Owner, Time};
 use meshwork::observe::recorder::{By, OwnerClass};
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
@@ -97,12 +97,12 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
             let runtime = stream.below(60) as f64 * 0.1;
             Row {
                 line: i + 2,
-                job: Some((10 + 3 * i) as f64),
-                submit: Some(submit),
+                job: Some(10 + 3 * i),
+                submit: Some(submit.into()),
                 runtime: Some(runtime),
                 estimate: Some(runtime + stream.below(3) as f64),
-                nodes: Some(nodes as f64),
-                after: follows.map(|number| number as f64),
+                nodes: Some(nodes as u32),
+                after: follows,
                 think: Some(stream.below(4) as f64 * 0.7),
                 ..Row::default()
             }
@@ -115,14 +115,13 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
 fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
     let mut followed = 0;
     for row in rows {
-        let number = row.job.unwrap() as u64;
+        let number = row.job.unwrap();
         let Some(submitted) = course.submitted.get(&number) else {
             assert!(!all, "{what}: job {number} was never submitted");
             continue;
         };
-        let log = row.submit.unwrap();
-        let lead =
-            row.after.map(|lead| lead as u64).filter(|&lead| (lead - 1) % 3 == 0 && lead > 9);
+        let log = row.submit.unwrap().at;
+        let lead = row.after.filter(|&lead| (lead - 1) % 3 == 0 && lead > 9);
         let expected = match lead {
             Some(lead) => {
                 followed += 1;
@@ -173,16 +172,15 @@ fn no_job_starts_before_the_end_of_the_one_it_follows_and_the_think_time() {
 
 /// First come, first served on 8 processors, instant by instant, with plain lists.
 fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
-    let number = |row: &Row| row.job.unwrap() as u64;
+    let number = |row: &Row| row.job.unwrap();
+    let submit = |row: &Row| row.submit.unwrap().at;
     let there = |lead: u64| rows.iter().any(|row| number(row) == lead);
-    let lead = |row: &Row| row.after.map(|lead| lead as u64).filter(|&lead| there(lead));
+    let lead = |row: &Row| row.after.filter(|&lead| there(lead));
     let mut order: Vec<&Row> = rows.iter().collect();
-    order.sort_by(|a, b| a.submit.unwrap().total_cmp(&b.submit.unwrap()));
+    order.sort_by(|a, b| submit(a).total_cmp(&submit(b)));
     // Jobs still to be submitted, with the time if it is known.
-    let mut to_come: Vec<(&Row, Option<f64>)> = order
-        .iter()
-        .map(|row| (*row, if lead(row).is_none() { row.submit } else { None }))
-        .collect();
+    let mut to_come: Vec<(&Row, Option<f64>)> =
+        order.iter().map(|row| (*row, lead(row).is_none().then(|| submit(row)))).collect();
     let (mut queue, mut running): (Vec<&Row>, Vec<(f64, &Row)>) = (Vec::new(), Vec::new());
     let mut seen = BTreeMap::new();
     let mut free = 8;
@@ -195,11 +193,11 @@ fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
         let release = |to_come: &mut Vec<(&Row, Option<f64>)>, of: u64| {
             for (row, at) in to_come.iter_mut().filter(|(row, _)| lead(row) == Some(of)) {
                 let due = now + row.think.unwrap();
-                *at = Some(if held { due.max(row.submit.unwrap()) } else { due });
+                *at = Some(if held { due.max(submit(row)) } else { due });
             }
         };
         for (_, row) in running.extract_if(.., |(end, _)| *end <= now).collect::<Vec<_>>() {
-            free += row.nodes.unwrap() as u64;
+            free += row.nodes.unwrap();
             release(&mut to_come, number(row));
         }
         // Jobs of the log come before dependent ones; a refused job may release others at once.
@@ -208,16 +206,16 @@ fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
         }) {
             let (row, _) = to_come.remove(place);
             seen.insert(number(row), (now, None));
-            if row.nodes.unwrap() > 8.0 {
+            if row.nodes.unwrap() > 8 {
                 release(&mut to_come, number(row));
             } else {
                 queue.push(row);
             }
         }
         while let Some(head) = queue.first()
-            && head.nodes.unwrap() as u64 <= free
+            && head.nodes.unwrap() <= free
         {
-            free -= head.nodes.unwrap() as u64;
+            free -= head.nodes.unwrap();
             seen.get_mut(&number(head)).unwrap().1 = Some(now);
             running.push((now + head.runtime.unwrap(), queue.remove(0)));
         }
@@ -251,7 +249,7 @@ fn transcript(scenario: &Scenario, given: &Given) -> (Outcome, String) {
 #[test]
 fn where_no_job_follows_another_a_replay_is_open() {
     let mut rows = rows(200, 8, 5);
-    rows.iter_mut().for_each(|row| row.after = row.after.filter(|&lead| lead < 10.0));
+    rows.iter_mut().for_each(|row| row.after = row.after.filter(|&lead| lead < 10));
     assert!(rows.iter().any(|row| row.after.is_some()), "some follow jobs that are not there");
     let given = Given { rows, ..Given::default() };
     let open = transcript(&flat("", ""), &given);
@@ -263,11 +261,11 @@ fn where_no_job_follows_another_a_replay_is_open() {
 /// A job with a number, submission, run time and nodes, and its predecessor.
 fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
     Row {
-        job: Some(job as f64),
-        submit: Some(submit),
+        job: Some(job),
+        submit: Some(submit.into()),
         runtime: Some(runtime),
-        nodes: Some(nodes),
-        after: follows.map(|(lead, _)| lead as f64),
+        nodes: Some(nodes as u32),
+        after: follows.map(|(lead, _)| lead),
         think: follows.map(|(_, think)| think),
         ..Row::default()
     }
@@ -336,10 +334,11 @@ fn a_job_whose_lead_is_cut_off_comes_as_in_the_log() {
 fn a_job_that_is_turned_away_releases_those_that_follow_it() {
     let mesh = "machine = { topology = 'mesh', dims = [4, 2] }\nscheduler = 'giving_up'\n\
                 [workload]\nname = 'table'\npath = 'x'\ndependencies = 'log'";
-    let block = |row: Row, block: &str| Row { nodes: None, block: Some(block.into()), ..row };
+    let block =
+        |row: Row, sides: [u32; 2]| Row { nodes: None, block: Some(sides[..].into()), ..row };
     let rows = vec![
-        block(row(1, 0.0, 10.0, 1.0, None), "4x1"),
-        block(row(2, 1.0, 2.0, 1.0, None), "4x2"),
+        block(row(1, 0.0, 10.0, 1.0, None), [4, 1]),
+        block(row(2, 1.0, 2.0, 1.0, None), [4, 2]),
         row(3, 0.0, 1.0, 1.0, Some((2, 0.5))),
     ];
     let given = Given { rows, ..Given::default() };
@@ -433,14 +432,15 @@ fn fields_12_to_18_of_a_log() {
 
 #[test]
 fn a_table_infers_from_its_waits() {
-    let of = |row: Row, user: &str, wait: Option<f64>| Row { user: Some(user.into()), wait, ..row };
+    let owner = |user: &str| Owner { user: Some(user.to_owned()), ..Owner::default() };
+    let of = |row: Row, user: &str, wait: Option<f64>| Row { wait, owner: owner(user), ..row };
     let rows = vec![
         of(row(1, 0.0, 10.0, 1.0, None), "a", Some(5.0)),
         of(row(2, 0.0, 10.0, 1.0, None), "a", None),
         // After the end of the first at 15, not of the second at 10; that it follows 9 is not used.
         of(row(3, 18.0, 1.0, 1.0, Some((9, 1.0))), "a", None),
         of(row(4, 18.0, 1.0, 1.0, None), "b", None),
-        Row { submit: Some(18.0), user: None, ..row(5, 18.0, 1.0, 1.0, None) },
+        row(5, 18.0, 1.0, 1.0, None),
     ];
     let given = Given { rows, ..Given::default() };
     let scenario = flat("dependencies = { of = 'user', session = 5 }", "");
@@ -461,11 +461,12 @@ fn a_table_infers_from_its_waits() {
 #[test]
 fn copies_of_a_user_follow_their_own_jobs() {
     // Three times the load by users: every job three times, each copy with its own dependencies.
+    let owner = |user: u64| Owner { user: Some(user.to_string()), ..Owner::default() };
     let rows: Vec<Row> = (0..40)
         .map(|i| {
             let follows = (i % 2 == 1).then_some((i, 1.0));
             let job = row(i + 1, i as f64 * 10.0, 4.0, 2.0, follows);
-            Row { user: Some((i / 2).to_string()), ..job }
+            Row { owner: owner(i / 2), ..job }
         })
         .collect();
     let work = 40.0 * 8.0;

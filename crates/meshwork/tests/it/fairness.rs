@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use crate::common::starts;
-use meshwork::job::{Job, Request, Terms, Time};
+use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::table::Row;
@@ -25,10 +25,10 @@ impl Inputs for Given {
 /// Submission, run time, estimate and processors.
 fn row(submit: f64, runtime: f64, estimate: f64, nodes: f64) -> Row {
     Row {
-        submit: Some(submit),
+        submit: Some(submit.into()),
         runtime: Some(runtime),
         estimate: Some(estimate),
-        nodes: Some(nodes),
+        nodes: Some(nodes as u32),
         ..Row::default()
     }
 }
@@ -100,11 +100,10 @@ fn the_fair_start_is_that_of_a_run_without_those_who_came_later() {
                 let jobs: Vec<Job> = rows
                     .iter()
                     .map(|row| {
-                        let [submit, runtime, estimate, nodes] =
-                            [row.submit, row.runtime, row.estimate, row.nodes].map(Option::unwrap);
-                        let job =
-                            Job::new(0, Time::new(submit), Request::Nodes(nodes as u32), runtime);
-                        Job { estimate, ..job }
+                        let arrival = Time::new(row.submit.unwrap().at);
+                        let request = Request::Nodes(row.nodes.unwrap());
+                        let job = Job::new(0, arrival, request, row.runtime.unwrap());
+                        Job { estimate: row.estimate.unwrap(), ..job }
                     })
                     .collect();
                 let all = starts(scenario.setup(0).unwrap(), jobs.clone());
@@ -145,7 +144,10 @@ fn a_mean_over_the_measured_jobs_has_batches() {
 
 #[test]
 fn users_are_compared_by_their_means() {
-    let of = |row: Row, user: Option<&str>| Row { user: user.map(str::to_owned), ..row };
+    let of = |row: Row, user: Option<&str>| {
+        let owner = Owner { user: user.map(str::to_owned), ..Owner::default() };
+        Row { owner, ..row }
+    };
     // One processor: waits of 0 and 2 for user a, of 4 for b, of 6 without a user.
     let rows = [
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
@@ -158,13 +160,13 @@ fn users_are_compared_by_their_means() {
                 measure = { metrics = ['jain_slowdown', 'jain_wait'], slowdown_threshold = 1 }";
     // Means 1 and 4: 25 / (2 · 17). Slowdowns 1, 2 and 3: means 1.5 and 3: 20.25 / (2 · 11.25).
     assert_eq!(values(&read(text), &rows), [Some(0.9), Some(25.0 / 34.0)]);
-    let nobody: Vec<Row> = rows.iter().map(|row| Row { user: None, ..row.clone() }).collect();
+    let nobody: Vec<Row> = rows.iter().map(|row| of(row.clone(), None)).collect();
     assert_eq!(values(&read(text), &nobody), [None, None]);
 }
 
 #[test]
 fn deadlines_that_are_missed_and_by_how_much() {
-    let by = |row: Row, deadline: f64| Row { deadline: Some(deadline), ..row };
+    let by = |row: Row, deadline: f64| Row { deadline: Some(deadline.into()), ..row };
     // One processor: ends at 2, 5 and 9; 1 late, just in time, and without a deadline.
     let rows = [
         by(row(0.0, 2.0, 2.0, 1.0), 1.0),

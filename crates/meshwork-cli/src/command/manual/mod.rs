@@ -15,8 +15,9 @@ use meshwork::catalogue::Catalogue;
 use meshwork::energy;
 use meshwork::failures;
 use meshwork::registry::{About, DefaultValue, Kind, Lists, Param};
+use meshwork::workload::table;
 
-use super::list::{KINDS, Listed, capabilities, words};
+use super::list::{KINDS, Listed, capabilities, has_columns, words};
 use crate::output::{Ended, Stop, Verdict};
 
 /// The heading of the summary below which this command writes everything.
@@ -160,6 +161,9 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     }
     let _ = writeln!(text, "| cost | {} |", cell(about.complexity));
     let _ = writeln!(text, "| source | {} |", cell(about.source));
+    if has_columns(about) {
+        text += &columns();
+    }
     text += "\n## Parameters\n\n";
     let own: Vec<&Param> = about.params.iter().collect();
     if own.is_empty() {
@@ -176,6 +180,28 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
         );
     }
     let _ = write!(text, "\n## Example\n\n{}", example::of(catalogue, kind, about));
+    text
+}
+
+/// The columns of a table of jobs, and those that per-job output has beside them.
+fn columns() -> String {
+    let mut text = "\n## Columns\n\n\
+         Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\
+         | name | what it says of a job | holds | unit | field of a log |\n|---|---|---|---|---|\n"
+        .to_owned();
+    for column in &table::COLUMNS {
+        let field = column.field.map_or_else(String::new, |field| (field + 1).to_string());
+        let (name, help) = (column.name, cell(column.help));
+        let (holds, unit) = (column.holds.word(), column.unit);
+        let _ = writeln!(text, "| `{name}` | {help} | {holds} | {unit} | {field} |");
+    }
+    text += "\nPer-job output is such a table. What happened stands in columns that are not read:\n\n\
+         | name | what it says of a job | holds | unit |\n|---|---|---|---|\n";
+    for outcome in &table::OUTCOMES {
+        let (name, help) = (outcome.name, cell(outcome.help));
+        let (holds, unit) = (outcome.holds.word(), outcome.unit);
+        let _ = writeln!(text, "| `{name}` | {help} | {holds} | {unit} |");
+    }
     text
 }
 

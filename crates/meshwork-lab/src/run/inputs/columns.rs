@@ -4,51 +4,83 @@ use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use meshwork::registry::did_you_mean;
-use meshwork::workload::table::{COLUMNS, Column, Holds, Row, Slot, places};
-use meshwork::workload::{Rows, WorkloadError};
+use meshwork::workload::WorkloadError;
+use meshwork::workload::table::{COLUMNS, Cell, Column, Holds, Row, places};
 
+use super::Files;
 use crate::cell::plain;
 use crate::date::unix_seconds;
 
 /// The longest line that is read.
 const MAX_LINE: u64 = 1 << 20;
 
+/// What a table holds, row by row.
+pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
+
+/// What is made of the line of a row and of its cells.
+pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
+
+impl Files {
+    /// The rows of a table of jobs.
+    pub(super) fn jobs(&self, path: &str) -> Result<Lines<Row>, WorkloadError> {
+        self.table(path, |names| places(names.iter().copied()), job)
+    }
+
+    /// The columns of a table of jobs that no reader of jobs knows.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no such table.
+    pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
+        let mut unread = Vec::new();
+        let note = |names: &[&str]| {
+            let others = names.iter().filter(|name| Column::named(name).is_none());
+            unread.extend(others.map(|name| (*name).to_owned()));
+            Ok([])
+        };
+        drop(self.table(path, note, |_, []| Ok(()))?);
+        Ok(unread)
+    }
+}
+
+/// Rows of a table of jobs as CSV.
+pub(super) fn jobs_of_csv(
+    path: &str,
+    text: Box<dyn BufRead + Send>,
+) -> Result<Lines<Row>, WorkloadError> {
+    from_csv(path, text, |names| places(names.iter().copied()), job)
+}
+
+/// The row that the cells of all columns make.
+pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
+    let mut row = Row { line, ..Row::default() };
+    for (column, cell) in COLUMNS.iter().zip(cells) {
+        cell.map_or(Ok(()), |cell| put(&mut row, column, cell))?;
+    }
+    Ok(row)
+}
+
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
-pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows, WorkloadError> {
+pub(super) fn from_csv<T: 'static, const N: usize>(
+    path: &str,
+    text: Box<dyn BufRead + Send>,
+    places: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
+    make: Make<T, N>,
+) -> Result<Lines<T>, WorkloadError> {
     let (mut reader, passed) = reader(text);
-    let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?.clone();
-    let places = places(header.iter()).map_err(|what| WorkloadError(format!("{path}: {what}")))?;
+    let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?;
+    // Spreadsheets put a mark of the encoding before the first name.
+    let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
+    let places = places(&names).map_err(|what| WorkloadError(format!("{path}: {what}")))?;
     let path = path.to_owned();
     let records = reader.into_records().map(move |record| {
         let record = record.map_err(|error| csv_failed(&path, &error, &passed))?;
         let line = record.position().map_or(0, |position| passed.line(position));
-        let mut row = Row { line, ..Row::default() };
-        for (column, place) in COLUMNS.iter().zip(&places) {
-            let cell = place.and_then(|place| record.get(place)).map(plain).unwrap_or_default();
-            if !cell.is_empty() {
-                put(&mut row, column, Cell::Text(cell)).map_err(|cell| {
-                    WorkloadError(format!(
-                        "{path}:{line}: `{}` is `{cell}`, but must be {}",
-                        column.name,
-                        kind(column)
-                    ))
-                })?;
-            }
-        }
-        Ok(row)
+        let text = |place: usize| record.get(place).map(plain).filter(|text| !text.is_empty());
+        let cells = places.map(|place| text(place?).map(|text| Cell::Text(text.into())));
+        make(line, cells).map_err(|what| WorkloadError(format!("{path}:{line}: {what}")))
     });
     Ok(Box::new(records))
-}
-
-/// The names of the columns of a CSV file.
-pub(super) fn names(
-    path: &str,
-    text: Box<dyn BufRead + Send>,
-) -> Result<Vec<String>, WorkloadError> {
-    let (mut reader, passed) = reader(text);
-    let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?;
-    Ok(header.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect())
 }
 
 fn reader(text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Passed) {
@@ -124,23 +156,13 @@ impl Passed {
     }
 }
 
-/// A cell of a table of jobs.
-#[derive(Clone, Copy, Debug)]
-pub enum Cell<'a> {
-    /// A text.
-    Text(&'a str),
-    /// A number.
-    Number(f64),
-    /// Seconds since the beginning of 1970.
-    Date(f64),
-}
-
 /// The row that these columns make, of a job that stands in no file.
 ///
 /// ```
-/// use meshwork_lab::run::inputs::{Cell, row};
+/// use meshwork::workload::table::Cell;
+/// use meshwork_lab::run::inputs::row;
 /// let cells = [("submit", Cell::Number(2.0)), ("nodes", Cell::Number(3.0))];
-/// assert_eq!(row(1, cells)?.nodes, Some(3.0));
+/// assert_eq!(row(1, cells)?.nodes, Some(3));
 /// let unknown = row(1, [("node", Cell::Number(3.0))]).unwrap_err();
 /// assert!(unknown.starts_with("there is no column `node` (did you mean `nodes`?"));
 /// # Ok::<(), String>(())
@@ -154,60 +176,22 @@ pub fn row<'a>(
 ) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (name, cell) in cells {
-        let Some(column) = COLUMNS.iter().find(|column| column.name == name) else {
+        let Some(column) = Column::named(name) else {
             let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
             return Err(format!("there is no column `{name}` ({})", did_you_mean(name, &known)));
         };
-        put(&mut row, column, cell)
-            .map_err(|cell| format!("`{name}` is `{cell}`, but must be {}", kind(column)))?;
+        put(&mut row, column, cell)?;
     }
     Ok(row)
 }
 
-/// Puts a cell into its field of the row; a text that should be a number comes back.
-pub(super) fn put<'a>(row: &mut Row, column: &Column, cell: Cell<'a>) -> Result<(), &'a str> {
-    let text = || match cell {
-        Cell::Text(text) => Ok(text.to_owned()),
-        Cell::Number(number) => Ok(number.to_string()),
-        Cell::Date(_) => Err("a date"),
+/// Puts a cell into a row; a text may be a date.
+fn put(row: &mut Row, column: &Column, cell: Cell<'_>) -> Result<(), String> {
+    let date = match &cell {
+        Cell::Text(text) if column.holds == Holds::Instant => unix_seconds(text),
+        _ => None,
     };
-    match column.slot(row) {
-        Slot::Text(field) => *field = Some(text()?),
-        Slot::Want(wants) => wants.push((column.name, text()?)),
-        Slot::Number(field) => {
-            *field = Some(match cell {
-                Cell::Number(number) => number,
-                Cell::Date(_) => return Err("a date"),
-                Cell::Text(text) => text.trim().parse().map_err(|_| text)?,
-            });
-        }
-        Slot::Instant(field, is_date) => {
-            *field = Some(match cell {
-                Cell::Number(number) => number,
-                Cell::Date(seconds) => {
-                    *is_date = true;
-                    seconds
-                }
-                Cell::Text(text) => match text.trim().parse() {
-                    Ok(number) => number,
-                    Err(_) => {
-                        *is_date = true;
-                        unix_seconds(text).ok_or(text)?
-                    }
-                },
-            });
-        }
-    }
-    Ok(())
-}
-
-/// What a column must hold.
-pub(super) fn kind(column: &Column) -> &'static str {
-    match column.holds {
-        Holds::Instant => "a number, or a date such as 2003-05-01T12:30:00",
-        Holds::Text | Holds::Flag => "a text or a number",
-        _ => "a number",
-    }
+    column.set(row, date.map_or(cell, Cell::Date))
 }
 
 fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError {
@@ -230,10 +214,12 @@ fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError 
 mod tests {
     use std::io::Cursor;
 
+    use meshwork::workload::table::Instant;
+
     use super::*;
 
     fn csv(text: &str) -> Result<Vec<Row>, String> {
-        let rows = from_csv("t.csv", Box::new(Cursor::new(text.to_owned().into_bytes())));
+        let rows = jobs_of_csv("t.csv", Box::new(Cursor::new(text.to_owned().into_bytes())));
         rows.and_then(Iterator::collect).map_err(|error: WorkloadError| error.0)
     }
 
@@ -244,16 +230,16 @@ mod tests {
         );
         let first = Row {
             line: 3,
-            submit: Some(0.5),
+            submit: Some(0.5.into()),
             runtime: Some(10.0),
-            block: Some("3x5".to_owned()),
+            block: Some([3, 5][..].into()),
             ..Row::default()
         };
         let second = Row {
             line: 5,
-            submit: Some(1.0),
+            submit: Some(1.0.into()),
             runtime: Some(20.0),
-            nodes: Some(4.0),
+            nodes: Some(4),
             ..Row::default()
         };
         assert_eq!(rows.unwrap(), [first, second]);
@@ -262,11 +248,9 @@ mod tests {
     #[test]
     fn a_submission_may_be_a_date() {
         let text = "submit,runtime,nodes\n1970-01-02,5,1\n1970-01-01T00:00:30Z,5,1\n";
-        let submits = |rows: Vec<Row>| -> Vec<(Option<f64>, bool)> {
-            rows.into_iter().map(|row| (row.submit, row.is_dated)).collect()
-        };
-        let expected = [(Some(86_400.0), true), (Some(30.0), true)];
-        assert_eq!(submits(csv(text).unwrap()), expected);
+        let submits: Vec<_> = csv(text).unwrap().into_iter().map(|row| row.submit).collect();
+        let expected = [86_400.0, 30.0].map(|at| Some(Instant { at, is_date: true }));
+        assert_eq!(submits, expected);
         assert_eq!(
             csv("submit,runtime,nodes\n1,2003-05-01,3\n").unwrap_err(),
             "t.csv:2: `runtime` is `2003-05-01`, but must be a number"
@@ -303,7 +287,7 @@ mod tests {
             assert_eq!(csv(text).unwrap_err(), sentence);
         }
         let bytes = b"submit,runtime,nodes\n1,\xff,3\n".to_vec();
-        let rows = from_csv("t.csv", Box::new(Cursor::new(bytes))).unwrap();
+        let rows = jobs_of_csv("t.csv", Box::new(Cursor::new(bytes))).unwrap();
         let error = rows.collect::<Result<Vec<Row>, WorkloadError>>().unwrap_err();
         assert_eq!(error.0, "t.csv:2: a table is text in UTF-8, and this line is not");
     }

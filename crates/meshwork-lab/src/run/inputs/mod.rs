@@ -1,5 +1,7 @@
 //! Files for workloads: opened, decompressed, digested.
 
+#[cfg(feature = "parquet")]
+pub mod arrow;
 mod columns;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -11,13 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use flate2::bufread::MultiGzDecoder;
-use meshwork::workload::table::{COLUMNS, Listed, Row};
+use meshwork::workload::table::{Listed, Row};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
 use crate::run::file::{FileError, MAX_TEXT, bounded};
 use crate::study::Study;
 
-pub use columns::{Cell, row};
+pub use columns::row;
+pub(crate) use columns::{Lines, Make};
 
 /// How much is read from the disk at a time.
 const BUFFER: usize = 1 << 16;
@@ -154,23 +157,13 @@ impl Files {
 }
 
 impl Files {
-    /// The columns of a table of jobs that no reader of jobs knows.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is no such table.
-    pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
-        let names = self.table(path, names_of_parquet, columns::names)?;
-        let is_unread = |name: &String| !COLUMNS.iter().any(|column| column.name == *name);
-        Ok(names.into_iter().filter(is_unread).collect())
-    }
-
-    /// Reads a table by the one of two readers that its form wants.
-    fn table<T>(
+    /// Reads a table: `places` says where its columns stand among those with these names.
+    pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
-        parquet: fn(&str, File) -> Result<T, WorkloadError>,
-        csv: fn(&str, Box<dyn BufRead + Send>) -> Result<T, WorkloadError>,
-    ) -> Result<T, WorkloadError> {
+        places: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
+        make: Make<T, N>,
+    ) -> Result<Lines<T>, WorkloadError> {
         let located = self.locate(path);
         let failed = |error: io::Error| {
             WorkloadError(FileError::reading(path, &located, &error).to_string())
@@ -178,9 +171,9 @@ impl Files {
         let file = open(path, &located).map_err(refused)?;
         let mut reader = BufReader::with_capacity(BUFFER, file);
         if is_parquet(&mut reader).map_err(failed)? {
-            parquet(path, reader.into_inner())
+            from_parquet(path, reader.into_inner(), places, make)
         } else {
-            csv(path, decompress(reader).map_err(failed)?)
+            columns::from_csv(path, decompress(reader).map_err(failed)?, places, make)
         }
     }
 }
@@ -194,7 +187,7 @@ impl Inputs for Files {
     }
 
     fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
-        self.table(path, from_parquet, columns::from_csv)
+        self.jobs(path)
     }
 }
 
@@ -221,7 +214,7 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
         WorkloadError(format!("{what}, row {} (from 0): {rest}", row.unwrap_or(line)))
     };
     let mut failed = None;
-    let rows = columns::from_csv(what, Box::new(io::Cursor::new(text.into_bytes())))?;
+    let rows = columns::jobs_of_csv(what, Box::new(io::Cursor::new(text.into_bytes())))?;
     let rows: Vec<_> = rows
         .zip(0..)
         .map_while(|(row, place)| match row {
@@ -249,7 +242,7 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 }
 
 #[cfg(feature = "parquet")]
-use self::parquet::{from_parquet, names_of_parquet, rows_of_parquet};
+use self::parquet::{from_parquet, rows_of_parquet};
 
 /// Without the feature `parquet` no such file is read, and none of its rows held.
 #[cfg(not(feature = "parquet"))]
@@ -259,14 +252,13 @@ fn rows_of_parquet(_: File) -> u64 {
 
 /// Without the feature `parquet`, what is Parquet is refused.
 #[cfg(not(feature = "parquet"))]
-fn from_parquet(path: &str, _: File) -> Result<Rows, WorkloadError> {
+fn from_parquet<T, const N: usize>(
+    path: &str,
+    _: File,
+    _: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
+    _: Make<T, N>,
+) -> Result<Lines<T>, WorkloadError> {
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
-}
-
-/// Without the feature `parquet`, nothing is known of what is Parquet.
-#[cfg(not(feature = "parquet"))]
-fn names_of_parquet(path: &str, file: File) -> Result<Vec<String>, WorkloadError> {
-    from_parquet(path, file).map(|_| Vec::new())
 }
 
 /// Why a program without the feature `parquet` refuses it, to follow "…, and".

@@ -10,8 +10,8 @@ use meshwork::job::Job;
 use meshwork::topology::{Grid, Topology};
 use meshwork::workload::table::COLUMNS;
 
+use super::Row;
 use super::output::quoted;
-use super::{Row, optional};
 
 /// The columns.
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
@@ -41,11 +41,8 @@ pub(super) fn write(out: &mut impl Write, row: &Row, topologies: &[Topology]) ->
 }
 
 fn metadata(job: &Job) -> String {
-    let asked = COLUMNS.iter().filter(|column| ["block", "subcube"].contains(&column.name));
-    let cells = asked.chain(optional()).filter_map(|column| {
-        let cell = column.get(job)?;
-        Some(format!("{}={cell}", column.name))
-    });
+    let others = COLUMNS.iter().filter(|column| !column.is_certain() && column.name != "nodes");
+    let cells = others.filter_map(|column| Some(format!("{}={}", column.name, column.get(job)?)));
     cells.collect::<Vec<String>>().join(" ")
 }
 

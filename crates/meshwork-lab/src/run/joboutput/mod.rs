@@ -19,7 +19,7 @@ use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
-use meshwork::workload::table::{COLUMNS, Column};
+use meshwork::workload::table::{COLUMNS, Column, Ended, Holds, Outcome};
 use thiserror::Error;
 
 use crate::cell::written;
@@ -34,9 +34,60 @@ use output::Output;
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
 
+/// A column of per-job output.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// One of what was asked for, by which jobs are read again.
+    Asked(&'static Column),
+    /// One of what happened.
+    Happened(&'static Outcome),
+}
+
+impl Part {
+    /// The column with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Part> {
+        let asked = Column::named(name).map(Part::Asked);
+        asked.or_else(|| Outcome::named(name).map(Part::Happened))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Asked(column) => column.name,
+            Part::Happened(outcome) => outcome.name,
+        }
+    }
+
+    /// The kind of its cells.
+    #[must_use]
+    pub fn holds(self) -> Holds {
+        match self {
+            Part::Asked(column) => column.holds,
+            Part::Happened(outcome) => outcome.holds,
+        }
+    }
+
+    /// The cell of a job; `None` where it is empty.
+    #[must_use]
+    pub fn cell(self, ended: &Ended<'_>) -> Option<String> {
+        match self {
+            Part::Asked(column) => column.get(ended.job),
+            Part::Happened(outcome) => Some(outcome.get(ended)),
+        }
+    }
+}
+
+/// The columns that are always there, those of [`HEADER`].
+fn always() -> impl Iterator<Item = Part> {
+    HEADER.split(',').filter_map(Part::named)
+}
+
 /// The columns that are there if some job has a cell in them.
-pub fn optional() -> impl Iterator<Item = &'static Column> {
-    COLUMNS.iter().filter(|column| HEADER.split(',').all(|name| name != column.name))
+pub fn optional() -> impl Iterator<Item = Part> {
+    let is_always = |column: &&Column| HEADER.split(',').any(|name| name == column.name);
+    COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
 /// Where the jobs of a run with this key are, in a folder of results.
@@ -131,6 +182,20 @@ struct Row {
     site: usize,
     placement: Placement,
     stretch: f64,
+}
+
+impl Row {
+    fn ended(&self, topologies: &[Topology]) -> Ended<'_> {
+        Ended {
+            job: &self.job,
+            start: self.start,
+            finish: self.finish,
+            requested: self.requested,
+            held: self.held,
+            site: self.site,
+            blocks: self.placement.text(topologies[self.site].grid()),
+        }
+    }
 }
 
 impl JobLog {
@@ -265,7 +330,7 @@ mod tests {
 
     /// Four jobs arrive; the second is refused, the third finishes first, the fourth never.
     fn feed(log: &mut JobLog) {
-        let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e21));
+        let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e14));
         let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));
         let fourth = running(3, Request::Subcube(1), &[1, 2], (0.4, 0.5, 1.0));
         log.observe(first.job.arrival, &Event::Arrived(JobId(0), &first.job));
@@ -296,8 +361,8 @@ mod tests {
         assert_eq!(
             fs::read_to_string(path(folder.path(), "k", JobFormat::Csv)).unwrap(),
             format!(
-                "{HEADER}\n10,0.1,0.25,2.5,3,4,0,\"1,1:2x2\",1000000000000000000000,\
-                 2000000000000000000000,3,,\n12,0.3,0.3,1.3,2,2,0,\"1,1:1x2\",1,2,,1x2,\n"
+                "{HEADER}\n10,0.1,0.25,2.5,3,4,0,\"1,1:2x2\",100000000000000,\
+                 200000000000000,3,,\n12,0.3,0.3,1.3,2,2,0,\"1,1:1x2\",1,2,,1x2,\n"
             )
         );
         assert_eq!(
@@ -321,74 +386,14 @@ mod tests {
         };
         let csv = rows("jobs/k.csv");
         assert_eq!(csv, rows("jobs/k.parquet"));
-        assert_eq!((csv.len(), csv[0].nodes, csv[1].block.as_deref()), (2, Some(3.0), Some("1x2")));
+        assert_eq!(
+            (csv.len(), csv[0].nodes, &csv[1].block),
+            (2, Some(3), &Some([1, 2][..].into()))
+        );
         assert_eq!(
             (csv[0].job, csv[0].submit, csv[0].estimate),
-            (Some(10.0), Some(0.1), Some(2e21))
+            (Some(10), Some(0.1.into()), Some(2e14))
         );
-    }
-
-    /// What a run wrote of its jobs is a table of the jobs that it ran.
-    #[test]
-    fn what_is_written_is_read_again_as_the_same_jobs() {
-        use meshwork::job::{After, Owner, Terms, Wants};
-        use meshwork::workload::table::Listed;
-
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = log(folder.path());
-        let mut plain = running(0, Request::Nodes(3), &[2, 2], (0.0, 0.0, 1.0)).job;
-        plain.number = 1;
-        let wants = Wants {
-            nodes_max: Some(9),
-            segment: Some(2),
-            spread_segments: true,
-            consolidate_segments: true,
-            switches: Some(1),
-            contiguous: true,
-            whole_blocks: true,
-            require: Some("n[0-1,4]".to_owned()),
-            exclude: Some("x".to_owned()),
-            partition: Some("batch".to_owned()),
-            ..Wants::of(4)
-        };
-        let name = |name: &str| Some(format!("{name}, \"of\" physics"));
-        let owner = Owner {
-            user: name("ada"),
-            group: name("g"),
-            application: name("a"),
-            queue: name("q"),
-            partition: Some("batch".to_owned()),
-        };
-        let terms = Terms {
-            priority: 0.25,
-            deadline: Some(Time::new(77.5)),
-            after: Some(After { number: 1, think: 2.5 }),
-        };
-        let rich = Job {
-            number: 2,
-            request: Request::wanting(wants),
-            owner: Some(owner.into()),
-            terms: Some(Box::new(terms)),
-            ..plain.clone()
-        };
-        for (id, job) in [(0, &plain), (1, &rich), (2, &plain)] {
-            let mut ended = running(id, Request::Nodes(4), &[2, 2], (0.0, 0.0, 1.0));
-            ended.job = job.clone();
-            log.observe(job.arrival, &Event::Arrived(JobId(id), job));
-            log.observe(Time::new(9.0), &Event::Finished(&ended));
-        }
-        log.finish().unwrap();
-        let files = Files::beside(folder.path());
-        let forms = if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] };
-        for form in forms {
-            let path = format!("jobs/k.{form}");
-            let listed = Listed::read(files.rows(&path).unwrap(), &path).unwrap();
-            let jobs: Vec<Job> = listed.jobs.into_iter().map(|(job, _)| job).collect();
-            assert_eq!(jobs, [plain.clone(), rich.clone(), plain.clone()], "{form}");
-        }
-        assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), forms.len());
-        let text = fs::read_to_string(path(folder.path(), "k", JobFormat::Csv)).unwrap();
-        assert!(!text.lines().next().unwrap().contains("wait"), "no empty column: {text}");
     }
 
     #[test]

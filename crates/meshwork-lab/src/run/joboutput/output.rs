@@ -8,16 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use meshwork::job::Request;
 use meshwork::topology::Topology;
-use meshwork::workload::table::{COLUMNS, Column, Holds};
+use meshwork::workload::table::Holds;
 
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::{HEADER, JobOutputError, Row, batsim, optional};
+use super::{HEADER, JobOutputError, Part, Row, always, batsim, optional};
+use crate::cell::written;
 use crate::run::file::{FileError, process};
 use crate::study::JobFormat;
-
-/// How many columns are always there.
-const ALWAYS: usize = 13;
 
 /// One file under a temporary name.
 pub(super) struct Output {
@@ -25,8 +23,9 @@ pub(super) struct Output {
     temporary: PathBuf,
     format: JobFormat,
     writer: Option<BufWriter<File>>,
-    /// In which [`optional`] columns some job has a cell.
-    used: Vec<bool>,
+    always: Vec<Part>,
+    /// The [`optional`] columns, and whether some job has a cell there.
+    optional: Vec<(Part, bool)>,
 }
 
 impl Output {
@@ -47,7 +46,8 @@ impl Output {
             Ok(writer)
         };
         let writer = Some(begun().map_err(|error| FileError::writing(&path, &error))?);
-        Ok(Output { path, temporary, format, writer, used: vec![false; optional().count()] })
+        let optional = optional().map(|part| (part, false)).collect();
+        Ok(Output { path, temporary, format, writer, always: always().collect(), optional })
     }
 
     pub(super) fn write(
@@ -58,7 +58,7 @@ impl Output {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let written = match self.format {
             JobFormat::Batsim => batsim::write(writer, row, topologies),
-            _ => write_csv(writer, row, topologies, &mut self.used),
+            _ => write_csv(writer, row, topologies, &self.always, &mut self.optional),
         };
         written.map_err(|error| self.failed(&error))
     }
@@ -74,7 +74,7 @@ impl Output {
         // Which columns there are is known now, and a file of CSV that has no more than the usual is as it should be.
         let is_as_it_is = match self.format {
             JobFormat::Batsim => true,
-            JobFormat::Csv => !self.used.contains(&true),
+            JobFormat::Csv => !self.optional.iter().any(|(_, is_used)| *is_used),
             JobFormat::Parquet => false,
         };
         if !is_as_it_is {
@@ -88,16 +88,16 @@ impl Output {
     /// Writes the rows once more, with the columns that some job has a cell in.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
-        let more: Vec<(usize, &Column)> = (ALWAYS..)
-            .zip(optional())
-            .zip(&self.used)
-            .filter_map(|(column, used)| used.then_some(column))
-            .collect();
-        let mut table = Table::create(self.format, out, &more)?;
+        let always = self.always.iter().map(|part| (*part, true));
+        let (places, parts): (Vec<usize>, Vec<Part>) = always
+            .chain(self.optional.iter().copied())
+            .enumerate()
+            .filter_map(|(place, (part, is_used))| is_used.then_some((place, part)))
+            .unzip();
+        let mut table = Table::create(self.format, out, parts)?;
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record)? {
-            let of_more = more.iter().map(|&(place, _)| record.get(place).unwrap_or_default());
-            table.push(record.iter().take(ALWAYS).chain(of_more))?;
+            table.push(places.iter().map(|&place| record.get(place).unwrap_or_default()))?;
         }
         table.finish()
     }
@@ -128,22 +128,15 @@ enum Table {
 }
 
 impl Table {
-    fn create(format: JobFormat, out: File, more: &[(usize, &Column)]) -> io::Result<Table> {
-        let more = more.iter().map(|(_, column)| (column.name, column.holds));
-        let columns = HEADER.split(',').map(|name| (name, holds(name))).chain(more);
+    fn create(format: JobFormat, out: File, parts: Vec<Part>) -> io::Result<Table> {
         match format {
             #[cfg(feature = "parquet")]
             JobFormat::Parquet => {
-                let optional = |name: &str| {
-                    matches!(name, "nodes" | "block" | "subcube")
-                        || !HEADER.split(',').any(|always| always == name)
-                };
-                let columns = columns.map(|(name, holds)| (name, holds, optional(name)));
-                Ok(Table::Parquet(Box::new(parquet::Columns::create(out, columns.collect())?)))
+                Ok(Table::Parquet(Box::new(parquet::Columns::create(out, parts)?)))
             }
             _ => {
                 let mut writer = csv::Writer::from_writer(BufWriter::new(out));
-                writer.write_record(columns.map(|(name, _)| name))?;
+                writer.write_record(parts.iter().map(|part| part.name()))?;
                 Ok(Table::Csv(Box::new(writer)))
             }
         }
@@ -151,7 +144,10 @@ impl Table {
 
     fn push<'c>(&mut self, cells: impl Iterator<Item = &'c str>) -> io::Result<()> {
         match self {
-            Table::Csv(writer) => Ok(writer.write_record(cells)?),
+            Table::Csv(writer) => {
+                cells.map(written).try_for_each(|cell| writer.write_field(&*cell))?;
+                Ok(writer.write_record(None::<&[u8]>)?)
+            }
             #[cfg(feature = "parquet")]
             Table::Parquet(columns) => columns.push(cells),
         }
@@ -166,41 +162,32 @@ impl Table {
     }
 }
 
-/// Kind of the cells of a column that is always there.
-fn holds(name: &str) -> Holds {
-    match name {
-        "start" | "finish" => Holds::Instant,
-        "requested" => Holds::Number,
-        "held" | "site" => Holds::Count,
-        "blocks" => Holds::Text,
-        _ => COLUMNS.iter().find(|column| column.name == name).expect("one of a table").holds,
-    }
-}
-
 /// Writes a row: the cells that are always there, and if it has others, those of all other columns.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,
     topologies: &[Topology],
-    used: &mut [bool],
+    always: &[Part],
+    optional: &mut [(Part, bool)],
 ) -> io::Result<()> {
-    let Row { job, start, finish, requested, held, site, placement, .. } = row;
-    let blocks = placement.text(topologies[*site].grid());
-    write!(
-        out,
-        "{},{},{start},{finish},{requested},{held},{site},\"{blocks}\",{},{}",
-        job.number, job.arrival, job.runtime, job.estimate
-    )?;
-    for name in ["nodes", "block", "subcube"] {
-        let column = COLUMNS.iter().find(|column| column.name == name);
-        let cell = column.and_then(|column| column.get(job)).unwrap_or_default();
-        write!(out, ",{cell}")?;
+    let ended = row.ended(topologies);
+    for (at, part) in always.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        let cell = part.cell(&ended).unwrap_or_default();
+        match part {
+            // Blocks are in quotes whether they need them or not.
+            Part::Happened(outcome) if outcome.holds == Holds::Text => {
+                write!(out, "{comma}\"{cell}\"")?;
+            }
+            _ => write!(out, "{comma}{cell}")?,
+        }
     }
+    let job = &row.job;
     // Most jobs are nobody's and want no more than a count.
     if job.owner.is_some() || job.terms.is_some() || matches!(job.request, Request::Wanting(_)) {
-        for (column, used) in optional().zip(used) {
-            let cell = column.get(job);
-            *used |= cell.is_some();
+        for (part, is_used) in optional {
+            let cell = part.cell(&ended);
+            *is_used |= cell.is_some();
             write!(out, ",{}", quoted(&cell.unwrap_or_default()))?;
         }
     }

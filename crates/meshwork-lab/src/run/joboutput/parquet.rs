@@ -1,6 +1,7 @@
 //! Tables of jobs in Parquet: the part of writing them that needs the feature `parquet`.
 
 use std::io::{self, Write};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -11,6 +12,8 @@ use meshwork::workload::table::Holds;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
+
+use super::Part;
 
 /// Rows that are written together.
 const GROUP: usize = 1 << 16;
@@ -35,14 +38,16 @@ impl Cells {
         }
     }
 
-    fn push(&mut self, cell: &str) {
+    fn push(&mut self, cell: &str) -> io::Result<()> {
+        let cell = (!cell.is_empty()).then_some(cell);
         match self {
-            Cells::Numbers(cells) => cells.append_option(cell.parse().ok()),
-            Cells::Counts(cells) => cells.append_option(cell.parse().ok()),
-            Cells::Reals(cells) => cells.append_option(cell.parse().ok()),
-            Cells::Flags(cells) => cells.append_option(cell.parse().ok()),
-            Cells::Texts(cells) => cells.append_option((!cell.is_empty()).then_some(cell)),
+            Cells::Numbers(cells) => cells.append_option(parsed(cell)?),
+            Cells::Counts(cells) => cells.append_option(parsed(cell)?),
+            Cells::Reals(cells) => cells.append_option(parsed(cell)?),
+            Cells::Flags(cells) => cells.append_option(parsed(cell)?),
+            Cells::Texts(cells) => cells.append_option(cell),
         }
+        Ok(())
     }
 
     fn array(&mut self) -> ArrayRef {
@@ -56,6 +61,12 @@ impl Cells {
     }
 }
 
+/// A cell that is not empty as what its column holds.
+fn parsed<T: FromStr>(cell: Option<&str>) -> io::Result<Option<T>> {
+    let wrong = |cell| io::Error::other(format!("`{cell}` is none of what its column holds"));
+    cell.map(|cell| cell.parse().map_err(|_| wrong(cell))).transpose()
+}
+
 /// A table in Parquet that is being written, of cells as they stand in CSV.
 pub(crate) struct Columns<W: Write + Send> {
     writer: ArrowWriter<W>,
@@ -64,17 +75,17 @@ pub(crate) struct Columns<W: Write + Send> {
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Begins one with these columns: what each is called and holds, and whether a cell may be empty.
-    pub(crate) fn create(
-        out: W,
-        columns: Vec<(&'static str, Holds, bool)>,
-    ) -> io::Result<Columns<W>> {
+    /// Begins one with these columns.
+    pub(crate) fn create(out: W, parts: Vec<Part>) -> io::Result<Columns<W>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))
             .build();
-        let with_cells = |(name, holds, may_be_empty)| (name, Cells::of(holds), may_be_empty);
-        let mut columns: Vec<_> = columns.into_iter().map(with_cells).collect();
+        let with_cells = |part: Part| {
+            let may_be_empty = matches!(part, Part::Asked(column) if !column.is_certain());
+            (part.name(), Cells::of(part.holds()), may_be_empty)
+        };
+        let mut columns: Vec<_> = parts.into_iter().map(with_cells).collect();
         let schema = batch(&mut columns)?.schema();
         let writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(disk)?;
         Ok(Columns { writer, columns, rows: 0 })
@@ -82,7 +93,7 @@ impl<W: Write + Send> Columns<W> {
 
     pub(crate) fn push<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> io::Result<()> {
         for ((_, column, _), cell) in self.columns.iter_mut().zip(cells) {
-            column.push(cell);
+            column.push(cell)?;
         }
         self.rows += 1;
         if self.rows == GROUP { self.flush() } else { Ok(()) }

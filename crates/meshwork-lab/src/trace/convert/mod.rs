@@ -136,12 +136,17 @@ impl Log {
 
     fn read_table(shown: &str, choice: &Choice) -> Result<Log, String> {
         let rows = Files::default().rows(shown).map_err(|error| error.0)?;
-        let Listed { jobs, waits, origin } = Listed::read(rows, shown).map_err(|error| error.0)?;
+        let Listed { jobs, waits, idle_thinks, origin } =
+            Listed::read(rows, shown).map_err(|error| error.0)?;
         let unread = Files::default().unread_columns(shown).map_err(|error| error.0)?;
-        let lost = (!unread.is_empty()).then(|| {
-            format!("left out, because no column of jobs is called so: {}", unread.join(", "))
-        });
-        let lost = lost.into_iter().collect();
+        let mut lost = Vec::new();
+        if !unread.is_empty() {
+            let unread = unread.join(", ");
+            lost.push(format!("left out, because no column of jobs is called so: {unread}"));
+        }
+        if idle_thinks > 0 {
+            lost.push(format!("left out, because `after` is empty: think, of {idle_thinks} jobs"));
+        }
         let done = Converted { lines: jobs.len() as u64, lost, ..Converted::default() };
         let mut log = Log { header: Header::default(), kept: Vec::new(), is_of_lines: false, done };
         let mut add =
@@ -256,6 +261,10 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             if !matches!(job.request, Request::Nodes(_)) {
                 read.request = job.request;
             }
+            // A table may say 0, which is a time that is not known to a log.
+            if !log.is_of_lines {
+                read.estimate = within(job.estimate);
+            }
             read.owner = original.owner.clone();
             read.terms = job.terms;
             let after = record.after().map_err(|error| error.to_string())?;
@@ -268,11 +277,15 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     Ok(kept)
 }
 
+/// A number that a log or a table may hold.
+fn within(number: f64) -> f64 {
+    number.min(LARGEST)
+}
+
 /// The line of a job that has become another one.
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;
-    let within = |number: f64| number.min(LARGEST);
     // A job without a number has that of its line, which may become another line.
     fields[0] = original.number as f64;
     fields[1] = within(job.arrival.units());

@@ -1,7 +1,5 @@
 use std::fs;
 
-use meshwork::workload::table::{COLUMNS, Holds};
-
 use super::*;
 use crate::trace::{Model, generate, info};
 
@@ -125,73 +123,6 @@ fn there_and_back(text: &str) -> tempfile::TempDir {
         convert(&at(from), &at(to), &Table::new(), 1).unwrap();
     }
     folder
-}
-
-/// Cells of two jobs for a column.
-fn cells(column: &str, holds: Holds) -> [&'static str; 2] {
-    match (column, holds) {
-        ("block", _) => ["3x5", "2x2x2"],
-        ("exclusive", _) => ["topo", ""],
-        ("require" | "exclude", _) => ["n[0-1,4]", "x7"],
-        ("priority", _) => ["0.25", "1"],
-        ("nodes", _) => ["4", "4"],
-        ("submit", _) => ["0.5", "2"],
-        ("after", _) => ["5", "7"],
-        ("job", _) => ["7", "9"],
-        ("subcube", _) => ["2", "3"],
-        ("deadline", _) => ["99.5", "1000"],
-        (_, Holds::Number | Holds::Count) => ["5", "64"],
-        (_, Holds::Instant | Holds::Real) => ["12.5", "600"],
-        (_, Holds::Flag) => ["true", ""],
-        (_, Holds::Text) => ["ada, of physics", "17"],
-    }
-}
-
-#[test]
-fn every_column_stays_in_every_form_of_a_table_and_none_is_lost_silently_in_a_log() {
-    let forms: &[&str] =
-        if cfg!(feature = "parquet") { &["csv.gz", "parquet"] } else { &["csv.gz"] };
-    for column in &COLUMNS {
-        let mut names = vec!["submit", "runtime"];
-        if !["block", "subcube"].contains(&column.name) {
-            names.push("nodes");
-        }
-        // A think time is that after another job.
-        if column.name == "think" {
-            names.push("after");
-        }
-        if !names.contains(&column.name) {
-            names.push(column.name);
-        }
-        let rows = [0, 1].map(|row| {
-            let cell = |name: &&str| {
-                let holds = COLUMNS.iter().find(|own| own.name == *name).unwrap().holds;
-                format!("\"{}\"", cells(name, holds)[row])
-            };
-            names.iter().map(cell).collect::<Vec<String>>().join(",")
-        });
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("jobs.csv"), format!("{}\n{}\n", names.join(","), rows.join("\n"))).unwrap();
-        let listed = |name: &str| {
-            let path = at(name).display().to_string();
-            let listed = Listed::read(Files::default().rows(&path).unwrap(), &path).unwrap();
-            let jobs: Vec<Job> = listed.jobs.into_iter().map(|(job, _)| job).collect();
-            (jobs, listed.waits)
-        };
-        let expected = listed("jobs.csv");
-        for form in forms {
-            let middle = format!("middle.{form}");
-            let done = convert(&at("jobs.csv"), &at(&middle), &Table::new(), 1).unwrap();
-            assert_eq!((listed(&middle), &done.lost), (expected.clone(), &vec![]), "{middle}");
-            convert(&at(&middle), &at("again.csv"), &Table::new(), 1).unwrap();
-            assert_eq!(listed("again.csv"), expected, "{} through {form}", column.name);
-        }
-        let done = convert(&at("jobs.csv"), &at("log.swf"), &Table::new(), 1).unwrap();
-        convert(&at("log.swf"), &at("of_log.csv"), &Table::new(), 1).unwrap();
-        let is_said = done.lost.iter().any(|what| what.contains(column.name));
-        assert!(is_said != (listed("of_log.csv") == expected), "{}: {:?}", column.name, done.lost);
-    }
 }
 
 #[test]

@@ -13,8 +13,6 @@ mod columns;
 mod error;
 pub mod kept;
 mod marked;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod rows;
 mod tape;
 mod timeline;

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use meshwork::job::{Dims, Job, Request, Time};
+use meshwork::job::{Dims, Job, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::JobId;
 use meshwork::topology::{Grid, Topology};
+use meshwork::workload::table::{self, Cell, Listed};
 
 use super::{
     Heard, Recording, RecordingError, Subject, Timeline, Window, scenario_as_it_was, sites,
 };
 use crate::run::check::RepeatError;
-use crate::run::joboutput::{self, HEADER};
+use crate::run::inputs::Files;
+use crate::run::joboutput::{self, HEADER, Part};
 use crate::study::JobFormat;
 use crate::watch::{Happening, What};
 
@@ -36,11 +38,9 @@ pub(super) fn read(
     let wrong = |why: String| RecordingError::JobOutput { path: path.display().to_string(), why };
     let scenario = scenario_as_it_was(subject.catalogue, record)?;
     let topologies = scenario.topologies();
-    let is_csv = path.extension().is_some_and(|extension| extension == "csv");
-    let rows = if is_csv { from_csv(&path) } else { from_parquet(&path) };
-    let rows = rows.map_err(wrong)?;
+    let rows = rows(&path).map_err(wrong)?;
     let mut heard = Heard::new(window);
-    for happening in happenings(&rows, &topologies).map_err(wrong)? {
+    for happening in happenings(rows, &topologies).map_err(wrong)? {
         heard.take(happening);
     }
     let sites = sites(&scenario, record.replication)?;
@@ -52,74 +52,86 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// A row of per-job output, for a finished job.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Row {
-    pub(super) number: u64,
-    pub(super) submit: f64,
-    pub(super) start: f64,
-    pub(super) finish: f64,
-    pub(super) site: usize,
-    pub(super) blocks: String,
-    pub(super) nodes: Option<u32>,
-    pub(super) block: Option<String>,
-    pub(super) subcube: Option<u32>,
+/// What a row says of a job that has finished.
+struct Row {
+    /// What it asked for.
+    asked: table::Row,
+    start: f64,
+    finish: f64,
+    site: f64,
+    blocks: String,
 }
 
-#[cfg(feature = "parquet")]
-use super::parquet::from_parquet;
+/// How many columns there always are.
+const COLUMNS: usize = 13;
 
-/// Fails: reading Parquet needs the feature `parquet`.
-#[cfg(not(feature = "parquet"))]
-fn from_parquet(_: &Path) -> Result<Vec<Row>, String> {
-    Err(crate::run::inputs::NO_PARQUET.to_owned())
+/// The rows of a file of per-job output.
+fn rows(path: &Path) -> Result<Vec<Row>, String> {
+    let shown = path.display().to_string();
+    debug_assert_eq!(HEADER.split(',').count(), COLUMNS, "each is read");
+    let known = |names: &[&str]| {
+        let mut places = [None; COLUMNS];
+        for (place, name) in places.iter_mut().zip(HEADER.split(',')) {
+            *place = names.iter().position(|own| *own == name);
+            place.ok_or_else(|| format!("there is no column `{name}`, as per-job output has"))?;
+        }
+        Ok(places)
+    };
+    let rows = Files::default().table(&shown, known, row).and_then(Iterator::collect);
+    let shown = format!("{shown}:");
+    rows.map_err(|error| error.0.strip_prefix(&shown).unwrap_or(&error.0).trim_start().to_owned())
 }
 
-fn from_csv(path: &Path) -> Result<Vec<Row>, String> {
-    let mut reader = csv::Reader::from_path(path).map_err(|error| error.to_string())?;
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        let cell = |name: &str| {
-            let place = HEADER.split(',').position(|column| column == name);
-            place.and_then(|place| record.get(place)).unwrap_or_default()
-        };
-        rows.push(Row {
-            number: parsed("job", cell("job"))?,
-            submit: parsed("submit", cell("submit"))?,
-            start: parsed("start", cell("start"))?,
-            finish: parsed("finish", cell("finish"))?,
-            site: parsed("site", cell("site"))?,
-            blocks: cell("blocks").to_owned(),
-            nodes: cell("nodes").parse().ok(),
-            block: Some(cell("block").to_owned()).filter(|block| !block.is_empty()),
-            subcube: cell("subcube").parse().ok(),
-        });
+fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
+    let asked = table::Row { line, ..table::Row::default() };
+    let (start, finish, site, blocks) = (f64::NAN, f64::NAN, f64::NAN, String::new());
+    let mut row = Row { asked, start, finish, site, blocks };
+    for (name, cell) in HEADER.split(',').zip(cells) {
+        let (Some(cell), Some(part)) = (cell, Part::named(name)) else { continue };
+        match (part, cell) {
+            (Part::Asked(column), cell) => column.set(&mut row.asked, cell)?,
+            (Part::Happened(_), Cell::Text(text)) if name == "blocks" => row.blocks = text.into(),
+            (Part::Happened(outcome), cell) => {
+                let number = match &cell {
+                    Cell::Text(text) => text.parse().map_err(|_| text.as_ref()),
+                    Cell::Number(number) => Ok(*number),
+                    Cell::Date(_) => Err("a date"),
+                };
+                let number = number.map_err(|cell| {
+                    format!("`{name}` is `{cell}`, but must be {}", outcome.holds.meaning())
+                })?;
+                match name {
+                    "start" => row.start = number,
+                    "finish" => row.finish = number,
+                    "site" => row.site = number,
+                    _ => {}
+                }
+            }
+        }
     }
-    Ok(rows)
+    Ok(row)
 }
 
-fn parsed<T: std::str::FromStr>(name: &str, cell: &str) -> Result<T, String> {
-    cell.parse().map_err(|_| format!("`{name}` is `{cell}`, but must be a number"))
-}
-
-/// Events in the order of the engine. At one instant, departures precede arrivals, and arrivals
-/// precede starts; but a job with run time zero ends after its start.
-fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, String> {
+/// What happened, in the order of the engine: at one instant departures, arrivals, starts; but a job that takes no
+/// time ends after it has begun.
+fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<Happening>, String> {
     let mut all: Vec<(Time, u8, Happening)> = Vec::with_capacity(3 * rows.len());
-    for (i, row) in rows.iter().enumerate() {
+    for (i, row) in rows.into_iter().enumerate() {
         let id = JobId(i as u64);
+        let listed = Listed::read(Box::new(std::iter::once(Ok(row.asked))), "the row");
+        let (asked, _) = listed.map_err(|error| error.0)?.jobs.remove(0);
         let wrong =
-            |what: &str| format!("the row of job {} has no {what} that can be read", row.number);
-        let topology = topologies.get(row.site).ok_or_else(|| wrong("site"))?;
-        let placement = placement(&row.blocks, topology.grid()).ok_or_else(|| wrong("blocks"))?;
-        let request = request(row).ok_or_else(|| wrong("request"))?;
-        if [row.submit, row.start, row.finish].iter().any(|time| time.is_nan()) {
+            |what: &str| format!("the row of job {} has no {what} that can be read", asked.number);
+        if row.start.is_nan() || row.finish.is_nan() {
             return Err(wrong("times"));
         }
-        let times = [row.submit, row.start, row.finish].map(Time::new);
-        let job = Job::new(row.number, times[0], request, times[2] - times[1]);
-        let started = What::Started { site: row.site, placement };
+        let site = row.site as usize;
+        let topology = topologies.get(site).filter(|_| row.site >= 0.0);
+        let grid = topology.ok_or_else(|| wrong("site"))?.grid();
+        let placement = placement(&row.blocks, grid).ok_or_else(|| wrong("blocks"))?;
+        let times = [asked.arrival, Time::new(row.start), Time::new(row.finish)];
+        let job = Job::new(asked.number, times[0], asked.request, times[2] - times[1]);
+        let started = What::Started { site, placement };
         let is_instant = times[1] == times[2];
         let order = [1, 2, if is_instant { 3 } else { 0 }];
         for ((at, order), what) in
@@ -132,13 +144,7 @@ fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, S
     Ok(all.into_iter().map(|(_, _, happening)| happening).collect())
 }
 
-fn request(row: &Row) -> Option<Request> {
-    let nodes = row.nodes.map(Request::Nodes);
-    let subcube = row.subcube.map(Request::Subcube);
-    nodes.or(subcube).or_else(|| Some(Request::Block(dims(row.block.as_deref()?, 'x')?)))
-}
-
-/// Parses the output of [`Placement::text`].
+/// What [`Placement::text`] wrote.
 fn placement(text: &str, grid: &Grid) -> Option<Placement> {
     let block = |text: &str| {
         let (corner, sides) = text.split_once(':')?;

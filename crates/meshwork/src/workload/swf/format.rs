@@ -11,6 +11,7 @@ use super::plain::short;
 use crate::job::Job;
 use crate::registry::LARGEST;
 use crate::workload::WorkloadError;
+use crate::workload::table::{COLUMNS, Holds};
 
 /// Names of the 18 fields of a line, in order.
 pub const FIELDS: [&str; 18] = [
@@ -112,26 +113,19 @@ impl Record {
     #[must_use]
     pub fn of(job: &Job) -> Record {
         let mut fields = [-1.0; 18];
+        for column in &COLUMNS {
+            let (Some(field), Some(cell)) = (column.field, column.get(job)) else { continue };
+            fields[field] = match column.holds {
+                // Another name is `07` than `7`.
+                Holds::Text => {
+                    let number = cell.parse::<u32>().ok().filter(|own| own.to_string() == cell);
+                    number.map_or(-1.0, f64::from)
+                }
+                _ => cell.parse().unwrap_or(-1.0),
+            };
+        }
         let nodes = job.request.nodes() as f64;
-        fields[0] = job.number as f64;
-        fields[1] = job.arrival.units();
-        fields[3] = job.runtime;
-        fields[4] = nodes;
-        fields[7] = nodes;
-        fields[8] = job.estimate;
-        fields[10] = 1.0;
-        if let Some(after) = job.after() {
-            fields[16] = after.number as f64;
-            fields[17] = after.think;
-        }
-        if let Some(owner) = &job.owner {
-            let names =
-                [&owner.user, &owner.group, &owner.application, &owner.queue, &owner.partition];
-            for (field, name) in fields[11..].iter_mut().zip(names) {
-                let number = name.as_ref().and_then(|name| name.parse::<u32>().ok());
-                *field = number.map_or(-1.0, f64::from);
-            }
-        }
+        (fields[4], fields[7], fields[10]) = (nodes, nodes, 1.0);
         Record { fields }
     }
 

@@ -1,10 +1,10 @@
-//! List of the columns of a table of jobs, used by every reader and writer of such tables.
-//!
-//! Each has its name, its kind, and its place in a [`Row`] and a [`Job`].
+//! The columns of a table of jobs, in one list: what each is called, holds and means, how it is read into
+//! a [`Row`], and how it is written of a [`Job`]. Every reader and writer of such tables goes by it.
 
-use super::Row;
-use crate::job::{Job, Owner, Request, Terms, Wants, sides_text};
-use crate::registry::{did_you_mean, nearest};
+use super::{Cell, LARGEST_WHOLE, Row};
+use crate::job::{Job, Owner, Request, Terms, Time, Wants, sides_text};
+use crate::registry::{LARGEST, did_you_mean, nearest};
+use crate::topology::MAX_NODES;
 
 /// Kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,30 @@ pub enum Holds {
     Text,
 }
 
+impl Holds {
+    /// What its cells are, for lists of columns.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Holds::Number | Holds::Count => "whole number",
+            Holds::Instant => "instant, or date",
+            Holds::Real => "number",
+            Holds::Flag => "true or false",
+            Holds::Text => "text",
+        }
+    }
+
+    /// What a cell must be, in words that follow "must be".
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Holds::Instant => "a number, or a date such as 2003-05-01T12:30:00",
+            Holds::Text | Holds::Flag => "a text or a number",
+            Holds::Number | Holds::Count | Holds::Real => "a number",
+        }
+    }
+}
+
 /// A column of a table of jobs.
 #[derive(Debug)]
 pub struct Column {
@@ -30,160 +54,315 @@ pub struct Column {
     pub name: &'static str,
     /// Kind of the cells.
     pub holds: Holds,
+    /// What its numbers count; empty where they count nothing.
+    pub unit: &'static str,
+    /// What it says of a job, in one line.
+    pub help: &'static str,
+    /// Which field of a log says the same, from 0, if one does.
+    pub field: Option<usize>,
     get: fn(&Job) -> Option<String>,
-    slot: fn(&mut Row) -> Slot<'_>,
+    set: fn(&mut Row, Cell<'_>) -> Result<(), String>,
 }
 
 impl Column {
-    /// Returns the cell of a job; `None` if it is empty. A [`Job`] does not contain its wait.
+    /// The column with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Column> {
+        COLUMNS.iter().find(|column| column.name == name)
+    }
+
+    /// Whether every job has a cell of it.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        ["job", "submit", "runtime", "estimate"].contains(&self.name)
+    }
+
+    /// The cell of a job; `None` where it is empty. How long a job waited is not known of it.
     #[must_use]
     pub fn get(&self, job: &Job) -> Option<String> {
         (self.get)(job)
     }
 
-    /// Returns the place of the cell in a row.
-    pub fn slot<'r>(&self, row: &'r mut Row) -> Slot<'r> {
-        (self.slot)(row)
+    /// Puts a cell into a row. An empty text is no cell, and a text that should be a number is read as one.
+    ///
+    /// # Errors
+    /// If a cell of this column cannot be so: one sentence, without the line.
+    pub fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), String> {
+        let refused = |cell: &dyn std::fmt::Display| {
+            format!("`{}` is `{cell}`, but must be {}", self.name, self.holds.meaning())
+        };
+        let cell = match (self.holds, cell) {
+            (_, Cell::Text(text)) if text.is_empty() => return Ok(()),
+            (Holds::Text | Holds::Flag, Cell::Number(number)) => {
+                Cell::Text(number.to_string().into())
+            }
+            (Holds::Text | Holds::Flag, Cell::Text(text)) => Cell::Text(text),
+            (_, Cell::Text(text)) => Cell::Number(text.trim().parse().map_err(|_| refused(&text))?),
+            (Holds::Instant, Cell::Date(seconds)) => Cell::Date(seconds),
+            (_, Cell::Date(_)) => return Err(refused(&"a date")),
+            (_, Cell::Number(number)) => Cell::Number(number),
+        };
+        (self.set)(row, cell).map_err(|says| format!("{}{says}", self.name))
     }
 }
 
-/// Place of a cell in a [`Row`].
-#[derive(Debug)]
-pub enum Slot<'r> {
-    /// A number.
-    Number(&'r mut Option<f64>),
-    /// An instant, and whether it is a date.
-    Instant(&'r mut Option<f64>, &'r mut bool),
-    /// Text.
-    Text(&'r mut Option<String>),
-    /// A constraint: the name of its column, and the cell.
-    Want(&'r mut Vec<(&'static str, String)>),
-}
+const TIME: &str = "time";
+const PROCESSORS: &str = "processors";
 
 /// Every column that is read.
 pub static COLUMNS: [Column; 26] = [
     Column {
         name: "job",
         holds: Holds::Number,
+        unit: "",
+        help: "its number; left out, that of its row, from 1",
+        field: Some(0),
         get: |job| Some(job.number.to_string()),
-        slot: |row| Slot::Number(&mut row.job),
+        set: |row, cell| put(&mut row.job, cell.whole(0, LARGEST_WHOLE)),
     },
     Column {
         name: "submit",
         holds: Holds::Instant,
+        unit: TIME,
+        help: "when it was submitted; where these are dates, the clock begins with the first and counts seconds",
+        field: Some(1),
         get: |job| Some(job.arrival.to_string()),
-        slot: |row| Slot::Instant(&mut row.submit, &mut row.is_dated),
+        set: |row, cell| put(&mut row.submit, cell.instant()),
     },
     Column {
         name: "runtime",
         holds: Holds::Real,
+        unit: TIME,
+        help: "how long it runs",
+        field: Some(3),
         get: |job| Some(job.runtime.to_string()),
-        slot: |row| Slot::Number(&mut row.runtime),
+        set: |row, cell| put(&mut row.runtime, cell.real(LARGEST)),
     },
     Column {
         name: "estimate",
         holds: Holds::Real,
+        unit: TIME,
+        help: "how long its user says that it runs; left out, its run time",
+        field: Some(8),
         get: |job| Some(job.estimate.to_string()),
-        slot: |row| Slot::Number(&mut row.estimate),
+        set: |row, cell| put(&mut row.estimate, cell.real(LARGEST)),
     },
     Column {
         name: "nodes",
         holds: Holds::Count,
+        unit: PROCESSORS,
+        help: "how many it asks for",
+        field: Some(7),
         get: |job| match &job.request {
             Request::Nodes(_) | Request::Wanting(_) => Some(job.request.nodes().to_string()),
             _ => None,
         },
-        slot: |row| Slot::Number(&mut row.nodes),
+        set: |row, cell| put(&mut row.nodes, cell.count(1, u32::MAX)),
     },
     Column {
         name: "block",
         holds: Holds::Text,
+        unit: PROCESSORS,
+        help: "the sides of the block that it asks for, such as `3x5`",
+        field: None,
         get: |job| match &job.request {
             Request::Block(sides) => Some(sides_text(sides)),
             _ => None,
         },
-        slot: |row| Slot::Text(&mut row.block),
+        set: |row, cell| put(&mut row.block, cell.sides()),
     },
     Column {
         name: "subcube",
         holds: Holds::Count,
+        unit: "",
+        help: "the dimension of the subcube that it asks for",
+        field: None,
         get: |job| match &job.request {
             Request::Subcube(dimension) => Some(dimension.to_string()),
             _ => None,
         },
-        slot: |row| Slot::Number(&mut row.subcube),
+        set: |row, cell| put(&mut row.subcube, cell.count(0, MAX_NODES.ilog2())),
     },
     Column {
         name: "user",
         holds: Holds::Text,
+        unit: "",
+        help: "who submitted it",
+        field: Some(11),
         get: |job| owner(job)?.user.clone(),
-        slot: |row| Slot::Text(&mut row.user),
+        set: |row, cell| put(&mut row.owner.user, cell.text()),
     },
     Column {
         name: "group",
         holds: Holds::Text,
+        unit: "",
+        help: "the group of whoever submitted it",
+        field: Some(12),
         get: |job| owner(job)?.group.clone(),
-        slot: |row| Slot::Text(&mut row.group),
+        set: |row, cell| put(&mut row.owner.group, cell.text()),
     },
     Column {
         name: "application",
         holds: Holds::Text,
+        unit: "",
+        help: "the program that it runs",
+        field: Some(13),
         get: |job| owner(job)?.application.clone(),
-        slot: |row| Slot::Text(&mut row.application),
+        set: |row, cell| put(&mut row.owner.application, cell.text()),
     },
     Column {
         name: "queue",
         holds: Holds::Text,
+        unit: "",
+        help: "the queue that it was submitted to",
+        field: Some(14),
         get: |job| owner(job)?.queue.clone(),
-        slot: |row| Slot::Text(&mut row.queue),
+        set: |row, cell| put(&mut row.owner.queue, cell.text()),
     },
     Column {
         name: "priority",
         holds: Holds::Real,
+        unit: "",
+        help: "how urgent it is, from 0 to 1; left out, 0",
+        field: None,
         get: |job| Some(terms(job)?.priority).filter(|&own| own > 0.0).map(|own| own.to_string()),
-        slot: |row| Slot::Number(&mut row.priority),
+        set: |row, cell| put(&mut row.priority, cell.real(1.0)),
     },
     Column {
         name: "deadline",
         holds: Holds::Instant,
+        unit: TIME,
+        help: "by when it is to have ended: a date where `submit` is one",
+        field: None,
         get: |job| job.deadline().map(|end| end.to_string()),
-        slot: |row| Slot::Instant(&mut row.deadline, &mut row.is_deadline_dated),
+        set: |row, cell| put(&mut row.deadline, cell.instant()),
     },
     Column {
         name: "after",
         holds: Holds::Number,
+        unit: "",
+        help: "the number of the job after whose end it was submitted",
+        field: Some(16),
         get: |job| job.after().map(|after| after.number.to_string()),
-        slot: |row| Slot::Number(&mut row.after),
+        set: |row, cell| put(&mut row.after, cell.whole(0, LARGEST_WHOLE)),
     },
     Column {
         name: "think",
         holds: Holds::Real,
+        unit: TIME,
+        help: "how long after the end of `after`; left out, 0",
+        field: Some(17),
         get: |job| job.after().map(|after| after.think.to_string()),
-        slot: |row| Slot::Number(&mut row.think),
+        set: |row, cell| put(&mut row.think, cell.real(LARGEST)),
     },
     Column {
         name: "wait",
         holds: Holds::Real,
+        unit: TIME,
+        help: "how long it waited where it ran before, for `dependencies`",
+        field: Some(2),
         get: |_| None,
-        slot: |row| Slot::Number(&mut row.wait),
+        set: |row, cell| put(&mut row.wait, cell.real(LARGEST)),
     },
-    want("nodes_max", Holds::Count, |job| wanted(job, "nodes_max")),
-    want("segment", Holds::Count, |job| wanted(job, "segment")),
-    want("spread_segments", Holds::Flag, |job| wanted(job, "spread_segments")),
-    want("consolidate_segments", Holds::Flag, |job| wanted(job, "consolidate_segments")),
-    want("switches", Holds::Count, |job| wanted(job, "switches")),
-    want("contiguous", Holds::Flag, |job| wanted(job, "contiguous")),
-    want("exclusive", Holds::Text, |job| wanted(job, "exclusive")),
-    want("require", Holds::Text, |job| wanted(job, "require")),
-    want("exclude", Holds::Text, |job| wanted(job, "exclude")),
-    want("partition", Holds::Text, |job| {
-        wanted(job, "partition").or_else(|| owner(job)?.partition.clone())
-    }),
+    Column {
+        name: "nodes_max",
+        holds: Holds::Count,
+        unit: PROCESSORS,
+        help: "the most that it takes, where it takes more than `nodes` if it can",
+        field: None,
+        get: |job| wanted(job, "nodes_max"),
+        set: |row, cell| put(&mut row.wants.nodes_max, cell.count(1, u32::MAX)),
+    },
+    Column {
+        name: "segment",
+        holds: Holds::Count,
+        unit: PROCESSORS,
+        help: "how many there are in each of the segments that may lie apart",
+        field: None,
+        get: |job| wanted(job, "segment"),
+        set: |row, cell| put(&mut row.wants.segment, cell.count(1, u32::MAX)),
+    },
+    Column {
+        name: "spread_segments",
+        holds: Holds::Flag,
+        unit: "",
+        help: "whether each segment has base blocks of its own",
+        field: None,
+        get: |job| wanted(job, "spread_segments"),
+        set: |row, cell| cell.flag().map(|is_set| row.wants.spread_segments = is_set),
+    },
+    Column {
+        name: "consolidate_segments",
+        holds: Holds::Flag,
+        unit: "",
+        help: "whether all segments lie in one block of a listed size",
+        field: None,
+        get: |job| wanted(job, "consolidate_segments"),
+        set: |row, cell| cell.flag().map(|is_set| row.wants.consolidate_segments = is_set),
+    },
+    Column {
+        name: "switches",
+        holds: Holds::Count,
+        unit: "leaf switches",
+        help: "the most that it may touch",
+        field: None,
+        get: |job| wanted(job, "switches"),
+        set: |row, cell| put(&mut row.wants.switches, cell.count(1, u32::MAX)),
+    },
+    Column {
+        name: "contiguous",
+        holds: Holds::Flag,
+        unit: "",
+        help: "whether its nodes must follow one another",
+        field: None,
+        get: |job| wanted(job, "contiguous"),
+        set: |row, cell| cell.flag().map(|is_set| row.wants.contiguous = is_set),
+    },
+    Column {
+        name: "exclusive",
+        holds: Holds::Text,
+        unit: "",
+        help: "`topo`: no other job may be in its base blocks",
+        field: None,
+        get: |job| wanted(job, "exclusive"),
+        set: |row, cell| cell.is_exclusive().map(|()| row.wants.whole_blocks = true),
+    },
+    Column {
+        name: "require",
+        holds: Holds::Text,
+        unit: "",
+        help: "nodes that it must have, such as `n[0-3]`; more than it wants: among which it lies",
+        field: None,
+        get: |job| wanted(job, "require"),
+        set: |row, cell| put(&mut row.wants.require, cell.hosts()),
+    },
+    Column {
+        name: "exclude",
+        holds: Holds::Text,
+        unit: "",
+        help: "nodes that it must not have, such as `n[0-3]`",
+        field: None,
+        get: |job| wanted(job, "exclude"),
+        set: |row, cell| put(&mut row.wants.exclude, cell.hosts()),
+    },
+    Column {
+        name: "partition",
+        holds: Holds::Text,
+        unit: "",
+        help: "the partition that it was submitted to, whose nodes it may have",
+        field: Some(15),
+        get: |job| wanted(job, "partition").or_else(|| owner(job)?.partition.clone()),
+        set: |row, cell| {
+            row.wants.partition = Some(cell.text()?);
+            row.owner.partition.clone_from(&row.wants.partition);
+            Ok(())
+        },
+    },
 ];
 
-/// Creates the column of a constraint.
-const fn want(name: &'static str, holds: Holds, get: fn(&Job) -> Option<String>) -> Column {
-    Column { name, holds, get, slot: |row| Slot::Want(&mut row.wants) }
+fn put<T>(slot: &mut Option<T>, read: Result<T, String>) -> Result<(), String> {
+    *slot = Some(read?);
+    Ok(())
 }
 
 fn wanted(job: &Job, column: &str) -> Option<String> {
@@ -199,8 +378,98 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// Columns of per-job output with results of a run: a table may have them, but they are not read.
-pub const OUTCOMES: [&str; 6] = ["start", "finish", "requested", "held", "site", "blocks"];
+/// A job that has ended: what happened to it.
+#[derive(Clone, Debug)]
+pub struct Ended<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// When it started.
+    pub start: Time,
+    /// When it ended.
+    pub finish: Time,
+    /// How many processors it asked for.
+    pub requested: u64,
+    /// How many it had.
+    pub held: u32,
+    /// On which site, from 0.
+    pub site: usize,
+    /// Which processors they were: corner and sides of each block.
+    pub blocks: String,
+}
+
+/// A column of per-job output that says what happened: a table may have it, and it is not read.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its name in the first line of the table.
+    pub name: &'static str,
+    /// The kind of its cells.
+    pub holds: Holds,
+    /// What its numbers count; empty where they count nothing.
+    pub unit: &'static str,
+    /// What it says of a job, in one line.
+    pub help: &'static str,
+    get: fn(&Ended<'_>) -> String,
+}
+
+impl Outcome {
+    /// The column with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Outcome> {
+        OUTCOMES.iter().find(|outcome| outcome.name == name)
+    }
+
+    /// The cell of a job that has ended.
+    #[must_use]
+    pub fn get(&self, ended: &Ended<'_>) -> String {
+        (self.get)(ended)
+    }
+}
+
+/// The columns of per-job output that say what happened.
+pub static OUTCOMES: [Outcome; 6] = [
+    Outcome {
+        name: "start",
+        holds: Holds::Instant,
+        unit: TIME,
+        help: "when it started",
+        get: |ended| ended.start.to_string(),
+    },
+    Outcome {
+        name: "finish",
+        holds: Holds::Instant,
+        unit: TIME,
+        help: "when it ended",
+        get: |ended| ended.finish.to_string(),
+    },
+    Outcome {
+        name: "requested",
+        holds: Holds::Number,
+        unit: PROCESSORS,
+        help: "how many it asked for, in whatever form",
+        get: |ended| ended.requested.to_string(),
+    },
+    Outcome {
+        name: "held",
+        holds: Holds::Count,
+        unit: PROCESSORS,
+        help: "how many it had",
+        get: |ended| ended.held.to_string(),
+    },
+    Outcome {
+        name: "site",
+        holds: Holds::Count,
+        unit: "",
+        help: "on which site, from 0",
+        get: |ended| ended.site.to_string(),
+    },
+    Outcome {
+        name: "blocks",
+        holds: Holds::Text,
+        unit: "",
+        help: "where it lay: corner and sides of each block, such as `3,0:2x2;5,0:1x1`",
+        get: |ended| ended.blocks.clone(),
+    },
+];
 
 /// Finds the index of each of [`COLUMNS`] among the columns of a table with these names.
 ///
@@ -215,14 +484,12 @@ pub fn places<'n>(
     let mut places = [None; COLUMNS.len()];
     let (mut given, mut unknown) = (Vec::new(), Vec::new());
     for (place, name) in names.into_iter().enumerate() {
-        // Spreadsheets put a byte order mark before the first name.
-        let name = name.trim_start_matches('\u{feff}');
         given.push(name.escape_debug().to_string());
         match COLUMNS.iter().position(|column| column.name == name) {
             Some(column) if places[column].replace(place).is_some() => {
                 return Err(format!("the column `{name}` is there twice"));
             }
-            None if !OUTCOMES.contains(&name) => unknown.push(name),
+            None if Outcome::named(name).is_none() => unknown.push(name),
             _ => {}
         }
     }

@@ -5,6 +5,7 @@
 
 mod columns;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::job::{After, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, Wants, hostlist};
@@ -15,7 +16,7 @@ use super::dependencies::{Sessions, Source};
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
-pub use columns::{COLUMNS, Column, Holds, OUTCOMES, Slot, places};
+pub use columns::{COLUMNS, Column, Ended, Holds, OUTCOMES, Outcome, places};
 
 /// Entry of the workload `table`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -25,16 +26,10 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         summary: "the jobs of a table with the columns submit, runtime, perhaps estimate and job, \
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
-                     `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate`, `job`, `user`, `group`, `application`, `queue` and `partition`. `priority` is from 0 to 1, \
-                     `deadline` an instant of the clock of `submit`; `after` is the number of the job after whose end \
-                     this one was submitted, and `think` how long after it; `wait` how long it waited. A row with `nodes` may say what \
-                     else it wants of an allocator that goes by what a site has written down: `nodes_max`, \
-                     `segment`, `spread_segments`, `consolidate_segments`, `switches`, `contiguous`, `exclusive` (`topo`: \
-                     no other job in its blocks), `require` and `exclude` (lists of nodes such as `n[0-3]`), and `partition` again. `submit` may be a \
-                     date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
-                     submission, and counts seconds. A row that is no job is an error, and so is a column whose name is only \
-                     misspelt; others are left alone.",
+                     `submit`, `runtime`, one of `nodes`, `block` and `subcube`, and perhaps others. What a row with \
+                     `nodes` wants beside them is for allocators that go by what a site has written down. A row \
+                     that is no job is an error, and so is a column whose name is only misspelt; others are \
+                     left alone.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
         source: "general",
         params: &[Param {
@@ -61,49 +56,67 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// One row of a table of jobs. `None` stands for an empty cell or a missing column.
+/// What a cell of a table holds, whatever its form.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A number.
+    Number(f64),
+    /// Seconds since the beginning of 1970.
+    Date(f64),
+}
+
+/// An instant as a table says it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instant {
+    /// When: on the table's own clock, or in seconds since the beginning of 1970.
+    pub at: f64,
+    /// Whether that is a date.
+    pub is_date: bool,
+}
+
+impl From<f64> for Instant {
+    /// An instant of the table's own clock.
+    fn from(at: f64) -> Instant {
+        Instant { at, is_date: false }
+    }
+}
+
+/// One row of a table of jobs, with what its columns say; `None` for an empty cell and for a column
+/// that is not there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Line in the file, or number of the row in a file without lines, from 1.
     pub line: u64,
-    /// Number of the job.
-    pub job: Option<f64>,
-    /// Submission, on the table's clock or as a date.
-    pub submit: Option<f64>,
-    /// Whether `submit` is a date, in seconds since the beginning of 1970.
-    pub is_dated: bool,
-    /// Run time.
+    /// The job's number.
+    pub job: Option<u64>,
+    /// When it is submitted.
+    pub submit: Option<Instant>,
+    /// How long it runs.
     pub runtime: Option<f64>,
     /// Run time estimated by the user.
     pub estimate: Option<f64>,
-    /// Number of requested processors.
-    pub nodes: Option<f64>,
-    /// Sides of the requested block, such as `3x5`.
-    pub block: Option<String>,
-    /// Dimension of the requested subcube.
-    pub subcube: Option<f64>,
-    /// User who owns the job.
-    pub user: Option<String>,
-    /// Group of the user.
-    pub group: Option<String>,
-    /// Program that the job runs.
-    pub application: Option<String>,
-    /// Queue of submission.
-    pub queue: Option<String>,
-    /// Urgency from 0 to 1.
+    /// How many processors it asks for.
+    pub nodes: Option<u32>,
+    /// The sides of the block that it asks for.
+    pub block: Option<Dims>,
+    /// The dimension of the subcube that it asks for.
+    pub subcube: Option<u32>,
+    /// Whose it is.
+    pub owner: Owner,
+    /// How urgent it is.
     pub priority: Option<f64>,
-    /// Instant by which the job is to end.
-    pub deadline: Option<f64>,
-    /// Whether `deadline` is a date, as for [`is_dated`](Row::is_dated).
-    pub is_deadline_dated: bool,
-    /// Number of the predecessor after whose end the job was submitted.
-    pub after: Option<f64>,
-    /// Think time after the predecessor's end.
+    /// By when it is to have ended.
+    pub deadline: Option<Instant>,
+    /// The number of the job after whose end it was submitted.
+    pub after: Option<u64>,
+    /// How long after that.
     pub think: Option<f64>,
     /// Wait in an earlier run.
     pub wait: Option<f64>,
-    /// Constraints as pairs of column name and cell.
-    pub wants: Vec<(&'static str, String)>,
+    /// What else it wants, of `nodes` processors.
+    pub wants: Wants,
 }
 
 /// Reads the jobs of a table in order of submission and, within one instant, in file order.
@@ -126,8 +139,10 @@ pub struct Listed {
     pub jobs: Vec<(Job, bool)>,
     /// Wait of each job, if the table gives it.
     pub waits: Vec<Option<f64>>,
-    /// Start of the clock, in seconds since the beginning of 1970; `None` without dates. It is the
-    /// first submission, if the submissions are dates.
+    /// How many of them have a think time and no job that they come after, so that it says nothing.
+    pub idle_thinks: u64,
+    /// When its clock begins, in seconds since the beginning of 1970: with the first submission, where those are
+    /// dates; `None` where they are not.
     pub origin: Option<f64>,
 }
 
@@ -137,47 +152,49 @@ impl Listed {
     /// # Errors
     /// The first row that is not a job, or a table without rows.
     pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
-        let (mut jobs, mut waits, mut is_dated) = (Vec::new(), Vec::new(), None);
+        let mut listed =
+            Listed { jobs: Vec::new(), waits: Vec::new(), idle_thinks: 0, origin: None };
         let mut owners = Owners::default();
+        let mut is_dated = None;
         for row in rows {
             let mut row = row?;
-            let partition = row.wants.iter().find(|(column, _)| *column == "partition");
-            let partition = partition.map(|(_, cell)| cell.clone());
-            let owner = Owner {
-                user: row.user.take(),
-                group: row.group.take(),
-                application: row.application.take(),
-                queue: row.queue.take(),
-                partition,
-            };
-            let owner = owners.number(owner, |owner| owner);
-            let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
-            let number = jobs.len() as u64 + 1;
-            let job = job(&row, number, owners.get(owner)).map_err(failed)?;
-            if *is_dated.get_or_insert(row.is_dated) != row.is_dated {
-                let (this, others) =
-                    if row.is_dated { ("a date", "numbers") } else { ("a number", "dates") };
-                return Err(failed(format!("submit is {this}, but those above are {others}")));
+            let line = row.line;
+            let failed = |what: String| WorkloadError(format!("{path}:{line}: {what}"));
+            let owner = owners.number(std::mem::take(&mut row.owner), |owner| owner);
+            let owner = owners.get(owner);
+            let is_date = row.submit.is_some_and(|submit| submit.is_date);
+            let words = |is_date| if is_date { "a date" } else { "a number" };
+            let (wait, estimate, deadline) = (row.wait, row.estimate, row.deadline);
+            listed.idle_thinks += u64::from(row.think > Some(0.0) && row.after.is_none());
+            let job = job(row, listed.jobs.len() as u64 + 1, owner).map_err(failed)?;
+            if *is_dated.get_or_insert(is_date) != is_date {
+                let others = if is_date { "numbers" } else { "dates" };
+                return Err(failed(format!(
+                    "submit is {}, but those above are {others}",
+                    words(is_date)
+                )));
             }
-            if row.deadline.is_some() && row.is_deadline_dated != row.is_dated {
-                let (this, other) =
-                    if row.is_dated { ("a number", "a date") } else { ("a date", "a number") };
-                return Err(failed(format!("deadline is {this}, but submit is {other}")));
+            if let Some(deadline) = deadline.filter(|deadline| deadline.is_date != is_date) {
+                return Err(failed(format!(
+                    "deadline is {}, but submit is {}",
+                    words(deadline.is_date),
+                    words(is_date)
+                )));
             }
-            waits.push(row.wait.map(|_| span(row.wait, "wait")).transpose().map_err(failed)?);
-            jobs.push((job, row.estimate.is_some()));
+            listed.waits.push(wait);
+            listed.jobs.push((job, estimate.is_some()));
         }
-        let first = jobs.iter().map(|(job, _)| job.arrival).min();
+        let first = listed.jobs.iter().map(|(job, _)| job.arrival).min();
         let Some(first) = first else {
             return Err(WorkloadError(format!("{path}: the table has no jobs")));
         };
-        let origin = (is_dated == Some(true)).then_some(first.units());
-        if let Some(origin) = origin {
-            for (job, _) in &mut jobs {
+        listed.origin = (is_dated == Some(true)).then_some(first.units());
+        if let Some(origin) = listed.origin {
+            for (job, _) in &mut listed.jobs {
                 job.move_to(Time::new(job.arrival.units() - origin));
             }
         }
-        Ok(Listed { jobs, waits, origin })
+        Ok(listed)
     }
 
     /// Sorts the jobs by submission and infers their predecessors, ignoring the table's.
@@ -195,144 +212,133 @@ impl Listed {
     }
 }
 
-fn job(row: &Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String> {
-    let runtime = span(row.runtime, "runtime")?;
+fn job(row: Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String> {
+    let runtime = row.runtime.ok_or("the row has no runtime")?;
+    let submit = row.submit.ok_or("the row has no submit")?;
+    let terms = Terms {
+        priority: row.priority.unwrap_or(0.0),
+        deadline: row.deadline.map(|deadline| Time::new(deadline.at)),
+        after: row.after.map(|number| After { number, think: row.think.unwrap_or(0.0) }),
+    };
     Ok(Job {
-        number: match row.job {
-            Some(own) => whole(own, "job", 0.0, LARGEST)? as u64,
-            None => number,
-        },
-        arrival: Time::new(span(row.submit, "submit")?),
-        request: request(row)?,
+        number: row.job.unwrap_or(number),
+        arrival: Time::new(submit.at),
         runtime,
-        estimate: match row.estimate {
-            Some(_) => span(row.estimate, "estimate")?,
-            None => runtime,
-        },
+        estimate: row.estimate.unwrap_or(runtime),
         owner,
-        terms: terms(row)?,
+        terms: (terms != Terms::default()).then(|| Box::new(terms)),
+        request: request(row)?,
     })
 }
 
-/// Reads priority, deadline and predecessor of a job.
-fn terms(row: &Row) -> Result<Option<Box<Terms>>, String> {
-    let priority = match row.priority {
-        Some(own) if !(0.0..=1.0).contains(&own) => {
-            return Err(format!("priority is {own}, but must be a number from 0 to 1"));
+fn request(row: Row) -> Result<Request, String> {
+    let wants = row.wants;
+    match (row.nodes, row.block, row.subcube) {
+        (Some(nodes), None, None) => match wants.nodes_max {
+            Some(most) if most < nodes => {
+                Err(format!("nodes_max is {most}, but must be at least nodes, {nodes}"))
+            }
+            _ => Ok(Request::wanting(Wants { nodes, ..wants })),
+        },
+        (Some(_), ..) | (None, Some(_), Some(_)) => {
+            Err("the row has more than one of nodes, block and subcube".to_owned())
         }
-        own => own.unwrap_or(0.0),
-    };
-    let deadline = match row.deadline {
-        Some(_) => Some(Time::new(span(row.deadline, "deadline")?)),
-        None => None,
-    };
-    let after = match row.after {
-        Some(own) => {
-            let number = whole(own, "after", 0.0, LARGEST)? as u64;
-            let think = row.think.map_or(Ok(0.0), |_| span(row.think, "think"))?;
-            Some(After { number, think })
+        (None, block, subcube) => {
+            // Whoever counts no nodes has no partition of them either.
+            let beside = wants.cells().into_iter().find(|(column, _)| *column != "partition");
+            if let Some((column, _)) = beside {
+                return Err(format!(
+                    "the row wants `{column}`, which goes with `nodes` and not with a block or a subcube"
+                ));
+            }
+            block.map(Request::Block).or(subcube.map(Request::Subcube)).ok_or_else(|| {
+                "the row asks for nothing: one of nodes, block and subcube says what".to_owned()
+            })
         }
-        None => None,
-    };
-    let terms = Terms { priority, deadline, after };
-    Ok((terms != Terms::default()).then(|| Box::new(terms)))
-}
-
-fn span(cell: Option<f64>, column: &str) -> Result<f64, String> {
-    match cell {
-        Some(number) if (0.0..=LARGEST).contains(&number) => Ok(number),
-        Some(number) => Err(format!("{column} is {number}, but must be a number from 0 to 1e15")),
-        None => Err(format!("the row has no {column}")),
     }
 }
 
-fn whole(number: f64, column: &str, least: f64, most: f64) -> Result<f64, String> {
-    if (least..=most).contains(&number) && number.fract() == 0.0 {
-        return Ok(number);
-    }
-    Err(format!("{column} is {number}, but must be a whole number from {least} to {most}"))
-}
+/// The largest whole number that a cell may hold.
+const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-fn request(row: &Row) -> Result<Request, String> {
-    if let Some(column) = demands(row).filter(|_| row.nodes.is_none()) {
-        return Err(format!(
-            "the row wants `{column}`, which goes with `nodes` and not with a block or a subcube"
-        ));
+/// What columns read of cells that [`Column::set`] has made numbers or texts; errors follow the name of the column.
+impl Cell<'_> {
+    fn must_be(&self, what: &str) -> String {
+        match self {
+            Cell::Text(text) => format!(" is `{}`, but must be {what}", text.escape_debug()),
+            Cell::Number(number) | Cell::Date(number) => {
+                format!(" is {number}, but must be {what}")
+            }
+        }
     }
-    match (row.nodes, &row.block, row.subcube) {
-        (Some(nodes), None, None) => {
-            let nodes = whole(nodes, "nodes", 1.0, f64::from(u32::MAX))? as u32;
-            wanting(nodes, &row.wants).map(Request::wanting)
+
+    fn real(&self, most: f64) -> Result<f64, String> {
+        match self {
+            Cell::Number(number) | Cell::Date(number) if (0.0..=most).contains(number) => {
+                Ok(*number)
+            }
+            _ => {
+                let most = if most < LARGEST { most.to_string() } else { "1e15".to_owned() };
+                Err(self.must_be(&format!("a number from 0 to {most}")))
+            }
         }
-        (None, Some(block), None) => sides(block).map(Request::Block).ok_or_else(|| {
-            format!(
-                "block is `{}`, but must be sides from 1 to {MAX_NODES} joined by x, such as 3x5",
-                block.escape_debug()
-            )
-        }),
-        (None, None, Some(dimension)) => {
-            let most = f64::from(MAX_NODES.ilog2());
-            Ok(Request::Subcube(whole(dimension, "subcube", 0.0, most)? as u32))
-        }
-        (None, None, None) => {
-            Err("the row asks for nothing: one of nodes, block and subcube says what".to_owned())
-        }
-        _ => Err("the row has more than one of nodes, block and subcube".to_owned()),
     }
-}
 
-/// First constraint of a row that requires a count. `partition` does not: with a block it is only
-/// the partition of submission.
-fn demands(row: &Row) -> Option<&'static str> {
-    row.wants.iter().map(|(column, _)| *column).find(|column| *column != "partition")
-}
+    fn instant(&self) -> Result<Instant, String> {
+        Ok(Instant { at: self.real(LARGEST)?, is_date: matches!(self, Cell::Date(_)) })
+    }
 
-/// Reads a count with the constraints of its row.
-fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String> {
-    let mut wants = Wants::of(nodes);
-    for (column, cell) in cells {
-        let number = || {
-            let given = cell.parse().map_err(|_| {
-                format!("{column} is `{}`, but must be a whole number", cell.escape_debug())
-            })?;
-            whole(given, column, 1.0, f64::from(u32::MAX)).map(|number| Some(number as u32))
-        };
-        let flag = || match cell.to_ascii_lowercase().as_str() {
+    fn whole(&self, least: u64, most: u64) -> Result<u64, String> {
+        match self {
+            Cell::Number(number)
+                if number.fract() == 0.0 && (least as f64..=most as f64).contains(number) =>
+            {
+                Ok(*number as u64)
+            }
+            _ => Err(self.must_be(&format!("a whole number from {least} to {most}"))),
+        }
+    }
+
+    fn count(&self, least: u32, most: u32) -> Result<u32, String> {
+        self.whole(least.into(), most.into()).map(|count| count as u32)
+    }
+
+    fn flag(&self) -> Result<bool, String> {
+        match self.text()?.to_ascii_lowercase().as_str() {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
-            _ => Err(format!("{column} is `{}`, but must be true or false", cell.escape_debug())),
-        };
-        let list = || {
-            let refused = |says| format!("{column}: {says}");
-            hostlist::names(cell).map_err(refused).map(|_| Some(cell.clone()))
-        };
-        match *column {
-            "nodes_max" => wants.nodes_max = number()?,
-            "segment" => wants.segment = number()?,
-            "switches" => wants.switches = number()?,
-            "spread_segments" => wants.spread_segments = flag()?,
-            "consolidate_segments" => wants.consolidate_segments = flag()?,
-            "contiguous" => wants.contiguous = flag()?,
-            "exclusive" if cell == EXCLUSIVE => wants.whole_blocks = true,
-            "exclusive" => {
-                let given = cell.escape_debug();
-                return Err(format!("exclusive is `{given}`, but must be {EXCLUSIVE}, or empty"));
-            }
-            "require" => wants.require = list()?,
-            "exclude" => wants.exclude = list()?,
-            "partition" => wants.partition = Some(cell.clone()),
-            other => return Err(format!("there is no column {other} of what a job wants")),
+            _ => Err(self.must_be("true or false")),
         }
     }
-    if let Some(most) = wants.nodes_max.filter(|&most| most < nodes) {
-        return Err(format!("nodes_max is {most}, but must be at least nodes, {nodes}"));
-    }
-    Ok(wants)
-}
 
-fn sides(text: &str) -> Option<Dims> {
-    let side = |part: &str| part.trim().parse().ok().filter(|side| (1..=MAX_NODES).contains(side));
-    text.split(['x', 'X']).map(side).collect()
+    fn text(&self) -> Result<String, String> {
+        match self {
+            Cell::Text(text) => Ok(text.clone().into_owned()),
+            _ => Err(self.must_be("a text")),
+        }
+    }
+
+    fn sides(&self) -> Result<Dims, String> {
+        let side =
+            |part: &str| part.trim().parse().ok().filter(|side| (1..=MAX_NODES).contains(side));
+        let sides = self.text()?.split(['x', 'X']).map(side).collect::<Option<Dims>>();
+        sides.ok_or_else(|| {
+            self.must_be(&format!("sides from 1 to {MAX_NODES} joined by x, such as 3x5"))
+        })
+    }
+
+    fn hosts(&self) -> Result<String, String> {
+        let list = self.text()?;
+        hostlist::names(&list).map_err(|says| format!(": {says}"))?;
+        Ok(list)
+    }
+
+    fn is_exclusive(&self) -> Result<(), String> {
+        if self.text()? == EXCLUSIVE {
+            return Ok(());
+        }
+        Err(self.must_be(&format!("{EXCLUSIVE}, or empty")))
+    }
 }
 
 #[cfg(test)]
@@ -341,41 +347,51 @@ mod tests {
 
     use super::*;
 
-    fn read(rows: Vec<Row>) -> Result<Vec<Job>, String> {
-        let jobs = jobs(Box::new(rows.into_iter().map(Ok)), "jobs.csv").map_err(|e| e.0)?;
-        Ok(jobs
-            .into_iter()
-            .map(|item| match item {
-                Submission::Job(job) => job,
-                other => panic!("{other:?}"),
-            })
-            .collect())
+    /// The cells of a row, with those that every row needs unless they are given; `@` begins a date.
+    fn row(given: &[(&str, &str)]) -> Result<Row, String> {
+        let mut row = Row { line: 7, ..Row::default() };
+        let needed = [("submit", "1"), ("runtime", "2"), ("nodes", "3")];
+        let is_given = |name: &str| given.iter().any(|(own, _)| *own == name);
+        let needed = needed.into_iter().filter(|(name, _)| !is_given(name));
+        for (name, text) in needed.chain(given.iter().copied()) {
+            let cell = match text.strip_prefix('@') {
+                Some(seconds) => Cell::Date(seconds.parse().unwrap()),
+                None => Cell::Text(text.into()),
+            };
+            Column::named(name).unwrap().set(&mut row, cell)?;
+        }
+        Ok(row)
     }
 
-    fn row() -> Row {
-        Row { line: 7, submit: Some(1.0), runtime: Some(2.0), nodes: Some(3.0), ..Row::default() }
+    fn listed(rows: &[&[(&str, &str)]]) -> Result<Listed, String> {
+        let failed = |what| WorkloadError(format!("jobs.csv:7: {what}"));
+        let rows: Vec<_> = rows.iter().map(|cells| row(cells).map_err(failed)).collect();
+        Listed::read(Box::new(rows.into_iter()), "jobs.csv").map_err(|error| error.0)
+    }
+
+    fn read(rows: &[&[(&str, &str)]]) -> Result<Vec<Job>, String> {
+        let mut jobs = listed(rows)?.jobs;
+        jobs.sort_by_key(|(job, _)| job.arrival);
+        Ok(jobs.into_iter().map(|(job, _)| job).collect())
     }
 
     #[test]
     fn every_form_of_request() {
-        let none = Row { nodes: None, ..row() };
-        for (given, request) in [
-            (row(), Request::Nodes(3)),
-            (Row { block: Some("3x5".into()), ..none.clone() }, Request::block(&[3, 5])),
-            (Row { block: Some("4".into()), ..none.clone() }, Request::block(&[4])),
-            (Row { block: Some(" 2 x 3 X 4".into()), ..none.clone() }, Request::block(&[2, 3, 4])),
-            (Row { subcube: Some(0.0), ..none }, Request::Subcube(0)),
+        for (name, text, request) in [
+            ("nodes", "3", Request::Nodes(3)),
+            ("block", "3x5", Request::block(&[3, 5])),
+            ("block", "4", Request::block(&[4])),
+            ("block", " 2 x 3 X 4", Request::block(&[2, 3, 4])),
+            ("subcube", "0", Request::Subcube(0)),
         ] {
-            assert_eq!(read(vec![given]).unwrap()[0].request, request);
+            let cells = [("nodes", ""), (name, text)];
+            assert_eq!(read(&[&cells]).unwrap()[0].request, request);
         }
     }
 
     #[test]
     fn what_a_job_wants_beside_a_count() {
-        let with = |cells: &[(&'static str, &str)]| {
-            let wants = cells.iter().map(|&(column, cell)| (column, cell.to_owned())).collect();
-            read(vec![Row { wants, ..row() }]).map(|jobs| jobs[0].request.clone())
-        };
+        let with = |cells: &[(&str, &str)]| read(&[cells]).map(|jobs| jobs[0].request.clone());
         let all = with(&[
             ("nodes_max", "5"),
             ("segment", "3.0"),
@@ -395,35 +411,33 @@ mod tests {
         for (cell, sentence) in [
             (("nodes_max", "2"), "nodes_max is 2, but must be at least nodes, 3"),
             (("segment", "0"), "segment is 0, but must be a whole number from 1 to 4294967295"),
-            (("segment", "two"), "segment is `two`, but must be a whole number"),
+            (("segment", "two"), "`segment` is `two`, but must be a number"),
             (("contiguous", "maybe"), "contiguous is `maybe`, but must be true or false"),
             (("exclusive", "1"), "exclusive is `1`, but must be topo, or empty"),
             (("require", "n[0"), "require: the list `n[0` has a bracket that is not closed"),
         ] {
             assert_eq!(with(&[cell]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
         }
-        let block = Row { nodes: None, block: Some("2x2".into()), ..row() };
-        let wanting = |column| Row { wants: vec![(column, "1".to_owned())], ..block.clone() };
+        let block = |cell| with(&[("nodes", ""), ("block", "2x2"), cell]);
         assert_eq!(
-            read(vec![wanting("segment")]).unwrap_err(),
+            block(("segment", "1")).unwrap_err(),
             "jobs.csv:7: the row wants `segment`, which goes with `nodes` and not with a block or a subcube"
         );
-        assert_eq!(read(vec![wanting("partition")]).unwrap()[0].request, Request::block(&[2, 2]));
+        assert_eq!(block(("partition", "1")), Ok(Request::block(&[2, 2])));
     }
 
     #[test]
     fn attributes_of_a_job() {
-        let wants = vec![("partition", "debug".to_owned())];
-        let full = Row {
-            user: Some("ada".into()),
-            queue: Some("night".into()),
-            priority: Some(0.5),
-            deadline: Some(9.0),
-            after: Some(4.0),
-            wants,
-            ..row()
-        };
-        let jobs = read(vec![full.clone(), Row { think: Some(3.0), ..full }, row()]).unwrap();
+        let full = [
+            ("user", "ada"),
+            ("queue", "night"),
+            ("priority", "0.5"),
+            ("deadline", "9"),
+            ("after", "4"),
+            ("partition", "debug"),
+        ];
+        let thinking = [&full[..], &[("think", "3")]].concat();
+        let jobs = read(&[&full, &thinking, &[]]).unwrap();
         let owner = jobs[0].owner.as_deref().unwrap();
         let name = |name: &str| Some(name.to_owned());
         assert_eq!((&owner.user, &owner.group), (&name("ada"), &None));
@@ -433,145 +447,116 @@ mod tests {
         assert_eq!(jobs[0].terms.as_deref(), Some(&terms));
         assert_eq!(jobs[1].after(), Some(After { number: 4, think: 3.0 }));
         assert_eq!((&jobs[2].owner, &jobs[2].terms), (&None, &None));
-        for (given, sentence) in [
-            (
-                Row { priority: Some(1.5), ..row() },
-                "priority is 1.5, but must be a number from 0 to 1",
-            ),
-            (
-                Row { deadline: Some(-1.0), ..row() },
-                "deadline is -1, but must be a number from 0 to 1e15",
-            ),
-            (
-                Row { after: Some(1.5), ..row() },
-                "after is 1.5, but must be a whole number from 0 to 1000000000000000",
-            ),
-            (
-                Row { after: Some(1.0), think: Some(-1.0), ..row() },
-                "think is -1, but must be a number from 0 to 1e15",
-            ),
-            (Row { wait: Some(-1.0), ..row() }, "wait is -1, but must be a number from 0 to 1e15"),
-            (
-                Row { deadline: Some(9.0), is_deadline_dated: true, ..row() },
-                "deadline is a date, but submit is a number",
-            ),
-        ] {
-            assert_eq!(read(vec![given]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
-        }
-        let dated = Row { submit: Some(1e9), is_dated: true, ..row() };
-        let later = Row {
-            submit: Some(1e9 + 5.0),
-            deadline: Some(1e9 + 60.0),
-            is_deadline_dated: true,
-            ..dated.clone()
-        };
-        let jobs = read(vec![dated.clone(), later]).unwrap();
+        assert_eq!(listed(&[&[("think", "3")], &thinking]).unwrap().idle_thinks, 1);
+        let dated = [("submit", "@1e9")];
+        let later = [("submit", "@1000000005"), ("deadline", "@1000000060")];
         assert_eq!(
-            jobs[1].deadline(),
+            read(&[&dated, &later]).unwrap()[1].deadline(),
             Some(Time::new(60.0)),
             "on the clock that begins with the first"
-        );
-        assert_eq!(
-            read(vec![Row { deadline: Some(60.0), ..dated }]).unwrap_err(),
-            "jobs.csv:7: deadline is a number, but submit is a date"
         );
     }
 
     #[test]
     fn jobs_are_sorted_and_those_of_one_instant_stay_in_file_order() {
-        let rows = [5.0, 1.0, 5.0, 0.0, 1.0]
-            .into_iter()
-            .map(|submit| Row { submit: Some(submit), ..row() })
-            .collect();
-        let numbers: Vec<u64> = read(rows).unwrap().iter().map(|job| job.number).collect();
+        let rows = ["5", "1", "5", "0", "1"].map(|submit| [("submit", submit)]);
+        let rows: Vec<&[(&str, &str)]> = rows.iter().map(|cells| &cells[..]).collect();
+        let numbers: Vec<u64> = read(&rows).unwrap().iter().map(|job| job.number).collect();
         assert_eq!(numbers, [4, 2, 5, 1, 3]);
     }
 
     #[test]
     fn dates_count_from_the_first_of_them() {
-        let dated = |submit| Row { submit: Some(submit), is_dated: true, ..row() };
-        let rows = vec![Ok(dated(1e9 + 7.0)), Ok(dated(1e9))];
-        let listed = Listed::read(Box::new(rows.into_iter()), "jobs.csv").unwrap();
+        let listed = listed(&[&[("submit", "@1000000007")], &[("submit", "@1e9")]]).unwrap();
         let submits: Vec<f64> = listed.jobs.iter().map(|(job, _)| job.arrival.units()).collect();
         assert_eq!((listed.origin, submits), (Some(1e9), vec![7.0, 0.0]));
-        assert_eq!(
-            read(vec![dated(1e9), row()]).unwrap_err(),
-            "jobs.csv:7: submit is a number, but those above are dates"
-        );
     }
 
     #[test]
     fn what_is_left_out() {
-        let jobs = read(vec![row(), Row { job: Some(9.0), estimate: Some(8.0), ..row() }]).unwrap();
+        let jobs = read(&[&[], &[("job", "9"), ("estimate", "8")]]).unwrap();
         assert_eq!((jobs[0].number, jobs[0].estimate), (1, 2.0));
         assert_eq!((jobs[1].number, jobs[1].estimate), (9, 8.0));
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let none = Row { nodes: None, ..row() };
-        let block = |text: &str| Row { block: Some(text.into()), ..none.clone() };
-        for (given, sentence) in [
-            (none.clone(), "the row asks for nothing: one of nodes, block and subcube says what"),
+        let block = |text| {
+            format!(
+                "block is `{text}`, but must be sides from 1 to 16777216 joined by x, such as 3x5"
+            )
+        };
+        for (cells, sentence) in [
             (
-                Row { subcube: Some(1.0), ..row() },
+                &[("nodes", "")][..],
+                "the row asks for nothing: one of nodes, block and subcube says what",
+            ),
+            (&[("subcube", "1")], "the row has more than one of nodes, block and subcube"),
+            (
+                &[("nodes", ""), ("subcube", "1"), ("block", "2")],
                 "the row has more than one of nodes, block and subcube",
             ),
-            (Row { submit: None, ..row() }, "the row has no submit"),
-            (Row { runtime: None, ..row() }, "the row has no runtime"),
+            (&[("submit", "")], "the row has no submit"),
+            (&[("runtime", "")], "the row has no runtime"),
+            (&[("runtime", "-1")], "runtime is -1, but must be a number from 0 to 1e15"),
+            (&[("estimate", "NaN")], "estimate is NaN, but must be a number from 0 to 1e15"),
+            (&[("wait", "-1")], "wait is -1, but must be a number from 0 to 1e15"),
+            (&[("think", "-1")], "think is -1, but must be a number from 0 to 1e15"),
+            (&[("deadline", "-1")], "deadline is -1, but must be a number from 0 to 1e15"),
+            (&[("priority", "1.5")], "priority is 1.5, but must be a number from 0 to 1"),
+            (&[("nodes", "1.5")], "nodes is 1.5, but must be a whole number from 1 to 4294967295"),
+            (&[("nodes", "0")], "nodes is 0, but must be a whole number from 1 to 4294967295"),
+            (&[("subcube", "25")], "subcube is 25, but must be a whole number from 0 to 24"),
             (
-                Row { runtime: Some(-1.0), ..row() },
-                "runtime is -1, but must be a number from 0 to 1e15",
+                &[("after", "1.5")],
+                "after is 1.5, but must be a whole number from 0 to 1000000000000000",
             ),
-            (
-                Row { estimate: Some(f64::NAN), ..row() },
-                "estimate is NaN, but must be a number from 0 to 1e15",
-            ),
-            (
-                Row { nodes: Some(1.5), ..row() },
-                "nodes is 1.5, but must be a whole number from 1 to 4294967295",
-            ),
-            (
-                Row { nodes: Some(0.0), ..row() },
-                "nodes is 0, but must be a whole number from 1 to 4294967295",
-            ),
-            (
-                Row { subcube: Some(25.0), ..none.clone() },
-                "subcube is 25, but must be a whole number from 0 to 24",
-            ),
-            (
-                block("3x0"),
-                "block is `3x0`, but must be sides from 1 to 16777216 joined by x, such as 3x5",
-            ),
-            (
-                block(""),
-                "block is ``, but must be sides from 1 to 16777216 joined by x, such as 3x5",
-            ),
+            (&[("block", "3x0")], &block("3x0")),
+            (&[("block", "x")], &block("x")),
+            (&[("user", "@1")], "`user` is `a date`, but must be a text or a number"),
+            (&[("submit", "@9")], "submit is a date, but those above are numbers"),
+            (&[("deadline", "@9")], "deadline is a date, but submit is a number"),
         ] {
-            assert_eq!(read(vec![row(), given]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
+            let refused = read(&[&[], cells]).unwrap_err();
+            assert_eq!(refused, format!("jobs.csv:7: {sentence}"));
         }
-        assert_eq!(read(vec![]).unwrap_err(), "jobs.csv: the table has no jobs");
+        let dated = &[("submit", "@9")][..];
+        let refused = read(&[dated, &[]]).unwrap_err();
+        assert_eq!(refused, "jobs.csv:7: submit is a number, but those above are dates");
+        let refused = read(&[&[("submit", "@9"), ("deadline", "60")]]).unwrap_err();
+        assert_eq!(refused, "jobs.csv:7: deadline is a number, but submit is a date");
+        assert_eq!(read(&[]).unwrap_err(), "jobs.csv: the table has no jobs");
     }
 
-    fn any_cell() -> impl Strategy<Value = Option<f64>> {
-        prop::option::of(prop_oneof![any::<f64>(), (0..50_u32).prop_map(f64::from)])
+    fn any_cell() -> impl Strategy<Value = Option<Cell<'static>>> {
+        let text = "[0-9a-z,x. \\[\\]-]{0,6}".prop_map(|text| Cell::Text(text.into()));
+        let whole = (0..50_u32).prop_map(|number| Cell::Number(f64::from(number)));
+        let number = any::<f64>().prop_map(Cell::Number);
+        prop::option::of(
+            prop_oneof![1 => text, 6 => whole, 1 => number, 1 => Just(Cell::Date(5.0))],
+        )
     }
 
     proptest! {
         #[test]
         fn whatever_the_cells_hold_jobs_are_sound_or_refused(
-            cells in prop::collection::vec((any_cell(), any_cell(), any_cell(), any_cell(), any_cell(),
-                prop::option::weighted(0.1, "[0-9x. -]{0,6}"), prop::option::weighted(0.1, 0.0..30.0_f64)), 0..4)
+            cells in prop::collection::vec(prop::collection::vec(any_cell(), COLUMNS.len()), 0..4)
         ) {
-            let rows = cells.into_iter().zip(2..).map(|(cells, line)| {
-                let (job, submit, runtime, estimate, nodes, block, subcube) = cells;
-                Row { line, job, submit, runtime, estimate, nodes, block, subcube, ..Row::default() }
-            });
-            match read(rows.collect()) {
-                Ok(jobs) => for job in jobs {
+            let rows: Vec<Row> = cells.into_iter().zip(2..).map(|(cells, line)| {
+                let mut row = Row { line, ..Row::default() };
+                for (column, cell) in COLUMNS.iter().zip(cells) {
+                    let refused = cell.map(|cell| column.set(&mut row, cell));
+                    if let Some(Err(sentence)) = refused {
+                        assert!(sentence.trim_start_matches('`').starts_with(column.name));
+                    }
+                }
+                row
+            }).collect();
+            match Listed::read(Box::new(rows.into_iter().map(Ok)), "jobs.csv") {
+                Ok(listed) => for (job, _) in listed.jobs {
                     prop_assert!(job.runtime >= 0.0 && job.estimate >= 0.0 && job.request.nodes() > 0);
                 },
-                Err(sentence) => prop_assert!(sentence.starts_with("jobs.csv:")),
+                Err(error) => prop_assert!(error.0.starts_with("jobs.csv:")),
             }
         }
     }

@@ -1,0 +1,227 @@
+//! Tables of jobs through everything that holds them: every column of the list is there again, or is named as lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use meshwork::rng::Stream;
+use meshwork::workload::table::{COLUMNS, Cell, Column, Holds, Listed, Outcome};
+use meshwork_lab::cell::{plain, written};
+use meshwork_lab::run::inputs::row;
+use meshwork_lab::trace::convert;
+use meshwork_lab::{Options, Study, run};
+
+/// What jobs ask for, with the machine and its allocator.
+const ASKED: [(&str, &str); 3] = [
+    (
+        "nodes",
+        "machine = { topology = 'flat', processors = 8 }\n\
+         allocator = { name = 'runs', wants = true, hosts = 'n[0-7]' }\n",
+    ),
+    ("block", "machine = { topology = 'mesh', dims = [4, 3] }\nallocator = 'first_fit'\n"),
+    ("subcube", "machine = { topology = 'hypercube', dimension = 3 }\nallocator = 'buddy'\n"),
+];
+
+/// The forms of tables.
+const FORMS: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
+
+/// A table: of each row, the cells that are not empty.
+type Rows = Vec<BTreeMap<&'static str, String>>;
+
+/// A cell, as it is written again.
+fn cell(column: &Column, number: usize, stream: &mut Stream) -> String {
+    let mut pick = |cells: &[&str]| cells[stream.below(cells.len() as u64) as usize].to_owned();
+    match (column.name, column.holds) {
+        ("submit", _) => (number as f64 * 0.75).to_string(),
+        ("priority", _) => pick(&["0.25", "1"]),
+        ("exclusive", _) => "topo".to_owned(),
+        ("require", _) => pick(&["n[1-2,4]", "n7"]),
+        ("exclude", _) => pick(&["n[0-1]", "n3", "n9"]),
+        ("block", _) => pick(&["2x2", "1x3", "4"]),
+        ("nodes", _) => pick(&["1", "2", "4"]),
+        ("nodes_max", _) => pick(&["4", "6"]),
+        ("subcube", _) => pick(&["0", "1", "2"]),
+        ("runtime", _) => pick(&["0.1", "12.5", "100"]),
+        ("estimate", _) => pick(&["0", "100", "600.25"]),
+        (_, Holds::Number) => pick(&["1", "17", "1000000000000000"]),
+        (_, Holds::Count) => pick(&["1", "2"]),
+        (_, Holds::Instant | Holds::Real) => pick(&["0.25", "12.5", "1000000000000000"]),
+        (_, Holds::Flag) => "true".to_owned(),
+        (_, Holds::Text) => loop {
+            let letters = ["a", "É", "7", "0", " ", ",", "\"", "'", "=", "#", "-", "@", "+", "|"];
+            let count = 1 + stream.below(5);
+            let text: String =
+                (0..count).map(|_| letters[stream.below(letters.len() as u64) as usize]).collect();
+            // Readers of CSV take blanks off.
+            if text.trim() == text {
+                break text;
+            }
+        },
+    }
+}
+
+/// Whether a job that asks in this column may have a cell in that one.
+fn may_have(asked: &str, column: &str, cell: &str) -> bool {
+    let given = ["submit", "runtime", asked, column].map(|name| match name {
+        own if own == column => (own, Cell::Text(cell.into())),
+        "block" => (name, Cell::Text("2x2".into())),
+        _ => (name, Cell::Number(1.0)),
+    });
+    let row = row(1, given);
+    row.is_ok_and(|row| Listed::read(Box::new(std::iter::once(Ok(row))), "jobs").is_ok())
+}
+
+/// A table of jobs that ask in this column, with about half of the other cells.
+fn table(asked: &'static str, stream: &mut Stream) -> Rows {
+    let count = 2 + stream.below(8) as usize;
+    let used: Vec<bool> = COLUMNS.iter().map(|_| stream.below(4) > 0).collect();
+    let row = |number: usize| {
+        let mut row = BTreeMap::new();
+        for (column, used) in COLUMNS.iter().zip(&used) {
+            let cell = cell(column, number, stream);
+            let is_needed = column.is_certain() || column.name == asked;
+            let is_there = is_needed || *used && stream.below(3) > 0;
+            let is_other = ASKED.iter().any(|(name, _)| *name == column.name) && !is_needed;
+            if is_there && !is_other && (is_needed || may_have(asked, column.name, &cell)) {
+                row.insert(column.name, cell);
+            }
+        }
+        // A job with a think time comes after another one, and one that does has a think time.
+        if row.contains_key("after") {
+            row.entry("think").or_insert_with(|| "3.5".to_owned());
+        } else {
+            row.remove("think");
+        }
+        row
+    };
+    (0..count).map(row).collect()
+}
+
+/// Writes a table with a column for each that some row has a cell in, from the last to the first.
+fn write(path: &Path, rows: &Rows) {
+    let mut names: Vec<&str> = COLUMNS.iter().rev().map(|column| column.name).collect();
+    names.retain(|name| rows.iter().any(|row| row.contains_key(name)));
+    // A row that began with a text such as `#2` would be a remark.
+    names.sort_by_key(|name| *name != "submit");
+    let mut writer = csv::Writer::from_path(path).unwrap();
+    writer.write_record(&names).unwrap();
+    for row in rows {
+        let cells = names.iter().map(|name| row.get(name).map_or("", String::as_str));
+        writer.write_record(cells.map(|cell| written(cell).into_owned())).unwrap();
+    }
+    writer.flush().unwrap();
+}
+
+/// The cells of a file of CSV, and the names of its columns.
+fn cells(path: &Path) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let rows = reader.records().map(|record| {
+        let record = record.unwrap();
+        let cells = names.iter().cloned().zip(record.iter().map(|cell| plain(cell).to_owned()));
+        cells.filter(|(_, cell)| !cell.is_empty()).collect()
+    });
+    let rows = rows.collect();
+    (names, rows)
+}
+
+fn converted(from: &Path, to: &Path) -> Vec<String> {
+    convert(from, to, &toml::Table::new(), 1).unwrap().lost
+}
+
+/// Table to table, in every form, has every cell; table to log and back has it, or has said which column it is not.
+#[test]
+fn every_cell_of_every_column_stays_or_its_column_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut stream = Stream::new(1, 0, "columns");
+    let (mut stayed, mut lost) = (BTreeSet::new(), BTreeSet::new());
+    for round in 0..60 {
+        let (asked, _) = ASKED[round % ASKED.len()];
+        let rows = table(asked, &mut stream);
+        write(&at("jobs.csv"), &rows);
+        let owned = |row: &BTreeMap<&str, String>| -> BTreeMap<String, String> {
+            row.iter().map(|(name, cell)| ((*name).to_owned(), cell.clone())).collect()
+        };
+        let expected: Vec<_> = rows.iter().map(owned).collect();
+        for form in ["csv.gz"].iter().chain(FORMS) {
+            let middle = at(&format!("middle.{form}"));
+            assert_eq!(converted(&at("jobs.csv"), &middle), [""; 0], "{rows:?}");
+            assert_eq!(converted(&middle, &at("again.csv")), [""; 0], "{rows:?}");
+            assert_eq!(cells(&at("again.csv")).1, expected, "through {form}");
+        }
+        let mut said = converted(&at("jobs.csv"), &at("log.swf"));
+        said.extend(converted(&at("log.swf"), &at("of_log.csv")));
+        let of_log = cells(&at("of_log.csv")).1;
+        for column in &COLUMNS {
+            let differs = expected.iter().zip(&of_log).any(|(row, own)| {
+                row.contains_key(column.name) && row.get(column.name) != own.get(column.name)
+            });
+            let words = said.iter().flat_map(|what| what.split([' ', ',', ':']));
+            let is_said = words.into_iter().any(|word| word == column.name);
+            assert_eq!(differs, is_said, "{}: {said:?} of {rows:?}", column.name);
+            if differs {
+                lost.insert(column.name);
+            }
+        }
+        stayed.extend(rows.iter().flat_map(BTreeMap::keys).copied());
+    }
+    assert_eq!(stayed.len(), COLUMNS.len(), "each was tried: {stayed:?}");
+    assert!(lost.len() > 10, "{lost:?}");
+}
+
+/// The file of per-job output in this form.
+fn job_output(folder: &Path, form: &str) -> PathBuf {
+    let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
+    let is_it = |path: &PathBuf| !path.ends_with("index.csv") && path.extension().unwrap() == form;
+    files.filter(is_it).min().unwrap()
+}
+
+/// What a run wrote of its jobs is a table of the same jobs, which gives the same run.
+#[test]
+fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
+    let mut stream = Stream::new(2, 0, "columns");
+    let mut seen = BTreeSet::new();
+    for round in 0..24 {
+        let (asked, machine) = ASKED[round % ASKED.len()];
+        let folder = tempfile::tempdir().unwrap();
+        let rows = table(asked, &mut stream);
+        write(&folder.path().join("jobs.csv"), &rows);
+        let text = format!(
+            "{machine}scheduler = 'easy'\nmeasure = {{ metrics = ['wait'], by_user = true }}\n\
+             workload = {{ name = 'table', path = 'jobs.csv' }}\n[output]\njobs = {FORMS:?}\n"
+        );
+        let ran = |path: &Path, out: &str| {
+            let settings = [format!("workload.path='{}'", path.display())];
+            let study = Study::parse("study.toml", &text, folder.path(), &settings).unwrap();
+            let out = folder.path().join(out);
+            let options = Options { out: Some(out.clone()), threads: 1, ..Options::default() };
+            run(&study, &options).unwrap();
+            out
+        };
+        let first = ran(Path::new("jobs.csv"), "first");
+        let (names, of_first) = cells(&job_output(&first, "csv"));
+        for form in FORMS {
+            let again = ran(&job_output(&first, form), form);
+            assert_eq!(cells(&job_output(&again, "csv")).1, of_first, "of {form}: {rows:?}");
+        }
+        // Everything but what happened is of the table.
+        let mut given: BTreeMap<&str, _> = BTreeMap::new();
+        for row in &rows {
+            given.insert(&row["submit"], row);
+        }
+        for ended in &of_first {
+            let row = given.remove(&*ended["submit"]).unwrap();
+            for column in COLUMNS.iter().filter(|column| column.name != "wait") {
+                assert_eq!(row.get(column.name), ended.get(column.name), "{}", column.name);
+            }
+        }
+        for name in names {
+            assert!(Column::named(&name).is_some() != Outcome::named(&name).is_some(), "{name}");
+        }
+        seen.extend(of_first.into_iter().flat_map(BTreeMap::into_keys));
+    }
+    let missing: Vec<&str> =
+        COLUMNS.iter().map(|column| column.name).filter(|name| !seen.contains(*name)).collect();
+    assert_eq!(missing, ["wait"], "how long a job waited is when it started");
+}
