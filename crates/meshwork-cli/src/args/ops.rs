@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use meshwork_lab::date::unix_seconds;
 use meshwork_lab::operator::instant::RunName;
-use meshwork_lab::operator::sacct::Clock;
+use meshwork_lab::operator::sacct::LocalClock;
 
 use super::sweep::duration;
 use crate::memory::Memory;
@@ -102,8 +102,8 @@ pub(crate) struct State {
     pub(crate) at: Option<At>,
     /// The time zone of dates that name none, as Europe/Berlin or +01:00, and of those that are
     /// shown [default: UTC of a site's history; of what scontrol prints, its own, whatever that is]
-    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = Clock::read)]
-    pub(crate) time_zone: Option<Clock>,
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
+    pub(crate) time_zone: Option<LocalClock>,
     /// The run of a folder of results: the number of a scenario, or that and of a replication, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,

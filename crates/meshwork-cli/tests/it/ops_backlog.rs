@@ -7,10 +7,10 @@ use crate::common::Numbers;
 use crate::common::backlog::{jobs, machine};
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
-use meshwork_lab::operator::folder::{Folder, Machine, asked};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
 use meshwork_lab::operator::forecast::{Conditions, forecast};
-use meshwork_lab::operator::history::{History, Stay};
-use meshwork_lab::operator::plan::{Plan, Request};
+use meshwork_lab::operator::history::{History, JobRecord};
+use meshwork_lab::operator::plan::{BackfillPlan, ResolvedRequest};
 use serde_json::json;
 
 /// A reference planner that scans all reservations at every time at which one ends.
@@ -20,7 +20,12 @@ struct Twin {
 }
 
 impl Twin {
-    fn book(&mut self, machine: &Machine, stay: &Stay, now: i64) -> Option<(i64, NodeSet)> {
+    fn book(
+        &mut self,
+        machine: &SlurmMachine,
+        stay: &JobRecord,
+        now: i64,
+    ) -> Option<(i64, NodeSet)> {
         let site = machine.site("p");
         let limit = stay.limit.unwrap();
         let ends = self.held.iter().map(|(_, until, _)| *until);
@@ -63,10 +68,10 @@ fn a_plan_is_what_looking_through_all_that_is_kept_gives() {
             }
         }
         let mut plan =
-            Plan::new(site, now, running.iter().map(|(end, nodes)| (*end, nodes, false)));
+            BackfillPlan::new(site, now, running.iter().map(|(end, nodes)| (*end, nodes, false)));
         let held = running.into_iter().map(|(end, nodes)| (now - 1, end.max(now + 1), nodes));
         let mut twin = Twin { held: held.collect() };
-        for (request, stay) in Request::all(&machine, &stays).iter().zip(&stays).skip(40) {
+        for (request, stay) in ResolvedRequest::all(&machine, &stays).iter().zip(&stays).skip(40) {
             let planned = plan.book(request);
             assert_eq!(planned, twin.book(&machine, stay, now), "job {} of {seed}", stay.id);
             later += usize::from(planned.as_ref().is_some_and(|(start, _)| *start > now));
@@ -126,7 +131,8 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
             let file = |name: &str| folder.path().join(name);
             std::fs::write(file("topology.yaml"), &topology).unwrap();
             std::fs::write(file("slurm.conf"), conf).unwrap();
-            let machine = Machine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
+            let machine =
+                SlurmMachine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
             let site = machine.site("p");
             let mut numbers = Numbers(5);
             for _ in 0..3_000 {
@@ -136,7 +142,7 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
                 let mut more = fewer.clone();
                 (0..64).filter(|_| numbers.below(8) == 0).for_each(|node| more.insert(node));
                 let nodes = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32][numbers.below(10) as usize];
-                let stay = Stay {
+                let stay = JobRecord {
                     nodes,
                     exclusive: true,
                     partition: "p".to_owned(),
@@ -144,7 +150,7 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
                         .filter(|&half| half > 0 && nodes % 2 == 0 && numbers.below(4) == 0),
                     switches: Some(1 + numbers.below(3) as u32).filter(|_| numbers.below(4) == 0),
                     contiguous: numbers.below(6) == 0,
-                    ..Stay::default()
+                    ..JobRecord::default()
                 };
                 let wanted = asked(&stay).wanted;
                 let among =

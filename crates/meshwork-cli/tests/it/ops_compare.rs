@@ -7,12 +7,12 @@ use std::path::Path;
 use crate::common::{Numbers, Said, TORUS, meshwork};
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
-use meshwork_lab::operator::folder::{Folder, Machine, asked};
-use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast, forecast_with_waits};
-use meshwork_lab::operator::history::{By, History, Stay};
-use meshwork_lab::operator::plan::{Plan, Request};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
+use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast, forecast_with_waits};
+use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
+use meshwork_lab::operator::plan::{BackfillPlan, ResolvedRequest};
 use meshwork_lab::operator::unmodelled::Beyond;
-use meshwork_lab::slurm::desk::{Desk, Told};
+use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use serde_json::{Value as Json, json};
 
 /// A topology of eight nodes in a row, with placements given as (length, spacing).
@@ -30,7 +30,7 @@ const CONF: &str = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Defaul
 
 /// A site with a small history, in which job 5 waits from second 20 to second 60.
 fn small(folder: &Path, change: impl FnOnce(&mut History)) {
-    let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| Stay {
+    let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| JobRecord {
         id: id.to_owned(),
         attempt: 1,
         partition: "batch".to_owned(),
@@ -43,7 +43,7 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
         nodes,
         nodelist: "n0".to_owned(),
         exclusive: true,
-        ..Stay::default()
+        ..JobRecord::default()
     };
     let mut stays = vec![
         stay("1", 0, 0, 40, 2),
@@ -59,7 +59,8 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     fs::write(folder.join("topology.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
     fs::write(folder.join("slurm.conf"), CONF).unwrap();
     let machine =
-        Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap();
+        SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf")))
+            .unwrap();
     Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
 }
 
@@ -235,7 +236,7 @@ fn nodes_that_jobs_share_are_used_once() {
     // Eight jobs with one of a node's eight processors each, and two with nodes of their own.
     small(folder.path(), |history| {
         let stay = history.stays[0].clone();
-        let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| Stay {
+        let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| JobRecord {
             id: number.to_string(),
             submit: Some(start),
             eligible: Some(start),
@@ -313,7 +314,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
 }
 
 /// Jobs that fill the machine; some exceed their limits, are cancelled, or have unlisted sizes.
-fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
+fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
     let mut numbers = Numbers(seed);
     let mut at = 1_000_000;
     (0..jobs)
@@ -321,7 +322,7 @@ fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
             at += numbers.below(12) as i64;
             let runs = 5 + numbers.below(90) as i64;
             let is_cancelled = numbers.below(15) == 0;
-            Stay {
+            JobRecord {
                 id: job.to_string(),
                 attempt: 1,
                 partition: "p".to_owned(),
@@ -334,18 +335,22 @@ fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {
                 nodes: [1, 4, 4, 8, 8, 16, 32, 64, 3][numbers.below(9) as usize],
                 exclusive: true,
                 priority: Some(1_000 + numbers.below(300) as i64),
-                ..Stay::default()
+                ..JobRecord::default()
             }
         })
         .collect()
 }
 
 /// A twin that queries every waiting job at every second, with backfill at each of its times.
-fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>, Vec<[i64; 4]>) {
+fn twin(
+    machine: &SlurmMachine,
+    stays: &[JobRecord],
+    rules: &Conditions,
+) -> (Vec<JobOutcome>, Vec<[i64; 4]>) {
     let site = machine.site("p");
-    let request = |place: usize| Request::of(machine, site, &stays[place]);
-    let mut desk: Desk<usize> = Desk::new(site.clone());
-    let mut outcomes = vec![Outcome::default(); stays.len()];
+    let request = |place: usize| ResolvedRequest::of(machine, site, &stays[place]);
+    let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(site.clone());
+    let mut outcomes = vec![JobOutcome::default(); stays.len()];
     let mut waited = vec![[0; 4]; stays.len()];
     let (mut queue, mut running): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut frees: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
@@ -366,8 +371,8 @@ fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>,
             }
             if stay.submit == Some(now) && (stay.start.is_some() || is_cancelled) {
                 has_news = true;
-                let empty: Desk<usize> = Desk::new(site.clone());
-                if matches!(empty.ask(&asked(stay)), Told::Never(_)) {
+                let empty: SlurmAllocator<usize> = SlurmAllocator::new(site.clone());
+                if matches!(empty.ask(&asked(stay)), SlurmAnswer::Never(_)) {
                     outcomes[place].is_refused = true;
                 } else {
                     queue.push(place);
@@ -375,23 +380,23 @@ fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>,
             }
         }
         rules.order.sort(stays, &mut queue, now);
-        let mut begun: Vec<(usize, meshwork::geometry::NodeSet, By)> = Vec::new();
+        let mut begun: Vec<(usize, meshwork::geometry::NodeSet, StartedBy)> = Vec::new();
         if has_news {
             for &place in &queue {
-                let Told::Nodes(nodes) = desk.ask(&asked(&stays[place])) else { break };
+                let SlurmAnswer::Nodes(nodes) = desk.ask(&asked(&stays[place])) else { break };
                 desk.hold(&place, &asked(&stays[place]), nodes.clone());
-                begun.push((place, nodes, By::Main));
+                begun.push((place, nodes, StartedBy::Main));
             }
         }
         queue.retain(|place| begun.iter().all(|(own, ..)| own != place));
-        let start = |begun: &mut Vec<(usize, meshwork::geometry::NodeSet, By)>,
+        let start = |begun: &mut Vec<(usize, meshwork::geometry::NodeSet, StartedBy)>,
                      running: &mut Vec<usize>,
-                     outcomes: &mut Vec<Outcome>,
+                     outcomes: &mut Vec<JobOutcome>,
                      frees: &mut BTreeMap<i64, Vec<usize>>| {
             for (place, nodes, by) in begun.drain(..) {
                 let stay = &stays[place];
                 outcomes[place] =
-                    Outcome { start: Some(now), nodes: Some(nodes), by, is_refused: false };
+                    JobOutcome { start: Some(now), nodes: Some(nodes), by, is_refused: false };
                 running.push(place);
                 let runs = (stay.end.unwrap() - stay.start.unwrap_or(now)).max(0);
                 frees.entry(now + runs + rules.cleanup).or_default().push(place);
@@ -408,16 +413,16 @@ fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>,
                 })
                 .collect();
             let held = held.iter().map(|(end, nodes)| (*end, nodes, false));
-            let mut plan = Plan::new(site, now, held);
+            let mut plan = BackfillPlan::new(site, now, held);
             for &place in queue.iter().take(rules.backfill_depth) {
                 looked[place] = now;
                 let own = request(place);
                 let kept = plan.kept_over(own.limit);
                 match desk.ask_without(&own.asked, Some(&kept)) {
-                    Told::Nodes(nodes) => {
+                    SlurmAnswer::Nodes(nodes) => {
                         plan.keep(now, &own, &nodes);
                         desk.hold(&place, &own.asked, nodes.clone());
-                        begun.push((place, nodes, By::Backfill));
+                        begun.push((place, nodes, StartedBy::Backfill));
                     }
                     _ => {
                         plan.book(&own);
@@ -432,9 +437,9 @@ fn twin(machine: &Machine, stays: &[Stay], rules: &Conditions) -> (Vec<Outcome>,
         }
         for &place in &queue {
             let cause = match desk.ask(&asked(&stays[place])) {
-                Told::Nodes(_) if looked[place] >= room_since => Cause::Reserved,
-                Told::Nodes(_) => Cause::Priority,
-                Told::Wait(Wait::Shape, _) => Cause::Shape,
+                SlurmAnswer::Nodes(_) if looked[place] >= room_since => Cause::Reserved,
+                SlurmAnswer::Nodes(_) => Cause::Priority,
+                SlurmAnswer::Wait(Wait::Shape, _) => Cause::Shape,
                 _ => Cause::Nodes,
             };
             waited[place][cause as usize] += 1;
@@ -474,7 +479,8 @@ fn what_is_left_out_would_have_changed_nothing() {
         fs::write(folder.path().join("topology.yaml"), topology).unwrap();
         fs::write(folder.path().join("slurm.conf"), conf).unwrap();
         let file = |name: &str| folder.path().join(name);
-        let machine = Machine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
+        let machine =
+            SlurmMachine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
         let stays = crowd(seed, 120);
         let rules = Conditions::of(&machine, 1 + seed as i64);
         let (outcomes, waited) = forecast_with_waits(&machine, &stays, &rules);

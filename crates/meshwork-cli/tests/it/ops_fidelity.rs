@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Numbers, Said, TORUS, meshwork, skip};
-use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::forecast::{Conditions, forecast};
-use meshwork_lab::operator::history::{History, Stay};
+use meshwork_lab::operator::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
 const BLOCKS: &str = "- topology: t
@@ -29,14 +29,15 @@ fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut Hi
     fs::write(folder.join("topology.yaml"), topology).unwrap();
     fs::write(folder.join("slurm.conf"), CONF).unwrap();
     let machine =
-        Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap();
+        SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf")))
+            .unwrap();
     let mut numbers = Numbers(7);
     let mut at = 1_000_000;
-    let mut stays: Vec<Stay> = (0..400)
+    let mut stays: Vec<JobRecord> = (0..400)
         .map(|job| {
             at += numbers.below(14) as i64;
             let runs = 5 + numbers.below(90) as i64;
-            Stay {
+            JobRecord {
                 id: job.to_string(),
                 attempt: 1,
                 partition: "p".to_owned(),
@@ -49,7 +50,7 @@ fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut Hi
                 nodes: [1, 4, 4, 8, 8, 16, 32, 64][numbers.below(8) as usize],
                 exclusive: true,
                 line: job as usize + 2,
-                ..Stay::default()
+                ..JobRecord::default()
             }
         })
         .collect();
@@ -104,10 +105,10 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
     made(folder.path(), TORUS, 2, |history| {
         // A single node that no other job has while this job runs.
         let stays = history.stays.clone();
-        let during = |a: &Stay, b: &Stay| {
+        let during = |a: &JobRecord, b: &JobRecord| {
             a.start < b.end.map(|end| end + 2) && b.start < a.end.map(|end| end + 2)
         };
-        let free = |stay: &Stay| {
+        let free = |stay: &JobRecord| {
             let own = |node: u32| {
                 let name = format!("n{node:02}");
                 let others =

@@ -6,9 +6,9 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::common::{Numbers, Said, examples, meshwork};
-use meshwork_lab::operator::folder::{Folder, Machine};
-use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast};
-use meshwork_lab::operator::history::{By, History, Stay};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine};
+use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast};
+use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
 /// A topology of 4 by 4 by 4 nodes with these boxes.
@@ -30,7 +30,7 @@ const SIZES: [u32; 6] = [4, 8, 8, 8, 16, 16];
 const CONF: &str = "NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
 /// Jobs of these sizes at a rate that keeps about `busy` nodes busy.
-fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<Stay> {
+fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<JobRecord> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;
     // Run times are from one to fifteen minutes.
@@ -39,7 +39,7 @@ fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<Stay> {
     let job = |job| {
         at += numbers.below(2 * gap + 1) as i64;
         let runs = 60 + numbers.below(840) as i64;
-        Stay {
+        JobRecord {
             id: format!("{}", job + 1),
             attempt: 1,
             partition: "p".to_owned(),
@@ -51,21 +51,21 @@ fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<Stay> {
             limit: Some((runs / 60 + 1 + numbers.below(10) as i64) * 60),
             nodes: sizes[numbers.below(sizes.len() as u64) as usize],
             exclusive: true,
-            ..Stay::default()
+            ..JobRecord::default()
         }
     };
     (0..count).map(job).collect()
 }
 
 /// Writes and reads the machine with this topology.
-fn machine(folder: &Path, topology: &str) -> Machine {
+fn machine(folder: &Path, topology: &str) -> SlurmMachine {
     fs::write(folder.join("topology.yaml"), topology).unwrap();
     fs::write(folder.join("slurm.conf"), CONF).unwrap();
-    Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
+    SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
 /// Writes a site with these jobs; their recorded starts do not matter.
-fn site(folder: &Path, topology: &str, stays: Vec<Stay>) {
+fn site(folder: &Path, topology: &str, stays: Vec<JobRecord>) {
     let machine = machine(folder, topology);
     Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
 }
@@ -142,10 +142,11 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     let (_, json) = proposed(folder.path(), &["--lists", "64"]);
     let Folder { machine, history, .. } = Folder::read(&folder.path().join("site")).unwrap();
     let mut stays = history.stays;
-    stays.sort_by_key(Stay::queued);
+    stays.sort_by_key(JobRecord::queued);
     let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 0));
-    let waits = |stays: &[Stay], outcomes: &[Outcome]| {
-        let wait = |(stay, own): (&Stay, &Outcome)| own.start.unwrap() - stay.queued().unwrap();
+    let waits = |stays: &[JobRecord], outcomes: &[JobOutcome]| {
+        let wait =
+            |(stay, own): (&JobRecord, &JobOutcome)| own.start.unwrap() - stay.queued().unwrap();
         stays.iter().zip(outcomes).map(wait).sum::<i64>() as f64 / stays.len() as f64
     };
     // Under the site's own list the cut has no effect: waits are those of the whole replay.
@@ -231,7 +232,7 @@ fn the_history_of_the_examples_is_what_its_list_makes_of_its_jobs() {
         let (end, limit) = (start + stay.end.unwrap() - queued, stay.limit.unwrap() / 60);
         let (id, nodes) = (&stay.id, stay.nodes);
         let list = machine.reading.hosts.listed(&outcome.nodes.unwrap());
-        let by = if outcome.by == By::Main { "SchedMain" } else { "SchedBackfill" };
+        let by = if outcome.by == StartedBy::Main { "SchedMain" } else { "SchedBackfill" };
         writeln!(
             text,
             "{id}|ada|p|{queued}|{queued}|{start}|{end}|COMPLETED|{limit}|{nodes}|{list}|1000|{by}|sbatch -N{nodes} a.sh"

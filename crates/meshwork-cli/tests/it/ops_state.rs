@@ -8,14 +8,14 @@ use std::path::Path;
 
 use crate::common::{Numbers, meshwork, skip};
 use meshwork::geometry::NodeSet;
-use meshwork_lab::operator::defrag::{Cost, Target, defrag};
-use meshwork_lab::operator::explain::{Reason, explain};
-use meshwork_lab::operator::folder::{Folder, Machine, asked};
-use meshwork_lab::operator::history::{History, Stay};
+use meshwork_lab::operator::defrag::{Cost, DefragTarget, defrag};
+use meshwork_lab::operator::explain::{WaitReason, explain};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
+use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::places::places;
-use meshwork_lab::operator::sacct::Clock;
-use meshwork_lab::operator::state::{Holder, State};
-use meshwork_lab::slurm::desk::{Desk, Told};
+use meshwork_lab::operator::sacct::LocalClock;
+use meshwork_lab::operator::state::{MachineState, RunningJob};
+use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use serde_json::{Value as Json, json};
 
 const TORUS: &str = "- topology: t
@@ -35,30 +35,30 @@ const TORUS: &str = "- topology: t
 const RINGS: &str = "- topology: t\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-05]'}\n      - {ring: b, nodes: 'n[11,10,09,08,07,06]'}\n";
 const BLOCKS: &str = "- topology: t\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      - {block: b, nodes: 'n[04-07]'}\n      - {block: c, nodes: 'n[08-11]'}\n";
 
-fn machine(folder: &Path, topology: &str) -> Machine {
+fn machine(folder: &Path, topology: &str) -> SlurmMachine {
     let file = folder.join("topology.yaml");
     fs::write(&file, topology).unwrap();
-    Machine::read(&file, None).unwrap()
+    SlurmMachine::read(&file, None).unwrap()
 }
 
-fn stay(id: &impl ToString, nodes: u32) -> Stay {
-    Stay {
+fn stay(id: &impl ToString, nodes: u32) -> JobRecord {
+    JobRecord {
         id: id.to_string(),
         attempt: 1,
         nodes,
         exclusive: true,
         submit: Some(0),
-        ..Stay::default()
+        ..JobRecord::default()
     }
 }
 
 /// A machine with running jobs of some sizes, and one waiting job of `size`.
-fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> State {
-    let mut desk: Desk<usize> = Desk::new(machine.site("").clone());
-    let mut running: Vec<(usize, Stay, NodeSet)> = Vec::new();
+fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> MachineState {
+    let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(machine.site("").clone());
+    let mut running: Vec<(usize, JobRecord, NodeSet)> = Vec::new();
     for job in 0..40 {
         let own = stay(&job, sizes[numbers.below(sizes.len() as u64) as usize]);
-        if let Told::Nodes(nodes) = desk.allocate(&job, &asked(&own)) {
+        if let SlurmAnswer::Nodes(nodes) = desk.allocate(&job, &asked(&own)) {
             running.push((job, own, nodes));
         }
         if numbers.below(3) == 0 && !running.is_empty() {
@@ -66,23 +66,23 @@ fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> 
             desk.release(&gone);
         }
     }
-    let running = running.into_iter().map(|(job, stay, nodes)| Holder {
-        stay: Stay { start: Some(0), ..stay },
+    let running = running.into_iter().map(|(job, stay, nodes)| RunningJob {
+        stay: JobRecord { start: Some(0), ..stay },
         nodes,
         until: Some(100 + 10 * job as i64),
     });
     let running = running.collect();
     let waiting = vec![stay(&"w", size)];
-    State { machine: machine.clone(), now: 50, running, waiting, clock: Clock::utc() }
+    MachineState { machine: machine.clone(), now: 50, running, waiting, clock: LocalClock::utc() }
 }
 
 /// Whether a job starts if only these jobs run.
-fn starts_beside(state: &State, running: &[usize], job: &Stay) -> bool {
-    let mut desk: Desk<usize> = Desk::new(state.machine.site("").clone());
+fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bool {
+    let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(state.machine.site("").clone());
     for &place in running {
         desk.hold(&place, &asked(&state.running[place].stay), state.running[place].nodes.clone());
     }
-    matches!(desk.ask(&asked(job)), Told::Nodes(_))
+    matches!(desk.ask(&asked(job)), SlurmAnswer::Nodes(_))
 }
 
 #[test]
@@ -101,13 +101,18 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
             let explained = explain(&state, "w").unwrap();
             let all: Vec<usize> = (0..state.running.len()).collect();
             let fits = starts_beside(&state, &all, job);
-            assert_eq!(fits, matches!(explained.reason, Reason::Turn), "{:?}", explained.reason);
+            assert_eq!(
+                fits,
+                matches!(explained.reason, WaitReason::Turn),
+                "{:?}",
+                explained.reason
+            );
             if fits {
                 continue;
             }
             waited += 1;
             let free = 12 - state.running.iter().map(|holder| holder.nodes.count()).sum::<u32>();
-            assert_eq!(free < size, matches!(explained.reason, Reason::Nodes(_)));
+            assert_eq!(free < size, matches!(explained.reason, WaitReason::Nodes(_)));
             // Each end alone.
             let ends: Vec<usize> = all
                 .iter()
@@ -163,11 +168,12 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
             let exempt: BTreeSet<String> =
                 state.running.iter().take(round % 2).map(|holder| holder.stay.id.clone()).collect();
             let cost = [Cost::Moves, Cost::Nodes, Cost::NodeSeconds][round % 3];
-            let target = Target { size, exempt: exempt.clone(), cost, ..Target::default() };
+            let target =
+                DefragTarget { size, exempt: exempt.clone(), cost, ..DefragTarget::default() };
             // Exhaustive search: every place, and no stopping early.
             let mut best: Option<i64> = None;
             for (_, place) in places(site, size, None) {
-                let mut jobs: Vec<&Holder> =
+                let mut jobs: Vec<&RunningJob> =
                     state.running.iter().filter(|holder| holder.nodes.meets(&place)).collect();
                 if jobs.iter().any(|holder| exempt.contains(&holder.stay.id)) {
                     continue;
@@ -180,12 +186,12 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
                     .collect();
                 let (mut sum, mut is_clear) = (0, true);
                 for holder in jobs {
-                    let mut desk: Desk<usize> = Desk::new(site.clone());
+                    let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(site.clone());
                     for (number, (_, nodes)) in held.iter().enumerate() {
                         desk.hold(&number, &asked(&holder.stay), nodes.clone());
                     }
                     match desk.ask_without(&asked(&holder.stay), Some(&place)) {
-                        Told::Nodes(nodes) => {
+                        SlurmAnswer::Nodes(nodes) => {
                             held.iter_mut()
                                 .filter(|(id, _)| *id == holder.stay.id)
                                 .for_each(|own| own.1 = nodes.clone());
@@ -245,8 +251,8 @@ fn what_place_shows_is_a_state() {
     };
     let said = ask(&["defrag", "answers.json", "--shape", "4x2x1", "--json"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let state = State::of_place(
-        Machine::read(&folder.path().join("topology.yaml"), None).unwrap(),
+    let state = MachineState::of_place(
+        SlurmMachine::read(&folder.path().join("topology.yaml"), None).unwrap(),
         &folder.path().join("answers.json"),
     )
     .unwrap();
@@ -265,7 +271,7 @@ fn what_place_shows_is_a_state() {
 fn questions_that_cannot_be_answered_get_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(folder.path(), TORUS);
-    let runs = |id: &str, list: &str, nodes| Stay {
+    let runs = |id: &str, list: &str, nodes| JobRecord {
         start: Some(1000),
         end: Some(2000),
         limit: Some(1200),
@@ -275,7 +281,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         ..stay(&id, nodes)
     };
     let mut stays = vec![runs("a", "n[00-01]", 2), runs("b", "n[06-07]", 2), runs("c", "n08", 1)];
-    stays.push(Stay { submit: Some(1100), ..stay(&"w", 8) });
+    stays.push(JobRecord { submit: Some(1100), ..stay(&"w", 8) });
     Folder::write(&folder.path().join("site"), &machine, &History { stays }, &json!({})).unwrap();
     let record = |list: &str| {
         format!(

@@ -4,18 +4,18 @@
 //! then left it behind, nodes are reserved for others.
 
 use super::history::Second;
-use super::plan::{Request, kinds};
-use crate::slurm::desk::Told;
+use super::plan::{ResolvedRequest, kinds};
+use crate::slurm::desk::SlurmAnswer;
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
 
 /// How long a stay waited for what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited {
+pub struct WaitsByCause {
     seconds: [Second; 4],
 }
 
-impl Waited {
+impl WaitsByCause {
     /// The seconds that it waited for one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
@@ -40,7 +40,7 @@ enum Answer {
 /// Adds up waits, instant by instant.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
-    waited: Vec<Waited>,
+    waited: Vec<WaitsByCause>,
     /// Jobs that ask for the same in the same partition are of one kind.
     kind: Vec<usize>,
     answers: Vec<Option<Answer>>,
@@ -52,10 +52,10 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    pub(super) fn new(requests: &[Request]) -> Causes {
+    pub(super) fn new(requests: &[ResolvedRequest]) -> Causes {
         let (kind, kinds) = kinds(requests);
         Causes {
-            waited: vec![Waited::default(); requests.len()],
+            waited: vec![WaitsByCause::default(); requests.len()],
             kind,
             answers: vec![None; kinds],
             changes: 0,
@@ -81,7 +81,7 @@ impl Causes {
         &mut self,
         queue: &[usize],
         changes: u64,
-        ask: &dyn Fn(usize) -> Told,
+        ask: &dyn Fn(usize) -> SlurmAnswer,
         has_looked: &dyn Fn(usize) -> bool,
     ) {
         if changes != self.changes {
@@ -91,10 +91,10 @@ impl Causes {
         self.now.clear();
         for &place in queue {
             let answer = self.answers[self.kind[place]].get_or_insert_with(|| match ask(place) {
-                Told::Nodes(_) => Answer::Start,
-                Told::Wait(Wait::Shape, _) => Answer::Shape,
+                SlurmAnswer::Nodes(_) => Answer::Start,
+                SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
                 // One that is refused is told so when its turn has come.
-                Told::Wait(Wait::Nodes, _) | Told::Never(_) => Answer::Nodes,
+                SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Answer::Nodes,
             });
             let cause = match answer {
                 Answer::Nodes => Cause::Nodes,
@@ -107,7 +107,7 @@ impl Causes {
     }
 
     /// How long each stay waited for what, those that wait still up to the last instant.
-    pub(super) fn into_waited(self) -> Vec<Waited> {
+    pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use super::folder::asked;
 use super::history::Second;
 use super::places::places;
-use super::state::State;
-use crate::slurm::desk::{Desk, Told};
+use super::state::MachineState;
+use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::topology::Structure;
 
 /// The cost of a move.
@@ -26,7 +26,7 @@ pub enum Cost {
 
 /// A move of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Move {
+pub struct JobMove {
     /// The index of the job among the running ones.
     pub job: usize,
     pub from: NodeSet,
@@ -36,18 +36,18 @@ pub struct Move {
 
 /// Moves in order, after which a place is free.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moves {
+pub struct DefragPlan {
     /// The name of the place in the lists.
     pub name: String,
     pub nodes: NodeSet,
-    pub steps: Vec<Move>,
+    pub steps: Vec<JobMove>,
     /// The total cost.
     pub cost: i64,
 }
 
 /// The place to be freed.
 #[derive(Clone, Debug, Default)]
-pub struct Target {
+pub struct DefragTarget {
     /// The partition; the default one if empty.
     pub partition: String,
     pub size: u32,
@@ -58,7 +58,7 @@ pub struct Target {
     pub cost: Cost,
 }
 
-impl Target {
+impl DefragTarget {
     /// Reads `8x8x4`, or a number of nodes.
     ///
     /// # Errors
@@ -93,7 +93,11 @@ impl Target {
 /// # Complexity
 /// **O(a r)** set operations for *a* places and *r* running jobs, and the rule for each move that
 /// is tried.
-pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
+pub fn defrag(
+    state: &MachineState,
+    target: &DefragTarget,
+    most: usize,
+) -> Result<Vec<DefragPlan>, String> {
     let site = state.machine.site(&target.partition);
     let all = places(site, target.size, target.sides);
     if all.is_empty() {
@@ -150,7 +154,7 @@ pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>,
     }
     candidates.sort();
     let mut desk = state.desk(&target.partition);
-    let mut plans: Vec<Moves> = Vec::new();
+    let mut plans: Vec<DefragPlan> = Vec::new();
     for (cost, number, jobs) in candidates {
         if plans.len() == most {
             break;
@@ -161,7 +165,7 @@ pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>,
             continue;
         }
         if let Some(steps) = clear(state, &mut desk, nodes, jobs) {
-            plans.push(Moves { name: name.clone(), nodes: nodes.clone(), steps, cost });
+            plans.push(DefragPlan { name: name.clone(), nodes: nodes.clone(), steps, cost });
         }
     }
     Ok(plans)
@@ -169,23 +173,23 @@ pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>,
 
 /// The moves that clear a place, or `None` if a job has no other place; the desk is left unchanged.
 fn clear(
-    state: &State,
-    desk: &mut Desk<usize>,
+    state: &MachineState,
+    desk: &mut SlurmAllocator<usize>,
     place: &NodeSet,
     mut jobs: Vec<usize>,
-) -> Option<Vec<Move>> {
+) -> Option<Vec<JobMove>> {
     jobs.sort_by_key(|&job| (std::cmp::Reverse(state.running[job].nodes.count()), job));
-    let mut steps: Vec<Move> = Vec::new();
+    let mut steps: Vec<JobMove> = Vec::new();
     let mut is_cleared = true;
     for job in jobs {
         let holder = &state.running[job];
         let asked = asked(&holder.stay);
-        let Told::Nodes(to) = desk.ask_without(&asked, Some(place)) else {
+        let SlurmAnswer::Nodes(to) = desk.ask_without(&asked, Some(place)) else {
             is_cleared = false;
             break;
         };
         desk.hold(&job, &asked, to.clone());
-        steps.push(Move { job, from: holder.nodes.clone(), to });
+        steps.push(JobMove { job, from: holder.nodes.clone(), to });
     }
     for step in &steps {
         desk.hold(&step.job, &asked(&state.running[step.job].stay), step.from.clone());
@@ -195,10 +199,10 @@ fn clear(
 
 /// The plans as JSON.
 #[must_use]
-pub fn json(state: &State, plans: &[Moves]) -> Json {
+pub fn json(state: &MachineState, plans: &[DefragPlan]) -> Json {
     let hosts = &state.machine.reading.hosts;
-    let plan = |plan: &Moves| {
-        let step = |step: &Move| {
+    let plan = |plan: &DefragPlan| {
+        let step = |step: &JobMove| {
             json!({
                 "job": state.running[step.job].stay.id, "from": hosts.listed(&step.from), "to": hosts.listed(&step.to)
             })

@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 
 use meshwork::geometry::NodeSet;
 
-use super::folder::Machine;
-use super::history::Stay;
-use crate::slurm::desk::{Asked, Desk};
+use super::folder::SlurmMachine;
+use super::history::JobRecord;
+use crate::slurm::desk::{SlurmAllocator, SlurmRequest};
 
 /// A desk for each partition that a history names. Partitions may share nodes, so what is held is held at all of them.
 /// A stay is named by its place in the history.
 #[derive(Clone, Debug)]
-pub(super) struct Desks<'a> {
-    of: BTreeMap<&'a str, Desk<usize>>,
+pub(super) struct SlurmAllocators<'a> {
+    of: BTreeMap<&'a str, SlurmAllocator<usize>>,
 }
 
-impl<'a> Desks<'a> {
+impl<'a> SlurmAllocators<'a> {
     /// The desks of an empty machine, for these stays.
-    pub(super) fn new(machine: &Machine, stays: &'a [Stay]) -> Desks<'a> {
-        let mut of: BTreeMap<&str, Desk<usize>> = BTreeMap::new();
+    pub(super) fn new(machine: &SlurmMachine, stays: &'a [JobRecord]) -> SlurmAllocators<'a> {
+        let mut of: BTreeMap<&str, SlurmAllocator<usize>> = BTreeMap::new();
         for stay in stays {
-            let desk = || Desk::new(machine.site(&stay.partition).clone());
+            let desk = || SlurmAllocator::new(machine.site(&stay.partition).clone());
             of.entry(&stay.partition).or_insert_with(desk);
         }
-        Desks { of }
+        SlurmAllocators { of }
     }
 
     /// That at which a stay asks.
-    pub(super) fn desk(&self, stay: &Stay) -> &Desk<usize> {
+    pub(super) fn desk(&self, stay: &JobRecord) -> &SlurmAllocator<usize> {
         &self.of[stay.partition.as_str()]
     }
 
@@ -37,7 +37,7 @@ impl<'a> Desks<'a> {
     }
 
     /// Gives a stay these nodes.
-    pub(super) fn hold(&mut self, place: usize, asked: &Asked, nodes: &NodeSet) {
+    pub(super) fn hold(&mut self, place: usize, asked: &SlurmRequest, nodes: &NodeSet) {
         self.of.values_mut().for_each(|desk| desk.hold(&place, asked, nodes.clone()));
     }
 

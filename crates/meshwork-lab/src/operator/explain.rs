@@ -7,10 +7,10 @@ use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
 use super::folder::asked;
-use super::history::{Second, Stay};
+use super::history::{JobRecord, Second};
 use super::places::places;
-use super::state::{HeldBack, State};
-use crate::slurm::desk::Told;
+use super::state::{HeldBack, MachineState};
+use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 
 /// The maximum number of places reported.
@@ -18,7 +18,7 @@ const NEAREST: usize = 3;
 
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum WaitReason {
     /// It can never start, for Slurm's reason.
     Never(String),
     /// Too few nodes are free, or a required node is not.
@@ -33,24 +33,24 @@ pub enum Reason {
     Turn,
 }
 
-impl Reason {
+impl WaitReason {
     /// The key in JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Reason::Never(_) => "never",
-            Reason::Nodes(_) => "nodes",
-            Reason::Shape(_) => "shape",
-            Reason::HeldBack(own) => own.kind,
-            Reason::Reserved => "priority",
-            Reason::Turn => "turn",
+            WaitReason::Never(_) => "never",
+            WaitReason::Nodes(_) => "nodes",
+            WaitReason::Shape(_) => "shape",
+            WaitReason::HeldBack(own) => own.kind,
+            WaitReason::Reserved => "priority",
+            WaitReason::Turn => "turn",
         }
     }
 }
 
 /// A place of the size of a job, and the jobs in its way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Near {
+pub struct NearestPlace {
     /// The name of the place in the lists.
     pub name: String,
     pub nodes: NodeSet,
@@ -64,13 +64,13 @@ pub struct Near {
 
 /// The explanation of a waiting job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
-    pub stay: Stay,
+pub struct Explanation {
+    pub stay: JobRecord,
     /// The most important reason.
-    pub reason: Reason,
+    pub reason: WaitReason,
     /// The number of nodes free for it now.
     pub free: u32,
-    pub nearest: Vec<Near>,
+    pub nearest: Vec<NearestPlace>,
     /// The first start by limits if it were first in the queue.
     pub alone: Option<(Second, NodeSet)>,
     /// The first start by limits behind the jobs before it.
@@ -88,7 +88,7 @@ pub struct Explained {
 ///
 /// # Complexity
 /// That of the rule for each running job, and **O(a n)** for *a* places of *n* nodes.
-pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
+pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let Some(place) = state.waiting.iter().position(|stay| stay.id == job) else {
         let runs = state.running.iter().any(|holder| holder.stay.id == job);
         return Err(match runs {
@@ -107,16 +107,18 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
     let told = desk.ask(&asked);
     let free = desk.idle();
     let reason = match (told, state.held_back(stay)) {
-        (Told::Never(says), _) => Reason::Never(says),
-        (_, Some(held_back)) => Reason::HeldBack(held_back),
-        (Told::Wait(Wait::Nodes, message), _) => Reason::Nodes(message.to_string()),
-        (Told::Wait(Wait::Shape, message), _) => Reason::Shape(message.to_string()),
-        (Told::Nodes(_), _) if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) => {
-            Reason::Turn
+        (SlurmAnswer::Never(says), _) => WaitReason::Never(says),
+        (_, Some(held_back)) => WaitReason::HeldBack(held_back),
+        (SlurmAnswer::Wait(Wait::Nodes, message), _) => WaitReason::Nodes(message.to_string()),
+        (SlurmAnswer::Wait(Wait::Shape, message), _) => WaitReason::Shape(message.to_string()),
+        (SlurmAnswer::Nodes(_), _)
+            if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) =>
+        {
+            WaitReason::Turn
         }
-        (Told::Nodes(_), _) => Reason::Reserved,
+        (SlurmAnswer::Nodes(_), _) => WaitReason::Reserved,
     };
-    let mut explained = Explained {
+    let mut explained = Explanation {
         stay: stay.clone(),
         reason,
         free,
@@ -126,7 +128,7 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
         ends: Vec::new(),
         listings: Vec::new(),
     };
-    if !matches!(explained.reason, Reason::Nodes(_) | Reason::Shape(_)) {
+    if !matches!(explained.reason, WaitReason::Nodes(_) | WaitReason::Shape(_)) {
         return Ok(explained);
     }
     let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
@@ -141,7 +143,7 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
     let may_do = |place: &usize| !is_listed || size < stay.nodes || singles.contains(place);
     for (place, holder) in state.running.iter().enumerate().filter(|(place, _)| may_do(place)) {
         desk.release(&place);
-        if matches!(desk.ask(&asked), Told::Nodes(_)) {
+        if matches!(desk.ask(&asked), SlurmAnswer::Nodes(_)) {
             explained.ends.push(place);
         }
         desk.hold(&place, &super::folder::asked(&holder.stay), holder.nodes.clone());
@@ -155,9 +157,9 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
 }
 
 /// The places of a size, ordered by the number of jobs in the way, then by their end.
-fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
+fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
-    let mut all: Vec<Near> = Vec::new();
+    let mut all: Vec<NearestPlace> = Vec::new();
     for (name, nodes) in places(site, size, None) {
         let mut jobs: Vec<usize> = (0..state.running.len())
             .filter(|&place| state.running[place].nodes.meets(&nodes))
@@ -185,7 +187,7 @@ fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
             .max_by_key(|end| end.unwrap_or(Second::MAX));
         let until = until.unwrap_or(Some(state.now));
         let down = if free.count() >= size { 0 } else { down };
-        all.push(Near { name, nodes, jobs: needed, down, until });
+        all.push(NearestPlace { name, nodes, jobs: needed, down, until });
     }
     all.sort_by_key(|near| (near.down > 0, near.jobs.len(), near.until.unwrap_or(Second::MAX)));
     all
@@ -193,7 +195,7 @@ fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
 
 /// The free boxes of a size that are not listed: rotations of listed shapes, at any corner.
 fn listings(
-    state: &State,
+    state: &MachineState,
     partition: &str,
     size: u32,
     available: &NodeSet,
@@ -242,10 +244,10 @@ fn listings(
     found
 }
 
-impl Explained {
+impl Explanation {
     /// The explanation as JSON.
     #[must_use]
-    pub fn json(&self, state: &State) -> Json {
+    pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;
         let id = |place: &usize| state.running[*place].stay.id.clone();
         let nearest: Vec<Json> = self
@@ -272,9 +274,11 @@ impl Explained {
             .map(|(name, nodes)| json!({ "shape": name, "nodes": hosts.listed(nodes) }))
             .collect();
         let says = match &self.reason {
-            Reason::Never(says) | Reason::Nodes(says) | Reason::Shape(says) => Some(says.clone()),
-            Reason::HeldBack(own) => Some(own.says.clone()),
-            Reason::Reserved | Reason::Turn => None,
+            WaitReason::Never(says) | WaitReason::Nodes(says) | WaitReason::Shape(says) => {
+                Some(says.clone())
+            }
+            WaitReason::HeldBack(own) => Some(own.says.clone()),
+            WaitReason::Reserved | WaitReason::Turn => None,
         };
         json!({
             "job": self.stay.id, "now": state.now, "time": state.clock.shown(state.now), "nodes": self.stay.nodes, "free": self.free,

@@ -7,15 +7,15 @@ use meshwork::alloc::listed::Wanted;
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
-use super::history::{History, Stay};
+use super::history::{History, JobRecord};
 use super::read_text;
 use crate::run::file::write_whole;
 use crate::slurm::conf;
-use crate::slurm::desk::Asked;
-use crate::slurm::finding::Findings;
+use crate::slurm::desk::SlurmRequest;
+use crate::slurm::finding::LintFindings;
 use crate::slurm::hostlist;
-use crate::slurm::site::{self, Files, Reading, Site};
-use crate::slurm::topology::{Topology, build};
+use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
+use crate::slurm::topology::{SlurmTopology, build};
 
 /// The files of a folder.
 const JOBS: &str = "jobs.csv";
@@ -28,21 +28,21 @@ const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
 /// The partitions of a machine, with their topologies.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct SlurmMachine {
     pub reading: Reading,
     /// The named partitions; `default` is used for jobs without one.
-    partitions: BTreeMap<String, Site>,
-    default: Site,
+    partitions: BTreeMap<String, SlurmSite>,
+    default: SlurmSite,
     /// The texts of the files, by their names in the folder.
     texts: Vec<(PathBuf, String)>,
 }
 
-impl Machine {
+impl SlurmMachine {
     /// Reads the files of a machine.
     ///
     /// # Errors
     /// One sentence, if one of them cannot be read, or Slurm would not start with them.
-    pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Machine, String> {
+    pub fn read(topology: &Path, conf: Option<&Path>) -> Result<SlurmMachine, String> {
         let text = |path: &Path| read_text(path).map_err(|trouble| trouble.to_string());
         let ends_in_conf = topology.extension().is_some_and(|end| end.eq_ignore_ascii_case("conf"));
         let own = TOPOLOGIES[usize::from(ends_in_conf)];
@@ -56,32 +56,32 @@ impl Machine {
             Ok(found)
         };
         let name = |path: &Path| path.display().to_string();
-        let files = Files { topology: name(topology), conf: conf.map(name) };
+        let files = SlurmFiles { topology: name(topology), conf: conf.map(name) };
         let reading = site::read_texts(files, &topology_text, conf_text.as_deref(), &mut include);
         let mut texts = vec![(PathBuf::from(own), topology_text)];
         texts.extend(conf_text.map(|text| (PathBuf::from(CONF), text)));
         texts.extend(included);
-        Machine::of(reading, texts)
+        SlurmMachine::of(reading, texts)
     }
 
     /// A machine of generated files: `topology.yaml`, and optionally `slurm.conf`.
     ///
     /// # Errors
     /// One sentence, if Slurm would not start with them.
-    pub fn made(texts: Vec<(PathBuf, String)>) -> Result<Machine, String> {
+    pub fn made(texts: Vec<(PathBuf, String)>) -> Result<SlurmMachine, String> {
         let text = |own: &str| {
             texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
         };
         let conf = text(CONF);
         let files =
-            Files { topology: TOPOLOGIES[0].to_owned(), conf: conf.map(|_| CONF.to_owned()) };
+            SlurmFiles { topology: TOPOLOGIES[0].to_owned(), conf: conf.map(|_| CONF.to_owned()) };
         let mut include = |path: &str| Err(format!("{path}: this file was not made"));
         let topology = text(TOPOLOGIES[0]).unwrap_or_default();
         let reading = site::read_texts(files, topology, conf, &mut include);
-        Machine::of(reading, texts)
+        SlurmMachine::of(reading, texts)
     }
 
-    fn of(reading: Reading, texts: Vec<(PathBuf, String)>) -> Result<Machine, String> {
+    fn of(reading: Reading, texts: Vec<(PathBuf, String)>) -> Result<SlurmMachine, String> {
         let names: Vec<String> = reading
             .conf
             .iter()
@@ -99,12 +99,12 @@ impl Machine {
                 _ => return Err(says),
             },
         };
-        Ok(Machine { reading, partitions, default, texts })
+        Ok(SlurmMachine { reading, partitions, default, texts })
     }
 
     /// The partition of this name, or the default one if there is none.
     #[must_use]
-    pub fn site(&self, partition: &str) -> &Site {
+    pub fn site(&self, partition: &str) -> &SlurmSite {
         // Of several requested partitions, the first is used.
         let first = partition.split(',').next().unwrap_or(partition);
         self.partitions.get(first).unwrap_or(&self.default)
@@ -138,7 +138,7 @@ impl Machine {
 
     /// Whether a job leaves some processors of its nodes to other jobs.
     #[must_use]
-    pub fn shares_nodes(&self, stay: &Stay) -> bool {
+    pub fn shares_nodes(&self, stay: &JobRecord) -> bool {
         let shares = !stay.whole_blocks && asked(stay).share.is_some();
         shares && !self.site(&stay.partition).is_exclusive
     }
@@ -148,8 +148,8 @@ impl Machine {
     /// # Complexity
     /// That of building the topology, and **O(n)** for *n* nodes and each partition.
     #[must_use]
-    pub fn with_topology(&self, topology: &Topology) -> Option<Machine> {
-        let mut findings = Findings::default();
+    pub fn with_topology(&self, topology: &SlurmTopology) -> Option<SlurmMachine> {
+        let mut findings = LintFindings::default();
         let structure = build(topology, &self.reading.hosts, &mut findings).ok()?;
         let mut machine = self.clone();
         let own = machine.reading.topologies.iter_mut().find(|(own, _)| own.name == topology.name);
@@ -181,7 +181,7 @@ impl Machine {
     }
 
     /// The partitions; without a `slurm.conf` only the default one.
-    pub fn sites(&self) -> impl Iterator<Item = &Site> {
+    pub fn sites(&self) -> impl Iterator<Item = &SlurmSite> {
         let alone = self.partitions.is_empty().then_some(&self.default);
         self.partitions.values().chain(alone)
     }
@@ -202,11 +202,11 @@ impl Machine {
 
 /// The request of a job record.
 #[must_use]
-pub fn asked(stay: &Stay) -> Asked {
+pub fn asked(stay: &JobRecord) -> SlurmRequest {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let share = (!stay.exclusive && stay.processors > 0 && stay.nodes > 0)
         .then(|| stay.processors.div_ceil(stay.nodes));
-    Asked {
+    SlurmRequest {
         wanted: Wanted {
             nodes: stay.nodes,
             most: stay.nodes,
@@ -238,7 +238,7 @@ fn known(path: &Path) -> Option<BTreeMap<String, String>> {
 #[derive(Clone, Debug)]
 pub struct Folder {
     pub path: PathBuf,
-    pub machine: Machine,
+    pub machine: SlurmMachine,
     pub history: History,
 }
 
@@ -249,7 +249,7 @@ impl Folder {
     /// One sentence, if it cannot be written, or contains other files.
     pub fn write(
         path: &Path,
-        machine: &Machine,
+        machine: &SlurmMachine,
         history: &History,
         quality: &Json,
     ) -> Result<(), String> {
@@ -341,7 +341,7 @@ impl Folder {
         let topology = TOPOLOGIES.iter().map(|name| path.join(name)).find(|file| file.is_file());
         let topology = topology.ok_or_else(|| format!("{shown}: there is no {}", TOPOLOGIES[0]))?;
         let conf = Some(path.join(CONF)).filter(|file| file.is_file());
-        let machine = Machine::read(&topology, conf.as_deref())?;
+        let machine = SlurmMachine::read(&topology, conf.as_deref())?;
         let text = read_text(&jobs).map_err(|trouble| trouble.to_string())?;
         let history = History::read(&jobs.display().to_string(), &text);
         let history = history.map_err(|trouble| trouble.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Trouble;
+use super::FileProblem;
 use super::unmodelled::Beyond;
 use crate::cell::{plain, written};
 
@@ -11,7 +11,7 @@ pub type Second = i64;
 
 /// One scheduling attempt of a job. A requeued job has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stay {
+pub struct JobRecord {
     /// The job ID shown to users, such as `1173_7`.
     pub id: String,
     /// The number of the attempt, from 1.
@@ -61,7 +61,7 @@ pub struct Stay {
     /// The last priority.
     pub priority: Option<i64>,
     /// The scheduler that started it.
-    pub by: By,
+    pub by: StartedBy,
     /// The last reason of its wait, as recorded by the scheduler.
     pub reason: String,
     /// Requests that are not modelled, in the order of [`Beyond::ALL`].
@@ -72,7 +72,7 @@ pub struct Stay {
 
 /// The scheduler that started a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum StartedBy {
     /// Unknown, or not started.
     #[default]
     Unknown,
@@ -82,19 +82,19 @@ pub enum By {
     Backfill,
 }
 
-impl By {
+impl StartedBy {
     /// The word in a table.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            By::Unknown => "",
-            By::Main => "main",
-            By::Backfill => "backfill",
+            StartedBy::Unknown => "",
+            StartedBy::Main => "main",
+            StartedBy::Backfill => "backfill",
         }
     }
 }
 
-impl Stay {
+impl JobRecord {
     /// Whether it started and has a node list.
     #[must_use]
     pub fn ran(&self) -> bool {
@@ -123,7 +123,7 @@ impl Stay {
 /// All records, in order of submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    pub stays: Vec<Stay>,
+    pub stays: Vec<JobRecord>,
 }
 
 /// The columns of a history as a table.
@@ -168,7 +168,7 @@ impl History {
     /// The first and the last second in the history.
     #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
-        let times = |stay: &Stay| [stay.submit, stay.eligible, stay.start, stay.end];
+        let times = |stay: &JobRecord| [stay.submit, stay.eligible, stay.start, stay.end];
         let first = self.stays.iter().filter_map(|stay| stay.submit.or(stay.start)).min()?;
         let last = self.stays.iter().flat_map(times).flatten().max()?;
         Some((first, last))
@@ -222,9 +222,9 @@ impl History {
     ///
     /// # Errors
     /// With the file and the line: a cell that is no number, or a missing required column.
-    pub fn read(file: &str, text: &str) -> Result<History, Trouble> {
+    pub fn read(file: &str, text: &str) -> Result<History, FileProblem> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-        let wrong = |line: usize, says: String| Trouble::at(file, line, says);
+        let wrong = |line: usize, says: String| FileProblem::at(file, line, says);
         let header = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
         let place = |name: &str| header.iter().position(|own| own == name);
         for needed in ["id", "submit", "start", "end", "nodes", "nodelist"] {
@@ -257,7 +257,7 @@ impl History {
                 count.map_err(|_| wrong(line, format!("`{name}` is {}: too large", cell(name))))
             };
             let text = |name: &str| cell(name).to_owned();
-            stays.push(Stay {
+            stays.push(JobRecord {
                 id: text("id"),
                 attempt: count("attempt")?.unwrap_or(1),
                 user: text("user"),
@@ -284,9 +284,9 @@ impl History {
                 exclude: text("exclude"),
                 priority: number("priority")?,
                 by: match cell("by") {
-                    "main" => By::Main,
-                    "backfill" => By::Backfill,
-                    _ => By::Unknown,
+                    "main" => StartedBy::Main,
+                    "backfill" => StartedBy::Backfill,
+                    _ => StartedBy::Unknown,
                 },
                 reason: text("reason"),
                 beyond: Beyond::ALL
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_table_is_read_as_it_was_written() {
-        let stay = Stay {
+        let stay = JobRecord {
             id: "7_[1-3%2]".to_owned(),
             attempt: 2,
             partition: "a,b".to_owned(),
@@ -330,16 +330,17 @@ mod tests {
             segment: Some(2),
             contiguous: true,
             priority: Some(4_294_901_759),
-            by: By::Backfill,
+            by: StartedBy::Backfill,
             reason: "says \"no\"".to_owned(),
             user: "=HYPERLINK(\"x\")".to_owned(),
             account: "-7".to_owned(),
             qos: "'@high".to_owned(),
             beyond: vec![Beyond::Gres, Beyond::Reservation],
             line: 9,
-            ..Stay::default()
+            ..JobRecord::default()
         };
-        let history = History { stays: vec![stay, Stay { attempt: 1, ..Stay::default() }] };
+        let history =
+            History { stays: vec![stay, JobRecord { attempt: 1, ..JobRecord::default() }] };
         assert_eq!(History::read("jobs.csv", &history.table()), Ok(history));
     }
 

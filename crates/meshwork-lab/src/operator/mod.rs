@@ -40,28 +40,28 @@ use crate::run::file::{FileError, MAX_RECORDS, bounded, read_whole};
 
 /// A problem with a file, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct FileProblem {
     pub file: String,
     /// The line, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub says: String,
 }
 
-impl Trouble {
+impl FileProblem {
     /// A problem with a line.
     #[must_use]
-    pub fn at(file: &str, line: usize, says: impl Into<String>) -> Trouble {
-        Trouble { file: file.to_owned(), line: Some(line), says: says.into() }
+    pub fn at(file: &str, line: usize, says: impl Into<String>) -> FileProblem {
+        FileProblem { file: file.to_owned(), line: Some(line), says: says.into() }
     }
 
     /// A problem with a file as a whole.
     #[must_use]
-    pub fn of(file: &str, says: impl Into<String>) -> Trouble {
-        Trouble { file: file.to_owned(), line: None, says: says.into() }
+    pub fn of(file: &str, says: impl Into<String>) -> FileProblem {
+        FileProblem { file: file.to_owned(), line: None, says: says.into() }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
         write!(f, "{}{line}: {}", self.file, self.says)
@@ -72,11 +72,11 @@ impl fmt::Display for Trouble {
 ///
 /// # Errors
 /// If it cannot be read, is longer, or is no text.
-pub fn read_text(path: &Path) -> Result<String, Trouble> {
+pub fn read_text(path: &Path) -> Result<String, FileProblem> {
     let file = path.display().to_string();
     let unread = |error: FileError| {
         let says = error.to_string();
-        Trouble::of(&file, says.strip_prefix(&format!("{file}: ")).unwrap_or(&says))
+        FileProblem::of(&file, says.strip_prefix(&format!("{file}: ")).unwrap_or(&says))
     };
     let mut bytes = read_whole(&file, path, MAX_RECORDS).map_err(unread)?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -88,6 +88,6 @@ pub fn read_text(path: &Path) -> Result<String, Trouble> {
             .iter()
             .filter(|&&byte| byte == b'\n')
             .count();
-        Trouble::at(&file, line + 1, "this line is no text in UTF-8")
+        FileProblem::at(&file, line + 1, "this line is no text in UTF-8")
     })
 }

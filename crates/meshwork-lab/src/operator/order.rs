@@ -2,22 +2,22 @@
 
 use std::cmp::Ordering;
 
-use super::folder::Machine;
-use super::history::{Second, Stay};
+use super::folder::SlurmMachine;
+use super::history::{JobRecord, Second};
 
 /// How priorities grow while jobs wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Order {
+pub struct PriorityOrder {
     /// What a job gains each second, up to a time.
     per_second: f64,
     longest: f64,
 }
 
-impl Order {
+impl PriorityOrder {
     /// What a `slurm.conf` says of the weight of age. A history keeps a job's last priority alone, so what it was
     /// earlier is that without what it has gained since; other factors are taken to stay.
     #[must_use]
-    pub fn of(machine: &Machine) -> Order {
+    pub fn of(machine: &SlurmMachine) -> PriorityOrder {
         let value = |key: &str| machine.setting(key);
         let is_multifactor =
             value("PriorityType").is_some_and(|kind| kind.ends_with("multifactor"));
@@ -26,8 +26,8 @@ impl Order {
         let longest =
             super::sacct::span(&longest).ok().flatten().unwrap_or(7 * 86_400).max(1) as f64;
         match weight.filter(|_| is_multifactor) {
-            Some(weight) => Order { per_second: weight / longest, longest },
-            None => Order::default(),
+            Some(weight) => PriorityOrder { per_second: weight / longest, longest },
+            None => PriorityOrder::default(),
         }
     }
 
@@ -39,7 +39,7 @@ impl Order {
 
     /// The priority of a stay at a time, as far as it is known.
     #[must_use]
-    pub fn priority(&self, stay: &Stay, now: Second) -> f64 {
+    pub fn priority(&self, stay: &JobRecord, now: Second) -> f64 {
         let Some(last) = stay.priority else { return 0.0 };
         let queued = stay.queued().unwrap_or(now);
         let until = stay.start.or(stay.end).unwrap_or(now);
@@ -52,7 +52,7 @@ impl Order {
     ///
     /// # Complexity
     /// **O(n)** for *n* places that are in order, else **O(n log n)**.
-    pub fn sort(&self, stays: &[Stay], places: &mut [usize], now: Second) {
+    pub fn sort(&self, stays: &[JobRecord], places: &mut [usize], now: Second) {
         let mut keyed = self.keyed(stays, places, now);
         if !keyed.is_sorted_by(|a, b| before(a, b).is_le()) {
             keyed.sort_by(before);
@@ -62,11 +62,11 @@ impl Order {
 
     /// Whether the stays of some places are in their order at a time.
     #[must_use]
-    pub fn is_sorted(&self, stays: &[Stay], places: &[usize], now: Second) -> bool {
+    pub fn is_sorted(&self, stays: &[JobRecord], places: &[usize], now: Second) -> bool {
         self.keyed(stays, places, now).is_sorted_by(|a, b| before(a, b).is_le())
     }
 
-    fn keyed(&self, stays: &[Stay], places: &[usize], now: Second) -> Vec<Key> {
+    fn keyed(&self, stays: &[JobRecord], places: &[usize], now: Second) -> Vec<Key> {
         let key = |&place: &usize| {
             let stay = &stays[place];
             // What age gives is rounded in a priority: within a point the older job comes first.

@@ -3,12 +3,12 @@
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
-use crate::slurm::site::Site;
+use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::{Structure, by};
 
 /// The kind of place that a set of nodes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PlaceKind {
     /// One place of their size.
     One,
     /// One place of the segment size for each segment.
@@ -28,27 +28,27 @@ pub enum Place {
 /// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes
 /// elsewhere.
 #[must_use]
-pub fn place_of(site: &Site, nodes: &NodeSet, segment: Option<u32>) -> Place {
+pub fn place_of(site: &SlurmSite, nodes: &NodeSet, segment: Option<u32>) -> PlaceKind {
     let count = nodes.count();
     if count == 0 || !nodes.is_within(&site.whole) {
-        return Place::None;
+        return PlaceKind::None;
     }
     if is_one(site, nodes, count) {
-        return Place::One;
+        return PlaceKind::One;
     }
     match segment {
         Some(size) if size < count && count.is_multiple_of(size) => {
             if is_union(site, nodes, size) {
-                Place::Union
+                PlaceKind::Union
             } else {
-                Place::None
+                PlaceKind::None
             }
         }
-        _ => Place::None,
+        _ => PlaceKind::None,
     }
 }
 
-fn is_one(site: &Site, nodes: &NodeSet, count: u32) -> bool {
+fn is_one(site: &SlurmSite, nodes: &NodeSet, count: u32) -> bool {
     match &site.structure {
         Structure::Flat | Structure::Tree(..) => true,
         Structure::Torus3d(..) => boxes_within(site, nodes, count).next().is_some(),
@@ -65,7 +65,7 @@ fn is_one(site: &Site, nodes: &NodeSet, count: u32) -> bool {
 }
 
 /// Whether nodes are a disjoint union of places of one size.
-fn is_union(site: &Site, nodes: &NodeSet, size: u32) -> bool {
+fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     match &site.structure {
         // Aggregated blocks of a size do not overlap.
         Structure::Block(..) => {
@@ -79,7 +79,7 @@ fn is_union(site: &Site, nodes: &NodeSet, size: u32) -> bool {
 }
 
 /// Whether nodes partition into places, by trying each place that contains the lowest node.
-fn falls_apart(site: &Site, nodes: &NodeSet, size: u32) -> bool {
+fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
         Structure::Ring(rings, _) => {
@@ -108,7 +108,7 @@ fn falls_apart(site: &Site, nodes: &NodeSet, size: u32) -> bool {
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.
 #[must_use]
-pub fn places(site: &Site, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, NodeSet)> {
+pub fn places(site: &SlurmSite, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, NodeSet)> {
     let count = site.hosts.count();
     let mut found = Vec::new();
     match &site.structure {
@@ -152,7 +152,7 @@ pub fn places(site: &Site, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, N
 
 /// The boxes of a size within a set of nodes.
 fn boxes_within<'a>(
-    site: &'a Site,
+    site: &'a SlurmSite,
     nodes: &'a NodeSet,
     size: u32,
 ) -> Box<dyn Iterator<Item = NodeSet> + 'a> {
@@ -184,7 +184,7 @@ fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
 }
 
 /// The aggregated blocks of the smallest listed size that holds `count` nodes.
-fn groups(site: &Site, count: u32) -> Vec<NodeSet> {
+fn groups(site: &SlurmSite, count: u32) -> Vec<NodeSet> {
     let Structure::Block(blocks, _, base, levels) = &site.structure else { return Vec::new() };
     let needed = count.div_ceil((*base).max(1)).next_power_of_two().trailing_zeros();
     let level = levels.iter().copied().filter(|&level| level >= needed).min();
@@ -200,16 +200,16 @@ fn groups(site: &Site, count: u32) -> Vec<NodeSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slurm::site::{Files, read_texts};
+    use crate::slurm::site::{SlurmFiles, read_texts};
 
-    fn site(topology: &str) -> Site {
-        let files = Files { topology: "topology.yaml".to_owned(), conf: None };
+    fn site(topology: &str) -> SlurmSite {
+        let files = SlurmFiles { topology: "topology.yaml".to_owned(), conf: None };
         let reading = read_texts(files, topology, None, &mut |_| Err(String::new()));
         reading.site(None).unwrap()
     }
 
     /// The place of the nodes with these numbers in their names.
-    fn place(site: &Site, numbers: &[u32], segment: Option<u32>) -> Place {
+    fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);
         for number in numbers {
@@ -224,14 +224,14 @@ mod tests {
         let site = site(
             "- topology: t\n  torus3d:\n    toruses:\n      - name: a\n        dims: {x: 4, y: 2, z: 1}\n        nodes: n[0-7]\n        placements:\n          - dims: {x: 2, y: 1, z: 1}\n            anchor_spacing: {x: 1, y: 1, z: 1}\n",
         );
-        assert_eq!(place(&site, &[1, 2], None), Place::One);
-        assert_eq!(place(&site, &[3, 0], None), Place::One, "around the ring");
-        assert_eq!(place(&site, &[0, 4], None), Place::None, "never turned");
-        assert_eq!(place(&site, &[0, 1, 2], None), Place::None);
-        assert_eq!(place(&site, &[0, 3, 5, 6], Some(2)), Place::Union);
-        assert_eq!(place(&site, &[0, 3, 5, 6], None), Place::None);
-        assert_eq!(place(&site, &[0, 1, 4, 7], Some(2)), Place::Union);
-        assert_eq!(place(&site, &[0, 2, 4, 5], Some(2)), Place::None);
+        assert_eq!(place(&site, &[1, 2], None), PlaceKind::One);
+        assert_eq!(place(&site, &[3, 0], None), PlaceKind::One, "around the ring");
+        assert_eq!(place(&site, &[0, 4], None), PlaceKind::None, "never turned");
+        assert_eq!(place(&site, &[0, 1, 2], None), PlaceKind::None);
+        assert_eq!(place(&site, &[0, 3, 5, 6], Some(2)), PlaceKind::Union);
+        assert_eq!(place(&site, &[0, 3, 5, 6], None), PlaceKind::None);
+        assert_eq!(place(&site, &[0, 1, 4, 7], Some(2)), PlaceKind::Union);
+        assert_eq!(place(&site, &[0, 2, 4, 5], Some(2)), PlaceKind::None);
     }
 
     #[test]
@@ -239,12 +239,12 @@ mod tests {
         let site = site(
             "- topology: t\n  block:\n    block_sizes: [2, 4]\n    blocks:\n      - {block: a, nodes: 'n[0-1]'}\n      - {block: b, nodes: 'n[2-3]'}\n      - {block: c, nodes: 'n[4-5]'}\n      - {block: d, nodes: 'n[6-7]'}\n",
         );
-        assert_eq!(place(&site, &[2, 3], None), Place::One);
-        assert_eq!(place(&site, &[1, 2], None), Place::None);
-        assert_eq!(place(&site, &[0, 1, 3], None), Place::One);
-        assert_eq!(place(&site, &[3, 4, 5], None), Place::None);
-        assert_eq!(place(&site, &[0, 1, 4, 5], Some(2)), Place::Union);
-        assert_eq!(place(&site, &[0, 2, 4, 6], Some(2)), Place::None);
+        assert_eq!(place(&site, &[2, 3], None), PlaceKind::One);
+        assert_eq!(place(&site, &[1, 2], None), PlaceKind::None);
+        assert_eq!(place(&site, &[0, 1, 3], None), PlaceKind::One);
+        assert_eq!(place(&site, &[3, 4, 5], None), PlaceKind::None);
+        assert_eq!(place(&site, &[0, 1, 4, 5], Some(2)), PlaceKind::Union);
+        assert_eq!(place(&site, &[0, 2, 4, 6], Some(2)), PlaceKind::None);
     }
 
     #[test]
@@ -252,9 +252,9 @@ mod tests {
         let site = site(
             "- topology: t\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[0,2,1,3]'}\n      - {ring: b, nodes: 'n[4-7]'}\n",
         );
-        assert_eq!(place(&site, &[0, 2], None), Place::One);
-        assert_eq!(place(&site, &[0, 1], None), Place::None);
-        assert_eq!(place(&site, &[3, 0], None), Place::One);
-        assert_eq!(place(&site, &[0, 2, 4, 5], Some(2)), Place::Union);
+        assert_eq!(place(&site, &[0, 2], None), PlaceKind::One);
+        assert_eq!(place(&site, &[0, 1], None), PlaceKind::None);
+        assert_eq!(place(&site, &[3, 0], None), PlaceKind::One);
+        assert_eq!(place(&site, &[0, 2, 4, 5], Some(2)), PlaceKind::Union);
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use meshwork::alloc::listed::{Wanted, find};
 use meshwork::geometry::NodeSet;
 
-use super::folder::{Machine, asked};
-use super::history::{Second, Stay};
-use crate::slurm::desk::Asked;
-use crate::slurm::site::Site;
+use super::folder::{SlurmMachine, asked};
+use super::history::{JobRecord, Second};
+use crate::slurm::desk::SlurmRequest;
+use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
 /// The seconds after which a job without a limit is taken to end.
@@ -21,10 +21,10 @@ const HORIZON: Second = 86_400;
 
 /// What a job asks for, looked up on its machine.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ResolvedRequest {
     /// As a desk is asked. Requests that share it, in one partition, are alike but for their
     /// limits.
-    pub asked: Arc<Asked>,
+    pub asked: Arc<SlurmRequest>,
     /// How long it may run.
     pub limit: Second,
     found: Arc<Found>,
@@ -40,10 +40,10 @@ struct Found {
     is_hopeless: bool,
 }
 
-impl Request {
+impl ResolvedRequest {
     /// What a stay asks for in its partition.
     #[must_use]
-    pub fn of(machine: &Machine, site: &Site, stay: &Stay) -> Request {
+    pub fn of(machine: &SlurmMachine, site: &SlurmSite, stay: &JobRecord) -> ResolvedRequest {
         let asked = asked(stay);
         let list =
             |list: &Option<String>| list.as_ref().map(|list| machine.nodes(list)).transpose();
@@ -64,7 +64,7 @@ impl Request {
             || wanted.nodes > site.whole.count()
             || find(site.structure.rule(), &site.nodes, &patient, &whole).is_none();
         let found = Arc::new(Found { wanted, may, is_hopeless });
-        Request { asked: Arc::new(asked), limit: limit(stay), found }
+        ResolvedRequest { asked: Arc::new(asked), limit: limit(stay), found }
     }
 
     /// The requests of all stays; those that are alike share what is looked up.
@@ -72,16 +72,16 @@ impl Request {
     /// # Complexity
     /// **O(n k)** for *n* stays and *k* different requests for one number of nodes.
     #[must_use]
-    pub fn all(machine: &Machine, stays: &[Stay]) -> Vec<Request> {
-        let mut known: BTreeMap<(&str, u32), Vec<Request>> = BTreeMap::new();
+    pub fn all(machine: &SlurmMachine, stays: &[JobRecord]) -> Vec<ResolvedRequest> {
+        let mut known: BTreeMap<(&str, u32), Vec<ResolvedRequest>> = BTreeMap::new();
         let mut requests = Vec::with_capacity(stays.len());
         for stay in stays {
             let known = known.entry((&stay.partition, stay.nodes)).or_default();
             let own = asked(stay);
             let request = match known.iter().find(|request| *request.asked == own) {
-                Some(alike) => Request { limit: limit(stay), ..alike.clone() },
+                Some(alike) => ResolvedRequest { limit: limit(stay), ..alike.clone() },
                 None => {
-                    let request = Request::of(machine, machine.site(&stay.partition), stay);
+                    let request = ResolvedRequest::of(machine, machine.site(&stay.partition), stay);
                     known.push(request.clone());
                     request
                 }
@@ -98,14 +98,14 @@ impl Request {
     }
 
     /// Whether another request is this one but for its limit.
-    pub(super) fn is_alike(&self, other: &Request) -> bool {
+    pub(super) fn is_alike(&self, other: &ResolvedRequest) -> bool {
         Arc::ptr_eq(&self.asked, &other.asked)
     }
 }
 
 /// The kind of each request, and how many kinds there are: requests that are alike are of one kind.
-pub(super) fn kinds(requests: &[Request]) -> (Vec<usize>, usize) {
-    let mut known: BTreeMap<*const Asked, usize> = BTreeMap::new();
+pub(super) fn kinds(requests: &[ResolvedRequest]) -> (Vec<usize>, usize) {
+    let mut known: BTreeMap<*const SlurmRequest, usize> = BTreeMap::new();
     let mut kind = Vec::with_capacity(requests.len());
     for request in requests {
         let next = known.len();
@@ -115,7 +115,7 @@ pub(super) fn kinds(requests: &[Request]) -> (Vec<usize>, usize) {
 }
 
 /// How long a stay may run; a limit of nothing counts as a second.
-fn limit(stay: &Stay) -> Second {
+fn limit(stay: &JobRecord) -> Second {
     stay.limit.unwrap_or(NO_LIMIT).max(1)
 }
 
@@ -131,8 +131,8 @@ struct Step {
 }
 
 /// What is planned at one instant.
-pub struct Plan<'a> {
-    site: &'a Site,
+pub struct BackfillPlan<'a> {
+    site: &'a SlurmSite,
     now: Second,
     /// Free nodes from now on, step by step; the last step lasts for ever.
     steps: Vec<Step>,
@@ -142,23 +142,23 @@ pub struct Plan<'a> {
     settled_until: Second,
     /// Requests that were planned, with the times before which they found nothing for which limits,
     /// both ascending: a longer limit finds nothing before either.
-    before: Vec<(Request, Vec<(Second, Second)>)>,
+    before: Vec<(ResolvedRequest, Vec<(Second, Second)>)>,
 }
 
 /// A job that runs: until when it may, on which nodes, and whether its blocks are its own.
-pub type Running<'a> = (Second, &'a NodeSet, bool);
+pub type RunningNodes<'a> = (Second, &'a NodeSet, bool);
 
-impl<'a> Plan<'a> {
+impl<'a> BackfillPlan<'a> {
     /// A plan in which nothing is kept yet. Jobs that are over their limits may end at any second.
     ///
     /// # Complexity
     /// **O(r log r)** sets for *r* running jobs, and as many are held.
     #[must_use]
     pub fn new<'r>(
-        site: &'a Site,
+        site: &'a SlurmSite,
         now: Second,
-        running: impl Iterator<Item = Running<'r>>,
-    ) -> Plan<'a> {
+        running: impl Iterator<Item = RunningNodes<'r>>,
+    ) -> BackfillPlan<'a> {
         let mut running: Vec<(Second, NodeSet)> = running
             .map(|(end, nodes, whole)| (end.max(now + 1), blocks_around(site, nodes, whole)))
             .collect();
@@ -174,7 +174,7 @@ impl<'a> Plan<'a> {
         let settled_until = running.last().map_or(Second::MAX, |(end, _)| *end);
         steps.push(step(now, left));
         steps.reverse();
-        Plan { site, now, steps, kept: Vec::new(), settled_until, before: Vec::new() }
+        BackfillPlan { site, now, steps, kept: Vec::new(), settled_until, before: Vec::new() }
     }
 
     /// The first second at which a plan of the same jobs, behind the same running ones, might be another.
@@ -199,11 +199,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Keeps nodes for a job that starts now.
-    pub fn keep(&mut self, now: Second, request: &Request, nodes: &NodeSet) {
+    pub fn keep(&mut self, now: Second, request: &ResolvedRequest, nodes: &NodeSet) {
         self.take(now, request, nodes);
     }
 
-    fn take(&mut self, start: Second, request: &Request, nodes: &NodeSet) {
+    fn take(&mut self, start: Second, request: &ResolvedRequest, nodes: &NodeSet) {
         let nodes = blocks_around(self.site, nodes, request.asked.whole_blocks);
         let first = self.cut(start, false);
         let end = self.cut(start.saturating_add(request.limit), true);
@@ -232,7 +232,7 @@ impl<'a> Plan<'a> {
     /// # Complexity
     /// That of [`find`] for each end of a job that runs or is planned, at worst; where too few
     /// nodes are free at some time, no start is looked at from which a job would run then.
-    pub fn book(&mut self, request: &Request) -> Option<(Second, NodeSet)> {
+    pub fn book(&mut self, request: &ResolvedRequest) -> Option<(Second, NodeSet)> {
         if request.is_hopeless() {
             return None;
         }
@@ -267,7 +267,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The nodes of a job that would start with a step; else the first step with which it might.
-    fn place_at(&self, at: usize, request: &Request) -> Result<NodeSet, usize> {
+    fn place_at(&self, at: usize, request: &ResolvedRequest) -> Result<NodeSet, usize> {
         let Found { wanted, may, .. } = &*request.found;
         let end = self.steps[at].from.saturating_add(request.limit);
         let during = &self.steps[at..self.steps.partition_point(|step| step.from < end)];
@@ -297,7 +297,7 @@ impl<'a> Plan<'a> {
         known.checked_sub(1).map_or(self.now, |last| times[last].1)
     }
 
-    fn remember(&mut self, alike: Option<usize>, request: &Request, time: Second) {
+    fn remember(&mut self, alike: Option<usize>, request: &ResolvedRequest, time: Second) {
         let place = alike.unwrap_or_else(|| {
             self.before.push((request.clone(), Vec::new()));
             self.before.len() - 1
@@ -310,7 +310,7 @@ impl<'a> Plan<'a> {
 }
 
 /// The nodes that nobody else may have while a job has some.
-fn blocks_around(site: &Site, nodes: &NodeSet, whole: bool) -> NodeSet {
+fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {
         for block in blocks.base_blocks().iter().filter(|block| block.meets(nodes)) {

@@ -6,14 +6,14 @@ use meshwork::alloc::listed::Wait;
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
-use super::Trouble;
-use super::desks::Desks;
-use super::folder::{Machine, asked};
-use super::history::{History, Second, Stay};
-use super::places::{Place, place_of};
+use super::FileProblem;
+use super::desks::SlurmAllocators;
+use super::folder::{SlurmMachine, asked};
+use super::history::{History, JobRecord, Second};
+use super::places::{PlaceKind, place_of};
 use super::sacct::Tally;
 use super::unmodelled::{self, Unmodelled};
-use crate::slurm::desk::Told;
+use crate::slurm::desk::SlurmAnswer;
 
 /// The maximum number of waits examined for their cause.
 const MOST_WAITS: usize = 400;
@@ -43,7 +43,7 @@ pub struct Quality {
     /// The number of those with a place for each segment.
     pub unions: usize,
     /// The first node lists that are no place.
-    pub elsewhere: Vec<Trouble>,
+    pub elsewhere: Vec<FileProblem>,
     /// The number of records without a field, by field.
     pub missing: BTreeMap<&'static str, usize>,
     /// Jobs that waited.
@@ -55,7 +55,7 @@ pub struct Quality {
     /// Features of the site that are not modelled.
     pub unmodelled: Vec<Unmodelled>,
     /// Warnings, one sentence each.
-    pub warnings: Vec<Trouble>,
+    pub warnings: Vec<FileProblem>,
 }
 
 impl Quality {
@@ -88,7 +88,7 @@ impl Quality {
             "placed": self.placed, "placements": self.placements(), "single": self.single, "unions": self.unions,
             "placements_share": share(self.placements(), self.placed),
             "missing_columns": losses, "missing_fields": self.missing,
-            "times": tally.form.map(super::sacct::Form::words), "zone_is_assumed": tally.zone_is_assumed,
+            "times": tally.form.map(super::sacct::TimeFormat::words), "zone_is_assumed": tally.zone_is_assumed,
             "first": self.span.map(|(first, _)| first), "last": self.span.map(|(_, last)| last),
             "waited": self.waited, "waits_looked_at": self.shape.0, "waited_for_shape": self.shape.1,
             "waited_for_shape_share": share(self.shape.1, self.shape.0),
@@ -106,10 +106,10 @@ impl Quality {
 #[must_use]
 pub fn of(
     file: &str,
-    machine: &Machine,
+    machine: &SlurmMachine,
     history: &History,
     tally: Tally,
-    warnings: Vec<Trouble>,
+    warnings: Vec<FileProblem>,
 ) -> Quality {
     let mut quality = Quality {
         tally,
@@ -120,7 +120,7 @@ pub fn of(
         span: history.span(),
         ..Quality::default()
     };
-    let mut sets: HashMap<(&str, &str, Option<u32>), (Option<NodeSet>, Place)> = HashMap::new();
+    let mut sets: HashMap<(&str, &str, Option<u32>), (Option<NodeSet>, PlaceKind)> = HashMap::new();
     let mut nodes: Vec<Option<NodeSet>> = Vec::with_capacity(history.stays.len());
     let mut unknown: Option<(usize, String)> = None;
     let mut no_partition: Option<(usize, &str)> = None;
@@ -145,39 +145,39 @@ pub fn of(
             }
             Err(says) => {
                 unknown.get_or_insert((stay.line, says));
-                (None, Place::None)
+                (None, PlaceKind::None)
             }
         });
         match place {
-            Place::One => quality.single += 1,
-            Place::Union => quality.unions += 1,
-            Place::None if quality.elsewhere.len() < 10 => {
+            PlaceKind::One => quality.single += 1,
+            PlaceKind::Union => quality.unions += 1,
+            PlaceKind::None if quality.elsewhere.len() < 10 => {
                 let says = format!(
                     "the nodes of job {}, {}, are no place of the lists",
                     stay.id, stay.nodelist
                 );
-                quality.elsewhere.push(Trouble::at(file, stay.line, says));
+                quality.elsewhere.push(FileProblem::at(file, stay.line, says));
             }
-            Place::None => {}
+            PlaceKind::None => {}
         }
         nodes.push(set.clone());
     }
     if let Some((line, says)) = unknown {
         let says = format!("{says}: is this the history of another machine?");
-        quality.warnings.push(Trouble::at(file, line, says));
+        quality.warnings.push(FileProblem::at(file, line, says));
     }
     if let Some((line, name)) = no_partition {
         let says = format!(
             "the machine has no partition {name}: its jobs are taken to run in the default one"
         );
-        quality.warnings.push(Trouble::at(file, line, says));
+        quality.warnings.push(FileProblem::at(file, line, says));
     }
     quality.shape = waits_for_shape(machine, history, &nodes);
     quality
 }
 
 impl Quality {
-    fn count(&mut self, stay: &Stay) {
+    fn count(&mut self, stay: &JobRecord) {
         if !stay.state.is_empty() {
             *self.states.entry(stay.state.clone()).or_default() += 1;
         }
@@ -200,7 +200,7 @@ impl Quality {
 /// The number of waits examined, and of those for shape at some time. Slurm's recorded reasons do
 /// not show this, so the state of the machine is examined at the ends within a wait.
 fn waits_for_shape(
-    machine: &Machine,
+    machine: &SlurmMachine,
     history: &History,
     nodes: &[Option<NodeSet>],
 ) -> (usize, usize) {
@@ -220,7 +220,7 @@ fn waits_for_shape(
         events.extend(stays[place].queued().map(|queued| (queued, 1, place)));
     }
     events.sort_unstable();
-    let mut desks = Desks::new(machine, stays);
+    let mut desks = SlurmAllocators::new(machine, stays);
     let mut left: BTreeMap<usize, u32> = BTreeMap::new();
     let mut for_shape = 0;
     for group in events.chunk_by(|a, b| a.0 == b.0) {
@@ -242,7 +242,7 @@ fn waits_for_shape(
             left.retain(|&place, instants| {
                 *instants -= 1;
                 let told = desks.desk(&stays[place]).ask(&asked(&stays[place]));
-                let is_shape = matches!(told, Told::Wait(Wait::Shape, _));
+                let is_shape = matches!(told, SlurmAnswer::Wait(Wait::Shape, _));
                 for_shape += usize::from(is_shape);
                 !is_shape && *instants > 0
             });

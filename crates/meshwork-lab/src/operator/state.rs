@@ -6,19 +6,19 @@ use std::path::Path;
 use meshwork::geometry::NodeSet;
 use serde_json::Value as Json;
 
-use super::folder::{Folder, Machine, asked};
-use super::history::{History, Second, Stay};
-use super::order::Order;
-use super::plan::{Plan, Request};
-use super::sacct::{Clock, Form};
-use super::{Trouble, read_text, sacct};
-use crate::slurm::desk::Desk;
+use super::folder::{Folder, SlurmMachine, asked};
+use super::history::{History, JobRecord, Second};
+use super::order::PriorityOrder;
+use super::plan::{BackfillPlan, ResolvedRequest};
+use super::sacct::{LocalClock, TimeFormat};
+use super::{FileProblem, read_text, sacct};
+use crate::slurm::desk::SlurmAllocator;
 use crate::slurm::hostlist;
 
 /// A job that holds nodes.
 #[derive(Clone, Debug)]
-pub struct Holder {
-    pub stay: Stay,
+pub struct RunningJob {
+    pub stay: JobRecord,
     pub nodes: NodeSet,
     /// The end by its time limit; `None` if it has none.
     pub until: Option<Second>,
@@ -26,28 +26,28 @@ pub struct Holder {
 
 /// A machine at one instant.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct MachineState {
     /// The machine; no job may run on nodes that are down.
-    pub machine: Machine,
+    pub machine: SlurmMachine,
     pub now: Second,
     /// The running jobs.
-    pub running: Vec<Holder>,
+    pub running: Vec<RunningJob>,
     /// The waiting jobs, in queue order.
-    pub waiting: Vec<Stay>,
+    pub waiting: Vec<JobRecord>,
     /// The clock by which times are shown.
-    pub clock: Clock,
+    pub clock: LocalClock,
 }
 
-impl State {
+impl MachineState {
     /// The state of a site at an instant of its history. Jobs that start at that second still wait.
     ///
     /// # Errors
     /// One sentence, if the history does not cover that second.
-    pub fn of_history(folder: Folder, now: Second) -> Result<State, String> {
+    pub fn of_history(folder: Folder, now: Second) -> Result<MachineState, String> {
         let Folder { path, machine, history } = folder;
         let span = history.span();
         if !span.is_some_and(|(first, last)| (first..=last).contains(&now)) {
-            let utc = Clock::utc();
+            let utc = LocalClock::utc();
             let span = span.map_or("nothing".to_owned(), |(first, last)| {
                 format!("{} to {}", utc.date(first), utc.date(last))
             });
@@ -57,25 +57,25 @@ impl State {
                 utc.shown(now)
             ));
         }
-        let is_running = |stay: &&Stay| {
+        let is_running = |stay: &&JobRecord| {
             stay.ran()
                 && stay.start.is_some_and(|start| start < now)
                 && stay.end.is_none_or(|end| end > now)
         };
-        let is_waiting = |stay: &&Stay| {
+        let is_waiting = |stay: &&JobRecord| {
             let ends =
                 stay.start.is_none_or(|start| start >= now) && stay.end.is_none_or(|end| end > now);
             stay.queued().is_some_and(|queued| queued <= now) && ends && !stay.is_rejected()
         };
-        let running: Vec<Stay> = history.stays.iter().filter(is_running).cloned().collect();
-        let waiting: Vec<Stay> = history.stays.iter().filter(is_waiting).cloned().collect();
-        State::of(machine, now, running, waiting, Clock::utc())
+        let running: Vec<JobRecord> = history.stays.iter().filter(is_running).cloned().collect();
+        let waiting: Vec<JobRecord> = history.stays.iter().filter(is_waiting).cloned().collect();
+        MachineState::of(machine, now, running, waiting, LocalClock::utc())
     }
 
     /// The second from which the last attempt of a job in a history waited.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
-        history.stays.iter().rev().find(|stay| stay.id == job).and_then(Stay::queued)
+        history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
     }
 
     /// Reads the output of `scontrol show job -o` and `scontrol show nodes -o`.
@@ -86,11 +86,11 @@ impl State {
     /// One sentence with the line: a record that is none of a job, an invalid time, or a node that
     /// the machine does not have.
     pub fn of_scontrol(
-        mut machine: Machine,
+        mut machine: SlurmMachine,
         jobs: &Path,
         nodes: Option<&Path>,
-        mut clock: Clock,
-    ) -> Result<State, String> {
+        mut clock: LocalClock,
+    ) -> Result<MachineState, String> {
         let file = jobs.display().to_string();
         let text = read_text(jobs).map_err(|trouble| trouble.to_string())?;
         let (mut now, mut running, mut waiting) = (Second::MIN, Vec::new(), Vec::new());
@@ -98,7 +98,7 @@ impl State {
         for (line, record) in
             (1..).zip(text.lines()).filter(|(_, record)| !record.trim().is_empty())
         {
-            let wrong = |says: String| Trouble::at(&file, line, says).to_string();
+            let wrong = |says: String| FileProblem::at(&file, line, says).to_string();
             let pairs = pairs(record);
             let get = |key: &str| {
                 let pair = pairs.iter().find(|(own, _)| own == key);
@@ -114,7 +114,8 @@ impl State {
                 let time = clock.time(get(key));
                 let time =
                     time.map_err(|()| wrong(format!("{key} is `{}`, which is no time", get(key))))?;
-                is_local.set(is_local.get() || time.is_some_and(|(_, form)| form == Form::Local));
+                is_local
+                    .set(is_local.get() || time.is_some_and(|(_, form)| form == TimeFormat::Local));
                 Ok::<_, String>(time.map(|(second, _)| second))
             };
             let limit = sacct::span(get("TimeLimit"))
@@ -133,7 +134,7 @@ impl State {
                 ("", _) | (_, "") => text("JobId"),
                 (array, task) => format!("{array}_{task}"),
             };
-            let mut stay = Stay {
+            let mut stay = JobRecord {
                 id,
                 attempt: 1,
                 user: text("UserId").split('(').next().unwrap_or_default().to_owned(),
@@ -155,7 +156,7 @@ impl State {
                     reason => reason.replace('_', " "),
                 },
                 line,
-                ..Stay::default()
+                ..JobRecord::default()
             };
             let instants =
                 [time("LastSchedEval")?, stay.submit, start.filter(|_| state == "RUNNING")];
@@ -182,15 +183,16 @@ impl State {
                     let says = format!(
                         "the machine has no node {name}: is this the state of another machine?"
                     );
-                    Trouble::at(&nodes.display().to_string(), line, says).to_string()
+                    FileProblem::at(&nodes.display().to_string(), line, says).to_string()
                 })?);
             }
             machine.take_down(&set);
         }
         if !clock.is_known() && !is_local.get() {
-            clock = Clock::utc();
+            clock = LocalClock::utc();
         }
-        State::of(machine, now, running, waiting, clock).map_err(|says| format!("{file}, {says}"))
+        MachineState::of(machine, now, running, waiting, clock)
+            .map_err(|says| format!("{file}, {says}"))
     }
 
     /// Reads the answers of `meshwork place --slurm` to `show`; of several the last counts.
@@ -200,7 +202,7 @@ impl State {
     /// # Errors
     /// One sentence with the line: no answer lists holders, or it names a node that the machine
     /// does not have.
-    pub fn of_place(machine: Machine, answers: &Path) -> Result<State, String> {
+    pub fn of_place(machine: SlurmMachine, answers: &Path) -> Result<MachineState, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
         let shown = (1..).zip(text.lines()).filter_map(|(line, answer)| {
@@ -219,33 +221,33 @@ impl State {
             });
             let (id, nodelist) = id.zip(own.get("nodes").and_then(Json::as_str))?;
             let nodes = hostlist::names(nodelist).map_or(0, |names| names.len() as u32);
-            Some(Stay {
+            Some(JobRecord {
                 id,
                 attempt: 1,
                 nodes,
                 nodelist: nodelist.to_owned(),
                 exclusive: true,
                 line,
-                ..Stay::default()
+                ..JobRecord::default()
             })
         };
-        let running: Option<Vec<Stay>> = held.iter().map(stay).collect();
+        let running: Option<Vec<JobRecord>> = held.iter().map(stay).collect();
         let running = running.ok_or_else(|| {
             let says = "somebody in `held` has no `id` or no `nodes`";
-            Trouble::at(&file, line, says).to_string()
+            FileProblem::at(&file, line, says).to_string()
         })?;
-        State::of(machine, 0, running, Vec::new(), Clock::utc())
+        MachineState::of(machine, 0, running, Vec::new(), LocalClock::utc())
             .map_err(|says| format!("{file}, {says}"))
     }
 
     fn of(
-        machine: Machine,
+        machine: SlurmMachine,
         now: Second,
-        running: Vec<Stay>,
-        mut waiting: Vec<Stay>,
-        clock: Clock,
-    ) -> Result<State, String> {
-        let holder = |stay: Stay| {
+        running: Vec<JobRecord>,
+        mut waiting: Vec<JobRecord>,
+        clock: LocalClock,
+    ) -> Result<MachineState, String> {
+        let holder = |stay: JobRecord| {
             let nodes = machine.nodes(&stay.nodelist);
             let nodes = nodes.map_err(|says| {
                 format!("line {}: {says}: is this the state of another machine?", stay.line)
@@ -254,19 +256,20 @@ impl State {
                 .start
                 .zip(stay.limit)
                 .map(|(start, limit)| start.saturating_add(limit).max(now));
-            Ok::<_, String>(Holder { stay, nodes, until })
+            Ok::<_, String>(RunningJob { stay, nodes, until })
         };
-        let running = running.into_iter().map(holder).collect::<Result<Vec<Holder>, String>>()?;
+        let running =
+            running.into_iter().map(holder).collect::<Result<Vec<RunningJob>, String>>()?;
         let mut places: Vec<usize> = (0..waiting.len()).collect();
-        Order::of(&machine).sort(&waiting, &mut places, now);
+        PriorityOrder::of(&machine).sort(&waiting, &mut places, now);
         waiting = places.into_iter().map(|place| waiting[place].clone()).collect();
-        Ok(State { machine, now, running, waiting, clock })
+        Ok(MachineState { machine, now, running, waiting, clock })
     }
 
     /// A desk of a partition that holds the running jobs, by index.
     #[must_use]
-    pub fn desk(&self, partition: &str) -> Desk<usize> {
-        let mut desk = Desk::new(self.machine.site(partition).clone());
+    pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
+        let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
         for (place, holder) in self.running.iter().enumerate() {
             desk.hold(&place, &asked(&holder.stay), holder.nodes.clone());
         }
@@ -278,7 +281,7 @@ impl State {
     ///
     /// The reason recorded for a started job is ignored, as it does not belong to an instant.
     #[must_use]
-    pub fn held_back(&self, stay: &Stay) -> Option<HeldBack> {
+    pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
         let told = Some(reason).filter(|_| stay.start.is_none()).and_then(HeldBack::of);
         told.or_else(|| {
@@ -300,11 +303,11 @@ impl State {
                 (holder.until.unwrap_or(Second::MAX), &holder.nodes, holder.stay.whole_blocks)
             })
         };
-        let request = |stay: &Stay| Request::of(&self.machine, site, stay);
-        let alone = Plan::new(site, self.now, running()).book(&request(own));
-        let mut plan = Plan::new(site, self.now, running());
+        let request = |stay: &JobRecord| ResolvedRequest::of(&self.machine, site, stay);
+        let alone = BackfillPlan::new(site, self.now, running()).book(&request(own));
+        let mut plan = BackfillPlan::new(site, self.now, running());
         let is_planned =
-            |stay: &&Stay| stay.partition == own.partition && self.held_back(stay).is_none();
+            |stay: &&JobRecord| stay.partition == own.partition && self.held_back(stay).is_none();
         for before in self.waiting[..place].iter().filter(is_planned) {
             plan.book(&request(before));
         }
@@ -386,8 +389,9 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             .any(|word| state.contains(word))
         {
             let names = hostlist::names(get("NodeName"));
-            let names = names
-                .map_err(|says| Trouble::at(&path.display().to_string(), line, says).to_string())?;
+            let names = names.map_err(|says| {
+                FileProblem::at(&path.display().to_string(), line, says).to_string()
+            })?;
             down.extend(names.into_iter().map(|name| (line, name)));
         }
     }

@@ -1,9 +1,9 @@
 //! A history from a log in the Standard Workload Format: requests and times without nodes.
 
-use super::Trouble;
-use super::folder::Machine;
-use super::history::{History, Second, Stay};
-use super::sacct::{Form, LOSSES, Read};
+use super::FileProblem;
+use super::folder::SlurmMachine;
+use super::history::{History, JobRecord, Second};
+use super::sacct::{Imported, LOSSES, TimeFormat};
 
 /// The number of fields in a line.
 const FIELDS: usize = 18;
@@ -18,8 +18,8 @@ const FIELDS: usize = 18;
 /// # std::fs::create_dir_all(&folder).unwrap();
 /// # let file = folder.join("topology.yaml");
 /// # std::fs::write(&file, "- topology: t\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[0-7]'}\n").unwrap();
-/// use meshwork_lab::operator::{folder::Machine, swf};
-/// let machine = Machine::read(Path::new(&file), None).unwrap();
+/// use meshwork_lab::operator::{folder::SlurmMachine, swf};
+/// let machine = SlurmMachine::read(Path::new(&file), None).unwrap();
 /// let log = "; UnixStartTime: 1000\n1 5 10 60 4 -1 -1 4 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
 /// let read = swf::read("log.swf", log, &machine).unwrap();
 /// let stay = &read.history.stays[0];
@@ -28,10 +28,10 @@ const FIELDS: usize = 18;
 ///
 /// # Errors
 /// One sentence with the line: a line that does not have 18 numbers, or no job at all.
-pub fn read(file: &str, text: &str, machine: &Machine) -> Result<Read, Trouble> {
+pub fn read(file: &str, text: &str, machine: &SlurmMachine) -> Result<Imported, FileProblem> {
     let site = machine.site("");
     let processors = site.whole.first().map_or(1, |node| site.nodes.processors(node)).max(1);
-    let mut read = Read::default();
+    let mut read = Imported::default();
     let mut began: Second = 0;
     let mut stays = Vec::new();
     for (line, record) in (1..).zip(text.lines()) {
@@ -48,7 +48,7 @@ pub fn read(file: &str, text: &str, machine: &Machine) -> Result<Read, Trouble> 
             record.split_whitespace().map(str::parse::<f64>).collect();
         let fields = fields.ok().filter(|fields| fields.len() == FIELDS).ok_or_else(|| {
             let says = format!("this line has not {FIELDS} numbers, as one of a log in the Standard Workload Format has");
-            Trouble::at(file, line, says)
+            FileProblem::at(file, line, says)
         })?;
         read.tally.rows += 1;
         let known = |place: usize| Some(fields[place - 1]).filter(|&number| number >= 0.0);
@@ -67,7 +67,7 @@ pub fn read(file: &str, text: &str, machine: &Machine) -> Result<Read, Trouble> 
             |place: usize| known(place).map_or_else(String::new, |number| format!("{number}"));
         // One that never ran was cancelled while it waited.
         let ran = known(4).is_some_and(|runs| runs > 0.0) || state == "COMPLETED";
-        stays.push(Stay {
+        stays.push(JobRecord {
             id: name(1),
             attempt: 1,
             user: name(12),
@@ -80,14 +80,14 @@ pub fn read(file: &str, text: &str, machine: &Machine) -> Result<Read, Trouble> 
             nodes: wanted.div_ceil(processors),
             exclusive: true,
             line,
-            ..Stay::default()
+            ..JobRecord::default()
         });
     }
     if stays.is_empty() {
-        return Err(Trouble::of(file, "there is no job in this history"));
+        return Err(FileProblem::of(file, "there is no job in this history"));
     }
     stays.sort_by_key(|stay| (stay.submit, stay.line));
-    read.tally.form = Some(Form::Epoch);
+    read.tally.form = Some(TimeFormat::Epoch);
     let without = ["NodeList", "Priority", "Flags", "SegmentSize"];
     read.tally.losses = LOSSES
         .iter()
@@ -95,7 +95,7 @@ pub fn read(file: &str, text: &str, machine: &Machine) -> Result<Read, Trouble> 
         .copied()
         .collect();
     let says = "a log in the Standard Workload Format names no nodes: it cannot be said which nodes a job had, nor whether the rule gives the same";
-    read.warnings.push(Trouble::of(file, says));
+    read.warnings.push(FileProblem::of(file, says));
     read.history = History { stays };
     Ok(read)
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::folder::Machine;
-use super::history::Stay;
-use crate::slurm::site::Site;
+use super::folder::SlurmMachine;
+use super::history::JobRecord;
+use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
 /// The treatment of jobs of unlisted sizes.
@@ -25,7 +25,7 @@ pub enum Unlisted {
 /// # Complexity
 /// **O(p)** for *p* placements.
 #[must_use]
-pub fn rounded_up(site: &Site, stay: &Stay) -> u32 {
+pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     let Structure::Torus3d(anchors, _) = &site.structure else { return stay.nodes };
     if stay.segment.is_some_and(|segment| segment < stay.nodes) {
         return stay.nodes;
@@ -37,19 +37,27 @@ pub fn rounded_up(site: &Site, stay: &Stay) -> u32 {
 
 /// The records of a history as they would be submitted on a machine.
 #[must_use]
-pub fn submitted<'a>(machine: &Machine, stays: &'a [Stay], unlisted: Unlisted) -> Cow<'a, [Stay]> {
-    let changes = |stay: &Stay| rounded_up(machine.site(&stay.partition), stay) != stay.nodes;
+pub fn submitted<'a>(
+    machine: &SlurmMachine,
+    stays: &'a [JobRecord],
+    unlisted: Unlisted,
+) -> Cow<'a, [JobRecord]> {
+    let changes = |stay: &JobRecord| rounded_up(machine.site(&stay.partition), stay) != stay.nodes;
     if unlisted == Unlisted::Refuse || !stays.iter().any(changes) {
         return Cow::Borrowed(stays);
     }
-    let submit = |stay: &Stay| {
+    let submit = |stay: &JobRecord| {
         let nodes = rounded_up(machine.site(&stay.partition), stay);
         // A job that shares nodes takes the same processors of each node as before.
         let processors = match stay.nodes {
             0 => stay.processors,
             own => stay.processors.div_ceil(own) * nodes,
         };
-        if nodes == stay.nodes { stay.clone() } else { Stay { nodes, processors, ..stay.clone() } }
+        if nodes == stay.nodes {
+            stay.clone()
+        } else {
+            JobRecord { nodes, processors, ..stay.clone() }
+        }
     };
     Cow::Owned(stays.iter().map(submit).collect())
 }

@@ -3,8 +3,8 @@
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
-use super::folder::Machine;
-use super::history::{History, Stay};
+use super::folder::SlurmMachine;
+use super::history::{History, JobRecord};
 use crate::findings::number::{plural, significant};
 
 /// A request of a job beside nodes and processors.
@@ -96,16 +96,16 @@ impl std::fmt::Display for Unmodelled {
 /// # Complexity
 /// **O(n)** for *n* records, and **O(p²)** sets for *p* partitions.
 #[must_use]
-pub fn of(machine: &Machine, history: &History) -> Vec<Unmodelled> {
+pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
-    let seconds = |stay: &Stay| {
+    let seconds = |stay: &JobRecord| {
         let runs = stay.start.zip(stay.end).map_or(0, |(start, end)| (end - start).max(0));
         f64::from(stay.nodes) * runs as f64
     };
     let whole: f64 = stays.iter().map(seconds).sum();
     let mut found = Vec::new();
-    let mut touched = |key: &'static str, what: &str, is: &dyn Fn(&Stay) -> bool| {
-        let own: Vec<&Stay> = stays.iter().filter(|stay| is(stay)).collect();
+    let mut touched = |key: &'static str, what: &str, is: &dyn Fn(&JobRecord) -> bool| {
+        let own: Vec<&JobRecord> = stays.iter().filter(|stay| is(stay)).collect();
         let share: f64 = own.iter().map(|stay| seconds(stay)).sum();
         let share = (whole > 0.0).then(|| share / whole);
         if !own.is_empty() {
@@ -162,7 +162,7 @@ pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
 }
 
 /// The partitions that share nodes with another.
-fn overlapping(machine: &Machine) -> Vec<&str> {
+fn overlapping(machine: &SlurmMachine) -> Vec<&str> {
     let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
     let sets: Vec<(&str, &NodeSet)> =
         conf.map(|own| (own.name.as_str(), &machine.site(&own.name).whole)).collect();

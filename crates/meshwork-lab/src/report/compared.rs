@@ -9,7 +9,7 @@ use super::markup::{embedded, sentence};
 use super::views::{Key, Scale, Series, Style, View};
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
-use crate::operator::compare::{Comparison, Group, Measure};
+use crate::operator::compare::{Comparison, JobGroup, ReplayMeasure};
 use crate::operator::unmodelled::caveats;
 use crate::visible::visible_text;
 
@@ -86,9 +86,9 @@ fn about(comparison: &Comparison, names: &[String]) -> String {
     text
 }
 
-/// Index of a measure in `Measure::ALL`.
-fn place(measure: Measure) -> usize {
-    Measure::ALL.iter().position(|&other| other == measure).unwrap_or_default()
+/// Index of a measure in `ReplayMeasure::ALL`.
+fn place(measure: ReplayMeasure) -> usize {
+    ReplayMeasure::ALL.iter().position(|&other| other == measure).unwrap_or_default()
 }
 
 /// Formats seconds in a readable unit.
@@ -106,8 +106,8 @@ fn lasting(seconds: f64) -> String {
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];
-    let wait = &difference[place(Measure::Wait)];
-    let (before, after) = (value(0, Measure::Wait), value(number, Measure::Wait));
+    let wait = &difference[place(ReplayMeasure::Wait)];
+    let (before, after) = (value(0, ReplayMeasure::Wait), value(number, ReplayMeasure::Wait));
     let (name, first) = (&names[number], &names[0]);
     let mut text = if (after - before).abs() < 1e-9 {
         format!("With {name} the mean wait is that with {first}, {}.", lasting(before))
@@ -132,7 +132,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
     };
     let largest = CAUSES
         .map(|(cause, _)| {
-            let change = difference[place(Measure::WaitFor(cause))].mean.unwrap_or(0.0);
+            let change = difference[place(ReplayMeasure::WaitFor(cause))].mean.unwrap_or(0.0);
             (change / wait.mean.unwrap_or(0.0), cause)
         })
         .into_iter()
@@ -148,7 +148,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
         let share = significant(100.0 * share, 2);
         text += &format!(" {share} % of that is waiting because of {what}.");
     }
-    let never = value(number, Measure::Never) - value(0, Measure::Never);
+    let never = value(number, ReplayMeasure::Never) - value(0, ReplayMeasure::Never);
     if never.abs() > 0.0 {
         let more = if never > 0.0 { "more" } else { "fewer" };
         text += &format!(" {} {more} never start.", plural(never.abs() as u64, "job"));
@@ -163,8 +163,8 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
         .iter()
         .zip(&comparison.values)
         .map(|(name, own)| {
-            let of = |(cause, _): &(Cause, &str)| value(own, Measure::WaitFor(*cause));
-            let words = lasting(value(own, Measure::Wait));
+            let of = |(cause, _): &(Cause, &str)| value(own, ReplayMeasure::WaitFor(*cause));
+            let words = lasting(value(own, ReplayMeasure::Wait));
             (name.clone(), words, CAUSES.iter().map(of).collect())
         })
         .collect();
@@ -187,7 +187,7 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
 /// Differences of all measures on one scale, in percent of the values with the first topology.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
-    let measures: Vec<usize> = (0..Measure::ALL.len())
+    let measures: Vec<usize> = (0..ReplayMeasure::ALL.len())
         .filter(|&row| base[row].is_some_and(|base| base > 0.0))
         .filter(|&row| {
             let mean = |own: &Vec<Interval>| own[row].mean.unwrap_or(0.0);
@@ -226,7 +226,7 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
         fixed: false,
         expected: None,
         x: Scale {
-            names: measures.iter().map(|&row| name_of(Measure::ALL[row])).collect(),
+            names: measures.iter().map(|&row| name_of(ReplayMeasure::ALL[row])).collect(),
             ..Scale::default()
         },
         y: Scale { label: "Difference".to_owned(), ..Scale::default() },
@@ -254,11 +254,11 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
 }
 
 /// Name of a measure, without its unit.
-fn name_of(measure: Measure) -> String {
+fn name_of(measure: ReplayMeasure) -> String {
     let title = measure.title().trim().split(',').next().unwrap_or_default();
     match measure {
-        Measure::WaitFor(Cause::Reserved) => "wait for reserved nodes".to_owned(),
-        Measure::WaitFor(_) => format!("wait {title}"),
+        ReplayMeasure::WaitFor(Cause::Reserved) => "wait for reserved nodes".to_owned(),
+        ReplayMeasure::WaitFor(_) => format!("wait {title}"),
         _ => title.to_owned(),
     }
 }
@@ -282,8 +282,8 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
                     }
                 }
                 tbody {
-                    @for (row, &measure) in Measure::ALL.iter().enumerate() {
-                        tr.part[matches!(measure, Measure::WaitFor(_))] {
+                    @for (row, &measure) in ReplayMeasure::ALL.iter().enumerate() {
+                        tr.part[matches!(measure, ReplayMeasure::WaitFor(_))] {
                             th scope="row" title=(measure.definition()) { (measure.title().trim()) }
                             @for (number, values) in comparison.values.iter().enumerate() {
                                 td.n { (value(values[row])) }
@@ -321,7 +321,7 @@ fn shown(interval: &Interval) -> String {
 
 /// Mean waits by requested nodes and by user under each topology.
 fn groups(comparison: &Comparison, names: &[String]) -> Markup {
-    let of = |by: &str| -> Vec<&Group> {
+    let of = |by: &str| -> Vec<&JobGroup> {
         comparison.groups.iter().filter(|group| group.by == by).collect()
     };
     html! {

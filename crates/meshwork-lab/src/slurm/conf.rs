@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use meshwork::geometry::NodeSet;
 
-use super::finding::{Fatal, Findings};
+use super::finding::{Fatal, LintFindings};
 use super::hostlist;
 use super::topology::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ConfLine {
     /// The number of its first line, from 1.
     pub number: usize,
     pub pairs: Vec<(String, String)>,
 }
 
-impl Line {
+impl ConfLine {
     /// The value of a key, case-insensitively; of several, the last.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
@@ -36,7 +36,7 @@ impl Line {
 /// assert_eq!(lines[0].get("comment"), Some("two of"));
 /// ```
 #[must_use]
-pub fn lines(text: &str) -> Vec<Line> {
+pub fn lines(text: &str) -> Vec<ConfLine> {
     let mut lines = Vec::new();
     let mut joined: Option<(usize, String)> = None;
     for (number, line) in (1..).zip(text.lines()) {
@@ -52,7 +52,7 @@ pub fn lines(text: &str) -> Vec<Line> {
         lines.push((start, whole));
     }
     lines.extend(joined);
-    let line = |(number, text): (usize, String)| Line { number, pairs: pairs(&text) };
+    let line = |(number, text): (usize, String)| ConfLine { number, pairs: pairs(&text) };
     lines.into_iter().map(line).filter(|line| !line.pairs.is_empty()).collect()
 }
 
@@ -94,7 +94,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct ConfNode {
     pub name: String,
     pub processors: u32,
     /// The weight; nodes of lower weight are allocated first.
@@ -127,7 +127,7 @@ pub struct Partition {
 /// The part of a `slurm.conf` that is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conf {
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
 }
@@ -143,7 +143,7 @@ impl Conf {
     pub fn read(
         text: &str,
         include: &mut dyn FnMut(&str) -> Result<String, String>,
-        findings: &mut Findings,
+        findings: &mut LintFindings,
     ) -> Result<Conf, Fatal> {
         let mut all = Vec::new();
         gather(text, include, findings, 0, &mut all)?;
@@ -189,9 +189,9 @@ const DEEPEST: usize = 8;
 fn gather(
     text: &str,
     include: &mut dyn FnMut(&str) -> Result<String, String>,
-    findings: &mut Findings,
+    findings: &mut LintFindings,
     depth: usize,
-    all: &mut Vec<Line>,
+    all: &mut Vec<ConfLine>,
 ) -> Result<(), Fatal> {
     for line in lines(text) {
         match line.pairs.first() {
@@ -212,9 +212,9 @@ fn gather(
 }
 
 /// Prepends the defaults to a line, so that its own values override them.
-fn with_defaults(line: &Line, defaults: &[(String, String)]) -> Line {
+fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
     let own = line.pairs.iter().cloned();
-    Line { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
+    ConfLine { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
 }
 
 struct Reader<'a> {
@@ -222,11 +222,11 @@ struct Reader<'a> {
     sets: BTreeMap<String, String>,
     /// Parsed node lists of partitions, many of which may be equal: nodes, and a missing name.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
-    findings: &'a mut Findings,
+    findings: &'a mut LintFindings,
 }
 
 impl Reader<'_> {
-    fn number(&mut self, line: &Line, key: &str) -> Result<Option<u32>, Fatal> {
+    fn number(&mut self, line: &ConfLine, key: &str) -> Result<Option<u32>, Fatal> {
         let Some(text) = line.get(key) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| {
             let says =
@@ -235,7 +235,7 @@ impl Reader<'_> {
         })
     }
 
-    fn nodes(&mut self, line: &Line, list: &str) -> Result<(), Fatal> {
+    fn nodes(&mut self, line: &ConfLine, list: &str) -> Result<(), Fatal> {
         let names = hostlist::names(list).map_err(|says| {
             self.findings.fatal_conf(Some(line.number), format!("NodeName: {says}"), &[])
         })?;
@@ -268,12 +268,12 @@ impl Reader<'_> {
                 format!("there are more than {MOST_NODES} nodes, the most that a machine has here");
             return Err(self.findings.fatal_conf(Some(line.number), says, &[]));
         }
-        let nodes = names.into_iter().map(|name| Node { name, processors, weight, is_up });
+        let nodes = names.into_iter().map(|name| ConfNode { name, processors, weight, is_up });
         self.conf.nodes.extend(nodes);
         Ok(())
     }
 
-    fn partition(&mut self, line: &Line, name: &str) -> Result<(), Fatal> {
+    fn partition(&mut self, line: &ConfLine, name: &str) -> Result<(), Fatal> {
         let list = line.get("Nodes").unwrap_or_default();
         let found = match self.lists.get(list) {
             Some(found) => found.clone(),
@@ -327,7 +327,7 @@ impl Reader<'_> {
         Ok((nodes, unknown))
     }
 
-    fn refuse(&mut self, line: &Line, name: &str, says: &str) -> Fatal {
+    fn refuse(&mut self, line: &ConfLine, name: &str, says: &str) -> Fatal {
         let says = format!("the partition {name}: {says}");
         self.findings.fatal_conf(Some(line.number), says, &[])
     }

@@ -6,12 +6,12 @@ use meshwork::alloc::listed::{Decision, Message, Wait, Wanted, decide, find};
 use meshwork::geometry::NodeSet;
 
 use super::hostlist::names;
-use super::site::Site;
+use super::site::SlurmSite;
 use super::topology::Structure;
 
 /// The request of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct SlurmRequest {
     /// Counts and constraints; its listed nodes are replaced by `require`.
     pub wanted: Wanted,
     /// Required nodes, as a host list.
@@ -26,7 +26,7 @@ pub struct Asked {
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SlurmAnswer {
     /// The nodes it gets, or could get now.
     Nodes(NodeSet),
     /// It may start later.
@@ -39,15 +39,15 @@ pub enum Told {
 #[derive(Clone, Debug)]
 struct Held {
     nodes: NodeSet,
-    /// See `Asked::share`.
+    /// See `SlurmRequest::share`.
     share: Option<u32>,
     whole_blocks: bool,
 }
 
 /// The allocations of a partition, by job.
 #[derive(Clone, Debug)]
-pub struct Desk<K: Ord> {
-    site: Site,
+pub struct SlurmAllocator<K: Ord> {
+    site: SlurmSite,
     held: BTreeMap<K, Held>,
     /// The held processors of each node.
     used: Vec<u32>,
@@ -58,17 +58,17 @@ pub struct Desk<K: Ord> {
 /// Slurm's message for a host that does not exist.
 const INVALID_NAME: &str = "Invalid node name specified";
 
-impl<K: Ord + Clone> Desk<K> {
+impl<K: Ord + Clone> SlurmAllocator<K> {
     /// An empty desk.
     #[must_use]
-    pub fn new(site: Site) -> Desk<K> {
+    pub fn new(site: SlurmSite) -> SlurmAllocator<K> {
         let count = site.hosts.count();
         let (used, unused) = (vec![0; count as usize], NodeSet::full(count));
-        Desk { site, held: BTreeMap::new(), used, unused }
+        SlurmAllocator { site, held: BTreeMap::new(), used, unused }
     }
 
     #[must_use]
-    pub fn site(&self) -> &Site {
+    pub fn site(&self) -> &SlurmSite {
         &self.site
     }
 
@@ -105,7 +105,7 @@ impl<K: Ord + Clone> Desk<K> {
     /// # Complexity
     /// That of [`decide`].
     #[must_use]
-    pub fn ask(&self, asked: &Asked) -> Told {
+    pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
     }
 
@@ -113,33 +113,33 @@ impl<K: Ord + Clone> Desk<K> {
     ///
     /// They still count for whether the job could start on the empty machine.
     #[must_use]
-    pub fn ask_without(&self, asked: &Asked, kept: Option<&NodeSet>) -> Told {
+    pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
         let (required, excluded) =
             match (self.set(asked.require.as_ref()), self.set(asked.exclude.as_ref())) {
                 (Ok(required), Ok(excluded)) => (required, excluded),
-                (Err(never), _) | (_, Err(never)) => return Told::Never(never),
+                (Err(never), _) | (_, Err(never)) => return SlurmAnswer::Never(never),
             };
         wanted.listed = required;
         if wanted.nodes > self.site.whole.count() {
-            return Told::Never(Message::PartitionConfiguration.to_string());
+            return SlurmAnswer::Never(Message::PartitionConfiguration.to_string());
         }
         let (mut available, whole) = self.available(asked, excluded.as_ref());
         kept.into_iter().for_each(|kept| available.subtract(kept));
         let rule = self.site.structure.rule();
         match decide(rule, &self.site.nodes, &wanted, &available, &whole) {
-            Decision::Start(nodes) => Told::Nodes(nodes),
-            Decision::Wait(wait, message) => Told::Wait(wait, message),
-            Decision::Never(message) => Told::Never(message.to_string()),
+            Decision::Start(nodes) => SlurmAnswer::Nodes(nodes),
+            Decision::Wait(wait, message) => SlurmAnswer::Wait(wait, message),
+            Decision::Never(message) => SlurmAnswer::Never(message.to_string()),
         }
     }
 
-    /// The nodes of [`Desk::ask_without`], without checking whether the job could ever start.
+    /// The nodes of [`SlurmAllocator::ask_without`], without checking whether the job could ever start.
     ///
     /// # Complexity
     /// That of [`find`].
     #[must_use]
-    pub fn find_without(&self, asked: &Asked, kept: &NodeSet) -> Option<NodeSet> {
+    pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
         wanted.listed = self.set(asked.require.as_ref()).ok()?;
         let excluded = self.set(asked.exclude.as_ref()).ok()?;
@@ -148,17 +148,17 @@ impl<K: Ord + Clone> Desk<K> {
         find(self.site.structure.rule(), &self.site.nodes, &wanted, &available)
     }
 
-    /// Allocates the nodes of [`Desk::ask`] to a job, if there are any.
-    pub fn allocate(&mut self, name: &K, asked: &Asked) -> Told {
+    /// Allocates the nodes of [`SlurmAllocator::ask`] to a job, if there are any.
+    pub fn allocate(&mut self, name: &K, asked: &SlurmRequest) -> SlurmAnswer {
         let told = self.ask(asked);
-        if let Told::Nodes(nodes) = &told {
+        if let SlurmAnswer::Nodes(nodes) = &told {
             self.hold(name, asked, nodes.clone());
         }
         told
     }
 
     /// Allocates given nodes to a job, and releases those it held before.
-    pub fn hold(&mut self, name: &K, asked: &Asked, nodes: NodeSet) {
+    pub fn hold(&mut self, name: &K, asked: &SlurmRequest, nodes: NodeSet) {
         self.release(name);
         let share = self.share(asked);
         for node in nodes.iter() {
@@ -181,7 +181,7 @@ impl<K: Ord + Clone> Desk<K> {
     }
 
     /// The effective share: `None` if the partition or the request requires whole nodes.
-    fn share(&self, asked: &Asked) -> Option<u32> {
+    fn share(&self, asked: &SlurmRequest) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
@@ -200,7 +200,7 @@ impl<K: Ord + Clone> Desk<K> {
     }
 
     /// The nodes available to a job now, and those available on the empty machine.
-    fn available(&self, asked: &Asked, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
+    fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {
             None => available.intersect(&self.unused),

@@ -18,7 +18,7 @@ pub enum Level {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct LintFinding {
     pub source: Source,
     /// The line, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
@@ -30,13 +30,13 @@ pub struct Finding {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings(pub Vec<Finding>);
+pub struct LintFindings(pub Vec<LintFinding>);
 
 /// A marker that a fatal finding has been added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 
-impl Findings {
+impl LintFindings {
     /// Adds a finding with which Slurm does not start.
     pub fn fatal(&mut self, line: usize, says: impl Into<String>, slurm: &[&str]) -> Fatal {
         self.add(Source::Topology, Some(line), Level::Fatal, says.into(), slurm);
@@ -78,12 +78,12 @@ impl Findings {
         slurm: &[&str],
     ) {
         let slurm = slurm.iter().map(|&text| text.to_owned()).collect();
-        self.0.push(Finding { source, line, level, says, slurm });
+        self.0.push(LintFinding { source, line, level, says, slurm });
     }
 
     /// The first finding with which Slurm does not start.
     #[must_use]
-    pub fn first_fatal(&self) -> Option<&Finding> {
+    pub fn first_fatal(&self) -> Option<&LintFinding> {
         self.0.iter().find(|finding| finding.level == Level::Fatal)
     }
 }

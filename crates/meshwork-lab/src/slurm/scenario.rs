@@ -10,8 +10,8 @@ use meshwork::topology::Node;
 use toml::{Table, Value};
 
 use super::hostlist::in_order;
-use super::site::{self, Reading, Site};
-use super::topology::{Kind, Structure, Topology};
+use super::site::{self, Reading, SlurmSite};
+use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::run::inputs::Files;
 
 /// The key of a machine's topology file, and the name of the allocator based on it.
@@ -106,7 +106,7 @@ fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, St
         text(&own, kept.as_ref().unwrap_or(&place))
     };
     let names =
-        site::Files { topology: name(&topology_place), conf: conf_place.as_deref().map(name) };
+        site::SlurmFiles { topology: name(&topology_place), conf: conf_place.as_deref().map(name) };
     Ok(site::read_texts(names, &topology, conf_text.as_deref(), &mut include))
 }
 
@@ -123,7 +123,7 @@ fn names_table(workload: Option<&Value>) -> bool {
 
 /// Adds the names by which jobs refer to nodes and partitions. Other partitions are included if
 /// their nodes are a subset of this one's and their topology is the same.
-fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[Node]) {
+fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
     if matches!(site.structure, Structure::Flat) {
@@ -149,7 +149,7 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[
 }
 
 /// The machine, its allocator, and the nodes in the order of their numbers in the machine.
-fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node>) {
+fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
         && is_all_of(site, anchors)
@@ -239,7 +239,7 @@ fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node
 }
 
 /// Whether the only torus has exactly the nodes of the partition, each in one cell.
-fn is_all_of(site: &Site, anchors: &Anchors) -> bool {
+fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();
     let mut nodes = NodeSet::empty(site.hosts.count());
@@ -248,8 +248,8 @@ fn is_all_of(site: &Site, anchors: &Anchors) -> bool {
 }
 
 /// The indices of the switches below a switch of the list.
-fn children(listed: Option<&Topology>, place: usize) -> Vec<u32> {
-    let Some(Kind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
+fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
+    let Some(TopologyKind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
         return Vec::new();
     };
     let switch = &switches[place];
@@ -299,7 +299,7 @@ fn insert_placements(table: &mut Table, entries: &[Entry]) {
     }
 }
 
-fn insert_weights(allocator: &mut Table, site: &Site, order: &[Node]) {
+fn insert_weights(allocator: &mut Table, site: &SlurmSite, order: &[Node]) {
     let weights: Vec<u32> = order.iter().map(|&node| site.nodes.weight(node)).collect();
     if weights.windows(2).any(|pair| pair[0] != pair[1]) {
         allocator.insert("weights".to_owned(), integers(weights));

@@ -6,19 +6,19 @@ use meshwork::alloc::listed::Nodes;
 use meshwork::geometry::NodeSet;
 
 use super::conf::{self, Conf};
-use super::finding::{Fatal, Finding, Findings, Level, Source};
+use super::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use super::hostlist;
-use super::topology::{self, Hosts, Structure, Topology};
+use super::topology::{self, Hosts, SlurmTopology, Structure};
 use crate::run::file::{FileError, MAX_TEXT, read_whole};
 
 /// The names of the files.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub struct SlurmFiles {
     pub topology: String,
     pub conf: Option<String>,
 }
 
-impl Files {
+impl SlurmFiles {
     /// The names of the files, for a sentence.
     #[must_use]
     pub fn names(&self) -> String {
@@ -28,7 +28,7 @@ impl Files {
 
     /// A finding as a sentence with file and line, followed by Slurm's message if it is fatal.
     #[must_use]
-    pub fn sentence(&self, finding: &Finding) -> String {
+    pub fn sentence(&self, finding: &LintFinding) -> String {
         let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
         let slurm = slurm.map_or_else(String::new, |text| format!(" (Slurm says: {text})"));
         format!("{}{slurm}", self.place(finding))
@@ -36,7 +36,7 @@ impl Files {
 
     /// A finding as a sentence with file and line.
     #[must_use]
-    pub fn place(&self, finding: &Finding) -> String {
+    pub fn place(&self, finding: &LintFinding) -> String {
         let file = match finding.source {
             Source::Topology => &self.topology,
             Source::Conf => self.conf.as_ref().unwrap_or(&self.topology),
@@ -49,10 +49,10 @@ impl Files {
 /// The parsed and validated content of the files.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    pub files: Files,
-    pub findings: Findings,
+    pub files: SlurmFiles,
+    pub findings: LintFindings,
     /// The topologies, the default one first; empty if Slurm would not start.
-    pub topologies: Vec<(Topology, Structure)>,
+    pub topologies: Vec<(SlurmTopology, Structure)>,
     pub hosts: Hosts,
     /// `None` if there is no `slurm.conf`, or if it is invalid.
     pub conf: Option<Conf>,
@@ -70,7 +70,7 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
     let conf_text = conf.map(self::text).transpose()?;
     let folder = conf.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
     let mut include = |path: &str| self::text(&folder.join(path));
-    let files = Files { topology: name(topology), conf: conf.map(name) };
+    let files = SlurmFiles { topology: name(topology), conf: conf.map(name) };
     Ok(read_texts(files, &text, conf_text.as_deref(), &mut include))
 }
 
@@ -83,12 +83,12 @@ fn text(path: &Path) -> Result<String, String> {
 
 /// Reads files given as texts; see [`read`].
 pub fn read_texts(
-    files: Files,
+    files: SlurmFiles,
     topology: &str,
     conf: Option<&str>,
     include: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Reading {
-    let mut findings = Findings::default();
+    let mut findings = LintFindings::default();
     let conf = conf.map(|conf| Conf::read(conf, include, &mut findings));
     let mut reading =
         Reading { files, findings, topologies: Vec::new(), hosts: Hosts::default(), conf: None };
@@ -131,7 +131,7 @@ impl Reading {
         Ok(())
     }
 
-    fn warn_of_names(&mut self, topologies: &[Topology]) {
+    fn warn_of_names(&mut self, topologies: &[SlurmTopology]) {
         for (place, topology) in topologies.iter().enumerate() {
             let mut earlier = topologies[..place].iter();
             if let Some(other) =
@@ -152,7 +152,7 @@ impl Reading {
         }
     }
 
-    fn check_partitions(&mut self, built: &[(Topology, Structure)]) -> Result<(), Fatal> {
+    fn check_partitions(&mut self, built: &[(SlurmTopology, Structure)]) -> Result<(), Fatal> {
         for partition in self.conf.iter().flat_map(|conf| &conf.partitions) {
             if let Some(unknown) = &partition.unknown {
                 let says = format!(
@@ -201,7 +201,7 @@ impl Reading {
     ///
     /// # Errors
     /// One sentence, if Slurm would not start, or there is no such partition.
-    pub fn site(&self, partition: Option<&str>) -> Result<Site, String> {
+    pub fn site(&self, partition: Option<&str>) -> Result<SlurmSite, String> {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
@@ -259,10 +259,10 @@ impl Reading {
         count: u32,
         whole: NodeSet,
         up: NodeSet,
-        nodes: &[conf::Node],
+        nodes: &[conf::ConfNode],
         topology: Option<&str>,
         is_exclusive: bool,
-    ) -> Result<Site, String> {
+    ) -> Result<SlurmSite, String> {
         let mut topologies = self.topologies.iter();
         let found = match topology {
             Some(name) => topologies.find(|(own, _)| own.name == name),
@@ -278,7 +278,7 @@ impl Reading {
                     (node.weight, node.processors);
             }
         }
-        Ok(Site {
+        Ok(SlurmSite {
             hosts: self.hosts.clone(),
             nodes: Nodes::new(weights, processors),
             whole,
@@ -292,7 +292,7 @@ impl Reading {
 
 /// One partition with its topology.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct SlurmSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
     /// Weights and processors of all nodes.

@@ -11,8 +11,8 @@ use meshwork::pool::{Desk, Name, Operation, Pool, Question};
 use meshwork::rng::Stream;
 use meshwork_lab::operator::defrag::Cost;
 use meshwork_lab::operator::instant::Instant;
-use meshwork_lab::operator::instant::defrag::{Moves, Target};
-use meshwork_lab::operator::instant::explain::Reason;
+use meshwork_lab::operator::instant::defrag::{InstantPlan, InstantTarget};
+use meshwork_lab::operator::instant::explain::InstantReason;
 
 const MACHINES: &[&str] = &[
     "topology = 'mesh', dims = [4, 4]",
@@ -111,21 +111,21 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         asked.insert(text.lines().nth(1).unwrap().to_owned());
         assert_eq!(explained.now.is_some(), now.is_some(), "{text}");
         if !pool.could_hold(&wanted) {
-            assert!(matches!(explained.reason, Reason::Never(_)), "{text}");
+            assert!(matches!(explained.reason, InstantReason::Never(_)), "{text}");
             continue;
         }
         if now.is_some() {
-            assert_eq!(explained.reason, Reason::Nothing, "{text}");
+            assert_eq!(explained.reason, InstantReason::Nothing, "{text}");
             continue;
         }
         let free = u64::from(pool.site().free_nodes());
         let alone = Pool::read(pool.table()).unwrap().can(&wanted).unwrap().len();
         match explained.reason {
-            Reason::WaitsFor(Cause::Nodes) => assert!(free < u64::from(alone), "{text}"),
-            Reason::WaitsFor(Cause::Shape) => assert!(free >= wanted.nodes(), "{text}"),
+            InstantReason::WaitsFor(Cause::Nodes) => assert!(free < u64::from(alone), "{text}"),
+            InstantReason::WaitsFor(Cause::Shape) => assert!(free >= wanted.nodes(), "{text}"),
             ref other => panic!("{text}: {other:?}"),
         }
-        *(if explained.reason == Reason::WaitsFor(Cause::Nodes) {
+        *(if explained.reason == InstantReason::WaitsFor(Cause::Nodes) {
             &mut nodes
         } else {
             &mut shapes
@@ -243,7 +243,7 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
     let (mut moved, mut none, mut sets) = (0, 0, 0);
     for (text, desk, wanted) in desks() {
         let instant = instant(&desk);
-        let target = Target::of(instant.job(wanted.clone()));
+        let target = InstantTarget::of(instant.job(wanted.clone()));
         let mut pool = without(&desk, &instant, &[]);
         let plans = match instant.defrag(&target, 3) {
             Ok(plans) => plans,
@@ -255,7 +255,7 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
         };
         assert!(plans.is_sorted_by_key(|plan| plan.cost), "{text}");
         if let Some(there) = pool.can(&wanted) {
-            let free = Moves { placement: there, steps: Vec::new(), cost: 0 };
+            let free = InstantPlan { placement: there, steps: Vec::new(), cost: 0 };
             assert_eq!(
                 plans.iter().map(|plan| plan.cost).collect::<Vec<_>>(),
                 [free.cost],
@@ -301,18 +301,21 @@ fn exempt_jobs_stay_and_costs_count() {
         ask(Operation::Adopt(Name::Text(name.to_owned()), blocks));
     }
     let instant = instant(&desk);
-    let target = Target::of(instant.job(Request::block(&[2, 2])));
-    let names = |plans: &[Moves]| -> Vec<String> {
-        let of = |plan: &Moves| instant.running[plan.steps[0].job].name.clone();
+    let target = InstantTarget::of(instant.job(Request::block(&[2, 2])));
+    let names = |plans: &[InstantPlan]| -> Vec<String> {
+        let of = |plan: &InstantPlan| instant.running[plan.steps[0].job].name.clone();
         plans.iter().map(of).collect()
     };
     let plans = instant.defrag(&target, 1).unwrap();
     assert_eq!((names(&plans), plans[0].cost), (vec!["a".to_owned()], 1));
-    let nodes =
-        Target { cost: Cost::Nodes, exempt: BTreeSet::from(["a".to_owned()]), ..target.clone() };
+    let nodes = InstantTarget {
+        cost: Cost::Nodes,
+        exempt: BTreeSet::from(["a".to_owned()]),
+        ..target.clone()
+    };
     let plans = instant.defrag(&nodes, 1).unwrap();
     assert_eq!((names(&plans), plans[0].cost), (vec!["b".to_owned()], 2));
     let both = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
-    let says = instant.defrag(&Target { exempt: both, ..target }, 1).unwrap_err();
+    let says = instant.defrag(&InstantTarget { exempt: both, ..target }, 1).unwrap_err();
     assert_eq!(says, "no job may be moved: all are exempt");
 }

@@ -9,16 +9,16 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::{Job, Request, Time, Wants};
 use meshwork_lab::Study;
 use meshwork_lab::slurm::check;
-use meshwork_lab::slurm::desk::{Asked, Desk, Told};
+use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer, SlurmRequest};
 use meshwork_lab::slurm::finding::Level;
 use meshwork_lab::slurm::hostlist::names;
-use meshwork_lab::slurm::site::{Files, Reading, read_texts};
+use meshwork_lab::slurm::site::{Reading, SlurmFiles, read_texts};
 use meshwork_lab::slurm::topology::Structure;
 use meshwork_lab::study::expand::expand;
 use serde_json::Value as Json;
 
-fn files(topology: &str) -> Files {
-    Files { topology: topology.to_owned(), conf: Some("slurm.conf".to_owned()) }
+fn files(topology: &str) -> SlurmFiles {
+    SlurmFiles { topology: topology.to_owned(), conf: Some("slurm.conf".to_owned()) }
 }
 
 fn reading(topology: &str, conf: &str) -> Reading {
@@ -148,7 +148,7 @@ fn what_slurm_overlooks_is_warned_of() {
     // Correct files have no findings.
     let sound = "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[0-63]\n        placements:\n          - dims: {x: 1, y: 1, z: 1}\n          - dims: {x: 2, y: 2, z: 2}\n          - dims: {x: 4, y: 4, z: 4}\n";
     let checked = check::of(reading(sound, CONF));
-    assert_eq!(checked.findings(), Vec::<&meshwork_lab::slurm::finding::Finding>::new());
+    assert_eq!(checked.findings(), Vec::<&meshwork_lab::slurm::finding::LintFinding>::new());
     assert_eq!((checked.tables[0].rows.len(), checked.drawings[0].len()), (3, 20));
 }
 
@@ -216,12 +216,15 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     ];
     for (yaml, conf) in pairs {
         let ask = |reading: &Reading| {
-            let mut desk: Desk<u32> = Desk::new(reading.site(None).unwrap());
+            let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(reading.site(None).unwrap());
             (1..20)
                 .map(|n| {
-                    desk.allocate(&n, &Asked { wanted: Wanted::of(n % 7 + 1), ..Asked::default() })
+                    desk.allocate(
+                        &n,
+                        &SlurmRequest { wanted: Wanted::of(n % 7 + 1), ..SlurmRequest::default() },
+                    )
                 })
-                .collect::<Vec<Told>>()
+                .collect::<Vec<SlurmAnswer>>()
         };
         let old = read_texts(files("topology.conf"), conf, Some(CONF), &mut |_| Err(String::new()));
         assert_eq!(ask(&reading(yaml, CONF)), ask(&old), "{conf}");
@@ -282,9 +285,9 @@ fn a_study_places_jobs_as_the_desk_does() {
             Some(&folder.path().join("slurm.conf")),
         )
         .unwrap();
-        let mut desk: Desk<u32> = Desk::new(reading.site(None).unwrap());
+        let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(reading.site(None).unwrap());
         for (number, nodes) in [4, 2, 8, 3, 4, 1, 8, 4, 5, 2, 4].into_iter().enumerate() {
-            let asked = Asked { wanted: Wanted::of(nodes), ..Asked::default() };
+            let asked = SlurmRequest { wanted: Wanted::of(nodes), ..SlurmRequest::default() };
             let told = desk.allocate(&(number as u32), &asked);
             let placed = pool.allocate(&Request::Nodes(nodes));
             let own: Option<Vec<u32>> = placed.map(|placement| {
@@ -293,7 +296,7 @@ fn a_study_places_jobs_as_the_desk_does() {
                 nodes
             });
             let theirs = match told {
-                Told::Nodes(nodes) => Some(nodes.iter().collect::<Vec<u32>>()),
+                SlurmAnswer::Nodes(nodes) => Some(nodes.iter().collect::<Vec<u32>>()),
                 _ => None,
             };
             assert_eq!(own, theirs, "job {number} of {nodes} nodes\n{text}");
@@ -355,11 +358,11 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         let reading =
             meshwork_lab::slurm::site::read(&path("topology.yaml"), Some(&path("slurm.conf")));
         let site = reading.unwrap().site(Some("all")).unwrap();
-        let mut desk: Desk<u32> = Desk::new(site);
+        let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(site);
         let hosts: Vec<String> = names(table["allocator"]["hosts"].as_str().unwrap()).unwrap();
         for (number, wants) in all.iter().enumerate() {
             let partition = wants.partition.as_deref();
-            let asked = Asked {
+            let asked = SlurmRequest {
                 wanted: Wanted {
                     most: wants.nodes_max.unwrap_or(wants.nodes),
                     segment: wants.segment,
@@ -374,11 +377,11 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                     .exclude
                     .clone()
                     .or((partition == Some("small")).then(|| "n[0-7],n[16-63]".to_owned())),
-                ..Asked::default()
+                ..SlurmRequest::default()
             };
             let told = desk.ask(&asked);
             let theirs = match (&told, partition) {
-                (Told::Nodes(nodes), None | Some("small")) => {
+                (SlurmAnswer::Nodes(nodes), None | Some("small")) => {
                     desk.allocate(&(number as u32), &asked);
                     let names = nodes.iter().map(|node| desk.site().hosts.name(node).to_owned());
                     Some(names.collect::<std::collections::BTreeSet<String>>())
@@ -393,12 +396,12 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
             });
             assert_eq!(own, theirs, "{request}\n{text}");
             // Slurm lets a job wait that excludes nodes of a torus.
-            let waits = matches!(told, Told::Wait(..)) && asked.exclude.is_some();
+            let waits = matches!(told, SlurmAnswer::Wait(..)) && asked.exclude.is_some();
             // If no listed node is free, others serve requests that never start on the empty
             // machine.
-            let starts = matches!(told, Told::Nodes(_));
+            let starts = matches!(told, SlurmAnswer::Nodes(_));
             if partition != Some("nobody") && !waits && !starts {
-                let never = matches!(told, Told::Never(_));
+                let never = matches!(told, SlurmAnswer::Never(_));
                 assert_eq!(pool.never(&request).is_some(), never, "{request}: {told:?}\n{text}");
             }
         }
@@ -433,7 +436,7 @@ fn machine(case: &Json, name: &str, weights: Option<&Json>) -> Reading {
     reading(machine["topology_yaml"].as_str().unwrap(), &conf)
 }
 
-fn asked(step: &Json) -> Asked {
+fn asked(step: &Json) -> SlurmRequest {
     let count = |key: &str| step[key].as_u64().map(|number| number as u32);
     let flag = |key: &str| step[key].as_u64() == Some(1) || step[key].as_bool() == Some(true);
     let nodes = count("n").unwrap();
@@ -448,7 +451,7 @@ fn asked(step: &Json) -> Asked {
         listed: None,
         ends: None,
     };
-    Asked {
+    SlurmRequest {
         wanted,
         require: step["w"].as_str().map(str::to_owned),
         exclude: step["x"].as_str().map(str::to_owned),
@@ -469,7 +472,7 @@ fn every_recorded_decision_is_the_same() {
         for run in case["runs"].as_array().unwrap() {
             let name = run["machine"].as_str().unwrap();
             let reading = machine(&case, name, run.get("weights"));
-            let mut desk: Desk<String> = Desk::new(reading.site(None).unwrap());
+            let mut desk: SlurmAllocator<String> = SlurmAllocator::new(reading.site(None).unwrap());
             for step in run["steps"].as_array().unwrap() {
                 if let Some(end) = step["end"].as_str() {
                     desk.release(&end.to_owned());
@@ -478,9 +481,9 @@ fn every_recorded_decision_is_the_same() {
                 let id = step["sub"].as_str().unwrap().to_owned();
                 let hosts = desk.site().hosts.clone();
                 let told = match desk.allocate(&id, &asked(step)) {
-                    Told::Nodes(nodes) => hosts.bracketed(&nodes),
-                    Told::Wait(..) => "wait".to_owned(),
-                    Told::Never(_) => "reject".to_owned(),
+                    SlurmAnswer::Nodes(nodes) => hosts.bracketed(&nodes),
+                    SlurmAnswer::Wait(..) => "wait".to_owned(),
+                    SlurmAnswer::Never(_) => "reject".to_owned(),
                 };
                 let got = step["got"].as_str().unwrap();
                 assert_eq!(told, got, "{kind} {name}: {step}");

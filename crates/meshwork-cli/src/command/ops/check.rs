@@ -1,6 +1,6 @@
 //! `meshwork ops check`: the findings on the files of a machine.
 
-use meshwork_lab::slurm::check::{self, Table};
+use meshwork_lab::slurm::check::{self, PlacementTable};
 use meshwork_lab::slurm::finding::Level;
 use serde_json::Value as Json;
 
@@ -52,7 +52,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
     Ok(verdict)
 }
 
-fn print_table(out: &mut Output, table: &Table) -> Result<(), Stop> {
+fn print_table(out: &mut Output, table: &PlacementTable) -> Result<(), Stop> {
     let cell = |value: &Json| match value {
         Json::Null => "-".to_owned(),
         Json::Bool(true) => "yes".to_owned(),

@@ -3,7 +3,7 @@
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::operator::compare::{
-    Comparison, Contender, Measure, Terms, compare, jobs_that_ran,
+    Comparison, Contender, ReplayMeasure, ReplayOptions, compare, jobs_that_ran,
 };
 use meshwork_lab::operator::fidelity::{self, Fidelity};
 use meshwork_lab::operator::folder::Folder;
@@ -57,14 +57,14 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
 }
 
 /// The terms of the replay, from the command line or fitted to the history.
-pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (Terms, Cleanup) {
+pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
         (None, Some(seconds)) => (seconds.round() as i64, Cleanup::Fitted),
         (None, None) => (0, Cleanup::Unknown),
     };
     let unlisted = if asked.unlisted == "refuse" { Unlisted::Refuse } else { Unlisted::RoundUp };
-    (Terms { cleanup, unlisted }, source)
+    (ReplayOptions { cleanup, unlisted }, source)
 }
 
 /// Writes the caveats of a site above its results.
@@ -140,7 +140,7 @@ pub(super) fn paragraph(out: &mut Output, text: &str) -> Result<(), Stop> {
 }
 
 fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<(), Stop> {
-    let titles: Vec<String> = Measure::ALL.iter().map(|own| own.title().to_owned()).collect();
+    let titles: Vec<String> = ReplayMeasure::ALL.iter().map(|own| own.title().to_owned()).collect();
     let mut columns = Vec::new();
     for (number, (name, values)) in names.iter().zip(&compared.values).enumerate() {
         let cells = values.iter().map(|value| match value {

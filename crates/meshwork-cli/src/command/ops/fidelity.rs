@@ -95,7 +95,7 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     out.headline(
         "waits in seconds, as they were and as they are predicted when all jobs happen again",
     )?;
-    let cells = |of: &dyn Fn(&fidelity::Waits) -> String| {
+    let cells = |of: &dyn Fn(&fidelity::PredictedWaits) -> String| {
         found.waits.iter().map(of).collect::<Vec<String>>()
     };
     let sizes = cells(&|own| match own.nodes {

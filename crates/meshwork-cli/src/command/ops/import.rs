@@ -2,10 +2,10 @@
 
 use meshwork_lab::date;
 use meshwork_lab::findings::number::{plural, significant};
-use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::kueue::Snapshots;
 use meshwork_lab::operator::quality::{self, Quality};
-use meshwork_lab::operator::{Trouble, read_text, sacct, swf};
+use meshwork_lab::operator::{FileProblem, read_text, sacct, swf};
 
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -13,14 +13,13 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 /// Reads a history, reports its quality, and writes the site.
 pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     let clock = match &arguments.time_zone {
-        Some(zone) => {
-            sacct::Clock::read(zone).map_err(|says| Stop::Wrong(format!("--time-zone: {says}")))?
-        }
-        None => sacct::Clock::default(),
+        Some(zone) => sacct::LocalClock::read(zone)
+            .map_err(|says| Stop::Wrong(format!("--time-zone: {says}")))?,
+        None => sacct::LocalClock::default(),
     };
-    let wrong = |trouble: Trouble| Stop::Wrong(trouble.to_string());
+    let wrong = |trouble: FileProblem| Stop::Wrong(trouble.to_string());
     let own = arguments.topology.as_deref();
-    let machine = |path| Machine::read(path, arguments.conf.as_deref()).map_err(Stop::Wrong);
+    let machine = |path| SlurmMachine::read(path, arguments.conf.as_deref()).map_err(Stop::Wrong);
     let (file, machine, read) = if arguments.kueue.is_empty() {
         let from = arguments.sacct.as_ref().or(arguments.swf.as_ref());
         let (Some(from), Some(topology)) = (from, own) else {
@@ -44,7 +43,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
         let snapshots = Snapshots::read(&texts).map_err(wrong)?;
         let machine = match own {
             Some(topology) => machine(topology)?,
-            None => Machine::made(snapshots.machine().map_err(wrong)?).map_err(Stop::Wrong)?,
+            None => SlurmMachine::made(snapshots.machine().map_err(wrong)?).map_err(Stop::Wrong)?,
         };
         let read = snapshots.history().map_err(wrong)?;
         (files[0].0.clone(), machine, read)
@@ -88,7 +87,7 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     let more = if more.is_empty() { String::new() } else { format!(", with {}", more.join(", ")) };
     line("jobs", format!("{} in {}{more}", quality.jobs, number(tally.rows, "record")))?;
     if let Some((first, last)) = quality.span {
-        let form = tally.form.map_or("no times", sacct::Form::words);
+        let form = tally.form.map_or("no times", sacct::TimeFormat::words);
         let (first, last) = (date::written(first), date::written(last));
         line("times", format!("{first} to {last} in UTC; {form}"))?;
     }

@@ -2,8 +2,8 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Cause, Time};
-use meshwork_lab::operator::instant::defrag::{self, Target};
-use meshwork_lab::operator::instant::explain::{Explained, Reason, Start};
+use meshwork_lab::operator::instant::defrag::{self, InstantTarget};
+use meshwork_lab::operator::instant::explain::{InstantExplanation, InstantReason, PlannedStart};
 use meshwork_lab::operator::instant::{Instant, request};
 
 use super::any_of;
@@ -59,26 +59,30 @@ pub(super) fn run_explain(out: &mut Output, instant: &Instant, asked: &ops::Expl
 fn describe(
     out: &mut Output,
     instant: &Instant,
-    own: &Explained,
+    own: &InstantExplanation,
     is_shape: bool,
 ) -> Result<(), Stop> {
     let request = &own.job.job.request;
     let free = own.free.iter().map(u32::to_string).collect::<Vec<String>>().join(", ");
     let are = if free == "1" { "node is" } else { "nodes are" };
     let because = match &own.reason {
-        Reason::Never(Some(says)) => format!("it never starts: {says}"),
-        Reason::Never(None) => "it never starts: it would not fit the empty machine".to_owned(),
-        Reason::WaitsFor(Cause::Nodes) => {
+        InstantReason::Never(Some(says)) => format!("it never starts: {says}"),
+        InstantReason::Never(None) => {
+            "it never starts: it would not fit the empty machine".to_owned()
+        }
+        InstantReason::WaitsFor(Cause::Nodes) => {
             format!("too few nodes are free for its {request}: {free}")
         }
-        Reason::WaitsFor(Cause::Shape) => {
+        InstantReason::WaitsFor(Cause::Shape) => {
             format!("{free} {are} free, enough for its {request}, but in no allowed shape")
         }
-        Reason::WaitsFor(Cause::Priority) => "it could start, but others come before it".to_owned(),
-        Reason::WaitsFor(Cause::Reserved) => {
+        InstantReason::WaitsFor(Cause::Priority) => {
+            "it could start, but others come before it".to_owned()
+        }
+        InstantReason::WaitsFor(Cause::Reserved) => {
             "it could start, but nodes are kept for jobs that come before it".to_owned()
         }
-        Reason::Nothing => "it can start now".to_owned(),
+        InstantReason::Nothing => "it can start now".to_owned(),
     };
     let now = instant.now;
     out.headline(&if is_shape {
@@ -99,15 +103,15 @@ fn describe(
         let place = instant.text(near.site, &near.placement);
         out.line(&format!("  near: {place}; in the way: {}", jobs.join(", ")))?;
     }
-    if matches!(own.reason, Reason::Never(_) | Reason::Nothing) {
+    if matches!(own.reason, InstantReason::Never(_) | InstantReason::Nothing) {
         return Ok(());
     }
     if let Some(by) = own.job.promised {
         out.line(&format!("  its scheduler has promised it a start by {by}"))?;
     }
     if instant.knows_ends() {
-        let start = |start: &Option<Start>| match start {
-            Some(Start { at, site, placement }) => {
+        let start = |start: &Option<PlannedStart>| match start {
+            Some(PlannedStart { at, site, placement }) => {
                 format!("{at} on {}", instant.text(*site, placement))
             }
             None => "not known".to_owned(),
@@ -129,7 +133,7 @@ fn describe(
         ))?;
     }
     if let Some((site, moves)) = &own.moves {
-        let step = |step: &defrag::Move| {
+        let step = |step: &defrag::InstantMove| {
             let to = instant.text(*site, &step.to);
             format!("job {} to {to}", name(&step.job))
         };
@@ -159,11 +163,11 @@ pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defra
             return Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state")));
         }
     }
-    let target = Target {
+    let target = InstantTarget {
         site: site as usize - 1,
         exempt: asked.exempt.iter().cloned().collect(),
         cost: cost(&asked.cost),
-        ..Target::of(instant.job(request))
+        ..InstantTarget::of(instant.job(request))
     };
     let plans = instant.defrag(&target, asked.plans).map_err(Stop::Wrong)?;
     let verdict = if plans.is_empty() { Verdict::RunFailed } else { Verdict::Done };

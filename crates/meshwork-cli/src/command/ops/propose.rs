@@ -3,7 +3,7 @@
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::propose::{
-    CONFIDENCE, Effort, Lists, Progress, Proposal, propose, searched, text,
+    CONFIDENCE, ListProposal, SearchLimits, SearchProgress, TopologyLists, propose, searched, text,
 };
 use meshwork_lab::operator::unmodelled::{self, Unmodelled};
 use meshwork_lab::run::file::write_whole;
@@ -20,14 +20,14 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     let (terms, source) = terms(&arguments.terms, &judged);
     let (doubts, unmodelled) = (judged.doubts(), unmodelled::of(&folder.machine, &folder.history));
     let most = arguments.lists.map_or(usize::MAX, |most| most as usize);
-    let effort = Effort {
+    let effort = SearchLimits {
         budget: Some(arguments.budget).filter(|_| arguments.lists.is_none()),
         most,
         seed: arguments.seed,
         threads: arguments.threads,
     };
-    let report = |progress: &Progress| {
-        let Progress { tried, own, best } = progress;
+    let report = |progress: &SearchProgress| {
+        let SearchProgress { tried, own, best } = progress;
         let says = format!(
             "{} tried; mean wait {} s under the site's own list, {} s under the best so far",
             plural(*tried as u64, "list"),
@@ -80,13 +80,13 @@ fn lines(out: &mut Output, text: &str) -> Result<(), Stop> {
     text.lines().try_for_each(|line| out.line(line))
 }
 
-fn describe(out: &mut Output, found: &Proposal, cleanup: &str) -> Result<(), Stop> {
+fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(), Stop> {
     let (first, second) = found.jobs;
     let text = format!(
         "{} of {} were tried on the first {first} jobs, with {cleanup}.",
         plural(found.tried as u64, "list"),
         match found.best {
-            Some(Lists::Blocks(_)) => format!("block sizes of {}", found.topology.name),
+            Some(TopologyLists::Blocks(_)) => format!("block sizes of {}", found.topology.name),
             _ => found.topology.name.clone(),
         },
     );

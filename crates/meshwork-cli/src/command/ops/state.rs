@@ -1,13 +1,13 @@
 //! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::operator::defrag::{self, Cost, Target, defrag};
-use meshwork_lab::operator::explain::{self, Explained, Reason};
-use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::defrag::{self, Cost, DefragTarget, defrag};
+use meshwork_lab::operator::explain::{self, Explanation, WaitReason};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::instant::{Instant, is_saved};
 use meshwork_lab::operator::read_text;
-use meshwork_lab::operator::sacct::Clock;
-use meshwork_lab::operator::state::{HeldBack, State};
+use meshwork_lab::operator::sacct::LocalClock;
+use meshwork_lab::operator::state::{HeldBack, MachineState};
 use meshwork_lab::study::asked::EXPERIMENT;
 
 use super::{any_of, instant};
@@ -17,7 +17,7 @@ use crate::output::{Ended, Output, Stop, Verdict};
 /// The kinds of state accepted on the command line.
 enum Named {
     /// A machine managed by Slurm.
-    Slurm(Box<State>),
+    Slurm(Box<MachineState>),
     /// A simulated run or a saved pool.
     Other(Instant),
 }
@@ -38,7 +38,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
 /// The requested second of a site's history.
 fn second(
     asked: &ops::State,
-    clock: &Clock,
+    clock: &LocalClock,
     folder: &Folder,
     job: Option<&str>,
 ) -> Result<i64, Stop> {
@@ -53,7 +53,7 @@ fn second(
             Some(second) => Ok(second),
             None => wrong(format!("--at {text}: this is no date, as 2026-01-31T23:59:59")),
         },
-        (None, Some(job)) => match State::waited_since(&folder.history, job) {
+        (None, Some(job)) => match MachineState::waited_since(&folder.history, job) {
             Some(since) => Ok(since),
             None => wrong(format!("{shown}: there is no job {job} in this history")),
         },
@@ -64,13 +64,13 @@ fn second(
 }
 
 /// Reads a machine managed by Slurm.
-fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
+fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Stop> {
     let path = &asked.state;
     let clock = asked.time_zone.clone().unwrap_or_default();
     if path.is_dir() {
         let folder = Folder::read(path).map_err(Stop::Wrong)?;
         let at = second(asked, &clock, &folder, job)?;
-        let mut state = State::of_history(folder, at).map_err(Stop::Wrong)?;
+        let mut state = MachineState::of_history(folder, at).map_err(Stop::Wrong)?;
         if clock.is_known() {
             state.clock = clock;
         }
@@ -86,7 +86,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
         );
         return Err(Stop::Wrong(says));
     };
-    let machine = Machine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
+    let machine = SlurmMachine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
     // Answers of `place` are lines of JSON; records of scontrol never begin with a brace.
     let is_json = read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'));
     let state = match is_json {
@@ -94,8 +94,8 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<State, Stop> {
             let says = "--nodes: this is for what scontrol prints, and not for answers of `meshwork place`";
             return Err(Stop::Wrong(says.to_owned()));
         }
-        true => State::of_place(machine, path),
-        false => State::of_scontrol(machine, path, asked.nodes.as_deref(), clock),
+        true => MachineState::of_place(machine, path),
+        false => MachineState::of_scontrol(machine, path, asked.nodes.as_deref(), clock),
     };
     state.map_err(Stop::Wrong)
 }
@@ -119,33 +119,33 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
     Ok(Verdict::Done)
 }
 
-fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop> {
+fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result<(), Stop> {
     let hosts = &state.machine.reading.hosts;
     let id = |place: &usize| state.running[*place].stay.id.as_str();
     let nodes = own.stay.nodes;
     let headline = match &own.reason {
-        Reason::Never(says) => format!("it never starts: {says}"),
-        Reason::Nodes(says) => {
+        WaitReason::Never(says) => format!("it never starts: {says}"),
+        WaitReason::Nodes(says) => {
             format!("too few nodes are free for it: {} of {nodes} ({says})", own.free)
         }
-        Reason::Shape(says) => {
+        WaitReason::Shape(says) => {
             format!(
                 "{} nodes are free, enough for its {nodes}, but in no allowed shape ({says})",
                 own.free
             )
         }
-        Reason::HeldBack(own) => held_back(own),
-        Reason::Reserved => {
+        WaitReason::HeldBack(own) => held_back(own),
+        WaitReason::Reserved => {
             "it could start, but nodes are kept for jobs that come before it".to_owned()
         }
-        Reason::Turn => "it can start now, and delays nobody".to_owned(),
+        WaitReason::Turn => "it can start now, and delays nobody".to_owned(),
     };
     out.headline(&format!(
         "job {} waits at {}: {headline}",
         own.stay.id,
         state.clock.shown(state.now)
     ))?;
-    let is_said = matches!(own.reason, Reason::HeldBack(_)) || own.stay.reason == "None";
+    let is_said = matches!(own.reason, WaitReason::HeldBack(_)) || own.stay.reason == "None";
     if !own.stay.reason.is_empty() && own.stay.start.is_none() && !is_said {
         out.line(&format!("  Slurm said when it last looked: {}", own.stay.reason))?;
     }
@@ -179,7 +179,7 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
         Some((at, nodes)) => format!("{} on {}", state.clock.shown(*at), hosts.listed(nodes)),
         None => "not within a day".to_owned(),
     };
-    if !matches!(own.reason, Reason::Never(_) | Reason::HeldBack(_)) {
+    if !matches!(own.reason, WaitReason::Never(_) | WaitReason::HeldBack(_)) {
         let (planned, alone) = (start(&own.planned), start(&own.alone));
         let first = if alone == planned {
             " (also if it were first)".to_owned()
@@ -230,8 +230,8 @@ pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::D
             "--site: this is for a run of several sites; a machine of Slurm has a --partition";
         return Err(Stop::Wrong(says.to_owned()));
     }
-    let (size, sides) =
-        Target::shape(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
+    let (size, sides) = DefragTarget::shape(&asked.shape)
+        .map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     let exempt = asked.exempt.iter().cloned().collect();
     for job in &asked.exempt {
         if !state.running.iter().any(|holder| holder.stay.id == *job) {
@@ -240,7 +240,7 @@ pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::D
     }
     let cost = cost(&asked.cost);
     let partition = asked.partition.clone().unwrap_or_default();
-    let target = Target { partition, size, sides, exempt, cost };
+    let target = DefragTarget { partition, size, sides, exempt, cost };
     let plans = defrag(&state, &target, asked.plans).map_err(Stop::Wrong)?;
     let verdict = if plans.is_empty() { Verdict::RunFailed } else { Verdict::Done };
     if asked.json {

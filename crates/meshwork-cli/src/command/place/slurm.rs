@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use meshwork::alloc::listed::{Wait, Wanted};
 use meshwork::pool::Name;
-use meshwork_lab::slurm::desk::{self, Desk, Told};
+use meshwork_lab::slurm::desk::{self, SlurmAllocator, SlurmAnswer};
 use meshwork_lab::slurm::site;
 use serde_json::{Value as Json, json};
 
@@ -36,7 +36,7 @@ const KEYS: &[&str] = &[
 
 /// The desk of a partition.
 pub(super) struct Window {
-    desk: Desk<Name>,
+    desk: SlurmAllocator<Name>,
 }
 
 impl Window {
@@ -45,7 +45,7 @@ impl Window {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
         let site = reading.site(arguments.partition.as_deref()).map_err(whose)?;
-        Ok(Window { desk: Desk::new(site) })
+        Ok(Window { desk: SlurmAllocator::new(site) })
     }
 
     fn obey(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
@@ -98,18 +98,20 @@ impl Window {
         let told =
             if dry { self.desk.ask(&question) } else { self.desk.allocate(&name, &question) };
         let _ = match told {
-            Told::Nodes(nodes) => {
+            SlurmAnswer::Nodes(nodes) => {
                 let nodes = json!(self.desk.site().hosts.bracketed(&nodes));
                 write!(out, "{{\"id\":{id},\"nodes\":{nodes}}}")
             }
-            Told::Wait(wait, cause) => {
+            SlurmAnswer::Wait(wait, cause) => {
                 let wait = match wait {
                     Wait::Nodes => "nodes",
                     Wait::Shape => "shape",
                 };
                 write!(out, "{{\"id\":{id},\"wait\":\"{wait}\",\"reason\":\"{cause}\"}}")
             }
-            Told::Never(reason) => write!(out, "{{\"id\":{id},\"never\":{}}}", json!(reason)),
+            SlurmAnswer::Never(reason) => {
+                write!(out, "{{\"id\":{id},\"never\":{}}}", json!(reason))
+            }
         };
         Ok(())
     }
@@ -160,7 +162,7 @@ fn hosts(asked: &Asked, key: &str) -> Result<Option<String>, String> {
     }
 }
 
-fn question(asked: &Asked) -> Result<desk::Asked, String> {
+fn question(asked: &Asked) -> Result<desk::SlurmRequest, String> {
     let nodes = count(asked, "nodes")?
         .ok_or("`nodes` is missing: the number of nodes that the job wants")?;
     let most = count(asked, "nodes_max")?.unwrap_or(nodes);
@@ -185,7 +187,7 @@ fn question(asked: &Asked) -> Result<desk::Asked, String> {
         listed: None,
         ends: None,
     };
-    Ok(desk::Asked {
+    Ok(desk::SlurmRequest {
         wanted,
         require: hosts(asked, "require")?,
         exclude: hosts(asked, "exclude")?,

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use meshwork_lab::operator::folder::Machine;
-use meshwork_lab::operator::history::Stay;
+use meshwork_lab::operator::folder::SlurmMachine;
+use meshwork_lab::operator::history::JobRecord;
 
 use super::Numbers;
 
 /// A machine of leaf switches with 32 nodes each, four of them below each switch of the next level.
-pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
+pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     let nodes = 32 * leaves;
     let mut text = "- topology: t\n  tree:\n    switches:\n".to_owned();
     for leaf in 0..leaves {
@@ -32,12 +32,12 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> Machine {
     );
     fs::write(folder.join("topology.yaml"), text).unwrap();
     fs::write(folder.join("slurm.conf"), conf).unwrap();
-    Machine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
+    SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
 /// Jobs for a machine with this number of nodes. `at_once` of them are submitted within the first
 /// hour, the others at the rate of completion.
-pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<Stay> {
+pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<JobRecord> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = SIZES.iter().sum::<u64>() as f64 / SIZES.len() as f64;
@@ -51,7 +51,7 @@ pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<S
             let runs = 60 + (numbers.below(3_600) + numbers.below(3_600)) as i64;
             let limit = (runs * (100 + numbers.below(300) as i64) / 6_000 + 1) * 60;
             let submit = Some(first + at as i64);
-            Stay {
+            JobRecord {
                 id: (job + 1).to_string(),
                 attempt: 1,
                 partition: "p".to_owned(),
@@ -64,7 +64,7 @@ pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<S
                 nodes: SIZES[numbers.below(SIZES.len() as u64) as usize] as u32,
                 exclusive: true,
                 line: job + 2,
-                ..Stay::default()
+                ..JobRecord::default()
             }
         })
         .collect()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::measures::Ground;
-use super::{Course, Measure};
+use super::{ReplayMeasure, TopologyReplay};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
@@ -12,7 +12,7 @@ const MAX_USERS: usize = 12;
 
 /// Jobs of one size class or one user.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct JobGroup {
     /// The grouping key: `nodes` or `user`.
     pub by: &'static str,
     /// The value of the key: `5 to 8`, or a name.
@@ -29,9 +29,9 @@ pub struct Group {
 ///
 /// # Complexity
 /// **O(n log n)** for *n* jobs.
-pub(super) fn groups(ground: &Ground<'_>, courses: &[Course]) -> Vec<Group> {
+pub(super) fn groups(ground: &Ground<'_>, courses: &[TopologyReplay]) -> Vec<JobGroup> {
     let waits: Vec<Vec<f64>> =
-        courses.iter().map(|own| ground.values(Measure::Wait, own)).collect();
+        courses.iter().map(|own| ground.values(ReplayMeasure::Wait, own)).collect();
     let mut by_size: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut by_user: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, &place) in ground.common.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn groups(ground: &Ground<'_>, courses: &[Course]) -> Vec<Group> {
                 of(course).iter().zip(of(0)).map(|(one, other)| one - other).collect();
             paired::interval(&longer)
         };
-        Group {
+        JobGroup {
             by,
             name,
             jobs: own.len(),

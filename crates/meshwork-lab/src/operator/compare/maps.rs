@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Course;
+use super::TopologyReplay;
 use super::measures::Shared;
-use crate::operator::folder::Machine;
+use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
 use crate::slurm::topology::Structure;
 
@@ -23,7 +23,11 @@ pub struct Layer {
 ///
 /// # Complexity
 /// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
-pub(super) fn layers(machine: &Machine, course: &Course, span: &Range<Second>) -> Vec<Layer> {
+pub(super) fn layers(
+    machine: &SlurmMachine,
+    course: &TopologyReplay,
+    span: &Range<Second>,
+) -> Vec<Layer> {
     let mut busy = vec![0_i64; machine.reading.hosts.count() as usize];
     let mut shared = Shared::default();
     for place in course.by_start() {

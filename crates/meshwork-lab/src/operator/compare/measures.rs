@@ -7,9 +7,9 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Cause;
 use meshwork::topology::Node;
 
-use super::Course;
+use super::TopologyReplay;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
-use crate::operator::history::{Second, Stay};
+use crate::operator::history::{JobRecord, Second};
 use crate::operator::paired::{self, BATCHES};
 
 /// Minimum run time in the slowdown, in seconds.
@@ -18,7 +18,7 @@ const SLOWDOWN_THRESHOLD: f64 = 10.0;
 const HOUR: f64 = 3_600.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum ReplayMeasure {
     /// The mean wait.
     Wait,
     /// The mean bounded slowdown.
@@ -35,35 +35,35 @@ pub enum Measure {
     Utilization,
 }
 
-impl Measure {
+impl ReplayMeasure {
     /// All measures, in display order.
-    pub const ALL: [Measure; 10] = [
-        Measure::Wait,
-        Measure::WaitFor(Cause::Nodes),
-        Measure::WaitFor(Cause::Shape),
-        Measure::WaitFor(Cause::Priority),
-        Measure::WaitFor(Cause::Reserved),
-        Measure::BoundedSlowdown,
-        Measure::Utilization,
-        Measure::PaddingNodeHours,
-        Measure::RejectedNodeHours,
-        Measure::Never,
+    pub const ALL: [ReplayMeasure; 10] = [
+        ReplayMeasure::Wait,
+        ReplayMeasure::WaitFor(Cause::Nodes),
+        ReplayMeasure::WaitFor(Cause::Shape),
+        ReplayMeasure::WaitFor(Cause::Priority),
+        ReplayMeasure::WaitFor(Cause::Reserved),
+        ReplayMeasure::BoundedSlowdown,
+        ReplayMeasure::Utilization,
+        ReplayMeasure::PaddingNodeHours,
+        ReplayMeasure::RejectedNodeHours,
+        ReplayMeasure::Never,
     ];
 
     /// The key in results.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
-            Measure::Wait => "wait",
-            Measure::BoundedSlowdown => "bounded_slowdown",
-            Measure::WaitFor(Cause::Nodes) => "wait_for_nodes",
-            Measure::WaitFor(Cause::Shape) => "wait_for_shape",
-            Measure::WaitFor(Cause::Priority) => "wait_for_priority",
-            Measure::WaitFor(Cause::Reserved) => "wait_for_reserved",
-            Measure::Never => "never",
-            Measure::RejectedNodeHours => "rejected_node_hours",
-            Measure::PaddingNodeHours => "padding_node_hours",
-            Measure::Utilization => "utilization",
+            ReplayMeasure::Wait => "wait",
+            ReplayMeasure::BoundedSlowdown => "bounded_slowdown",
+            ReplayMeasure::WaitFor(Cause::Nodes) => "wait_for_nodes",
+            ReplayMeasure::WaitFor(Cause::Shape) => "wait_for_shape",
+            ReplayMeasure::WaitFor(Cause::Priority) => "wait_for_priority",
+            ReplayMeasure::WaitFor(Cause::Reserved) => "wait_for_reserved",
+            ReplayMeasure::Never => "never",
+            ReplayMeasure::RejectedNodeHours => "rejected_node_hours",
+            ReplayMeasure::PaddingNodeHours => "padding_node_hours",
+            ReplayMeasure::Utilization => "utilization",
         }
     }
 
@@ -71,16 +71,16 @@ impl Measure {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Measure::Wait => "wait, s",
-            Measure::BoundedSlowdown => "bounded slowdown",
-            Measure::WaitFor(Cause::Nodes) => "  for nodes, s",
-            Measure::WaitFor(Cause::Shape) => "  for shape, s",
-            Measure::WaitFor(Cause::Priority) => "  for priority, s",
-            Measure::WaitFor(Cause::Reserved) => "  reserved, s",
-            Measure::Never => "never start, jobs",
-            Measure::RejectedNodeHours => "rejected, node-hours",
-            Measure::PaddingNodeHours => "padding, node-hours",
-            Measure::Utilization => "utilization",
+            ReplayMeasure::Wait => "wait, s",
+            ReplayMeasure::BoundedSlowdown => "bounded slowdown",
+            ReplayMeasure::WaitFor(Cause::Nodes) => "  for nodes, s",
+            ReplayMeasure::WaitFor(Cause::Shape) => "  for shape, s",
+            ReplayMeasure::WaitFor(Cause::Priority) => "  for priority, s",
+            ReplayMeasure::WaitFor(Cause::Reserved) => "  reserved, s",
+            ReplayMeasure::Never => "never start, jobs",
+            ReplayMeasure::RejectedNodeHours => "rejected, node-hours",
+            ReplayMeasure::PaddingNodeHours => "padding, node-hours",
+            ReplayMeasure::Utilization => "utilization",
         }
     }
 
@@ -88,30 +88,32 @@ impl Measure {
     #[must_use]
     pub fn definition(self) -> &'static str {
         match self {
-            Measure::Wait => {
+            ReplayMeasure::Wait => {
                 "seconds from when a job might have started to its start, mean over jobs"
             }
-            Measure::BoundedSlowdown => {
+            ReplayMeasure::BoundedSlowdown => {
                 "wait and run time over run time, run times below 10 s taken as 10 s and no job below 1, mean over jobs"
             }
-            Measure::WaitFor(Cause::Nodes) => {
+            ReplayMeasure::WaitFor(Cause::Nodes) => {
                 "of the wait, the seconds in which too few nodes were free"
             }
-            Measure::WaitFor(Cause::Shape) => {
+            ReplayMeasure::WaitFor(Cause::Shape) => {
                 "of the wait, the seconds in which enough nodes were free, but not as they would have had to lie"
             }
-            Measure::WaitFor(Cause::Priority) => {
+            ReplayMeasure::WaitFor(Cause::Priority) => {
                 "of the wait, the seconds in which a job could have started, but others came before it in its partition and backfill had not looked"
             }
-            Measure::WaitFor(Cause::Reserved) => {
+            ReplayMeasure::WaitFor(Cause::Reserved) => {
                 "of the wait, the seconds in which a job could have started, but backfill kept nodes for others"
             }
-            Measure::Never => "jobs that the topology refuses, or for which there never is a place",
-            Measure::RejectedNodeHours => "nodes times run time of the jobs that never start",
-            Measure::PaddingNodeHours => {
+            ReplayMeasure::Never => {
+                "jobs that the topology refuses, or for which there never is a place"
+            }
+            ReplayMeasure::RejectedNodeHours => "nodes times run time of the jobs that never start",
+            ReplayMeasure::PaddingNodeHours => {
                 "nodes beyond those asked for, from rounding up to a listed size, times run time"
             }
-            Measure::Utilization => {
+            ReplayMeasure::Utilization => {
                 "nodes that running jobs asked for, those that jobs share counted once, over nodes on which jobs may run, from the first submission to the last"
             }
         }
@@ -120,31 +122,37 @@ impl Measure {
     /// The set over which it is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
-            Measure::Wait | Measure::BoundedSlowdown | Measure::WaitFor(_) => Scope::MeanOfCommon,
-            Measure::Never | Measure::RejectedNodeHours | Measure::PaddingNodeHours => {
-                Scope::SumOfAll
+            ReplayMeasure::Wait | ReplayMeasure::BoundedSlowdown | ReplayMeasure::WaitFor(_) => {
+                Scope::MeanOfCommon
             }
-            Measure::Utilization => Scope::MeanOfTime,
+            ReplayMeasure::Never
+            | ReplayMeasure::RejectedNodeHours
+            | ReplayMeasure::PaddingNodeHours => Scope::SumOfAll,
+            ReplayMeasure::Utilization => Scope::MeanOfTime,
         }
     }
 
     /// The value for one job in one replay.
-    fn of(self, history: &[Stay], course: &Course, place: usize) -> f64 {
+    fn of(self, history: &[JobRecord], course: &TopologyReplay, place: usize) -> f64 {
         let stay = &history[place];
         let runs = stay.end.zip(stay.start).map_or(0, |(end, start)| (end - start).max(0)) as f64;
         let start = course.outcomes[place].start;
         let wait = start.zip(stay.queued()).map_or(0, |(start, queued)| start - queued) as f64;
         let asked = f64::from(stay.nodes);
         match self {
-            Measure::Wait => wait,
-            Measure::BoundedSlowdown => ((wait + runs) / runs.max(SLOWDOWN_THRESHOLD)).max(1.0),
-            Measure::WaitFor(cause) => course.waited[place].seconds(cause) as f64,
-            Measure::Never => f64::from(u8::from(start.is_none())),
-            Measure::RejectedNodeHours if start.is_none() => asked * runs / HOUR,
-            Measure::PaddingNodeHours if start.is_some() => {
+            ReplayMeasure::Wait => wait,
+            ReplayMeasure::BoundedSlowdown => {
+                ((wait + runs) / runs.max(SLOWDOWN_THRESHOLD)).max(1.0)
+            }
+            ReplayMeasure::WaitFor(cause) => course.waited[place].seconds(cause) as f64,
+            ReplayMeasure::Never => f64::from(u8::from(start.is_none())),
+            ReplayMeasure::RejectedNodeHours if start.is_none() => asked * runs / HOUR,
+            ReplayMeasure::PaddingNodeHours if start.is_some() => {
                 (f64::from(course.submitted[place].nodes) - asked).max(0.0) * runs / HOUR
             }
-            Measure::RejectedNodeHours | Measure::PaddingNodeHours | Measure::Utilization => 0.0,
+            ReplayMeasure::RejectedNodeHours
+            | ReplayMeasure::PaddingNodeHours
+            | ReplayMeasure::Utilization => 0.0,
         }
     }
 }
@@ -188,7 +196,7 @@ impl Shared {
 
 /// The jobs and the span over which all replays are measured.
 pub(super) struct Ground<'a> {
-    pub(super) history: &'a [Stay],
+    pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
     /// The jobs of `all` that start in every replay.
@@ -199,7 +207,7 @@ pub(super) struct Ground<'a> {
 
 impl Ground<'_> {
     /// The values of a measure in one replay, in order of submission or of time.
-    pub(super) fn values(&self, measure: Measure, course: &Course) -> Vec<f64> {
+    pub(super) fn values(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Vec<f64> {
         let of = |&place: &usize| measure.of(self.history, course, place);
         match measure.scope() {
             Scope::MeanOfCommon => self.common.iter().map(of).collect(),
@@ -209,7 +217,7 @@ impl Ground<'_> {
     }
 
     /// The utilization in windows of equal length.
-    fn used(&self, course: &Course) -> Vec<f64> {
+    fn used(&self, course: &TopologyReplay) -> Vec<f64> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
         let window = length / BATCHES as f64;
         let mut used = [0.0; BATCHES];
@@ -238,7 +246,7 @@ impl Ground<'_> {
     }
 
     /// The value of a measure in one replay; `None` if there is nothing to measure.
-    pub(super) fn value(&self, measure: Measure, course: &Course) -> Option<f64> {
+    pub(super) fn value(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Option<f64> {
         let values = self.values(measure, course);
         match measure.scope() {
             Scope::SumOfAll => Some(values.iter().sum()),
@@ -247,7 +255,12 @@ impl Ground<'_> {
     }
 
     /// The increase of a measure from `other` to `own`, with its interval.
-    pub(super) fn difference(&self, measure: Measure, own: &Course, other: &Course) -> Interval {
+    pub(super) fn difference(
+        &self,
+        measure: ReplayMeasure,
+        own: &TopologyReplay,
+        other: &TopologyReplay,
+    ) -> Interval {
         let (own, other) = (self.values(measure, own), self.values(measure, other));
         let differences: Vec<f64> =
             own.iter().zip(&other).map(|(own, other)| own - other).collect();

@@ -6,9 +6,9 @@ mod groups;
 mod maps;
 mod measures;
 
-pub use groups::Group;
+pub use groups::JobGroup;
 pub use maps::Layer;
-pub use measures::Measure;
+pub use measures::ReplayMeasure;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,11 +18,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
-use super::Trouble;
-use super::causes::Waited;
-use super::folder::{Folder, Machine};
-use super::forecast::{Conditions, Forecast, Outcome};
-use super::history::{Second, Stay};
+use super::FileProblem;
+use super::causes::WaitsByCause;
+use super::folder::{Folder, SlurmMachine};
+use super::forecast::{Conditions, Forecast, JobOutcome};
+use super::history::{JobRecord, Second};
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
 use super::unmodelled::{self, Unmodelled};
@@ -34,7 +34,7 @@ use measures::Ground;
 pub struct Contender {
     pub name: String,
     /// The machine with this topology.
-    pub machine: Machine,
+    pub machine: SlurmMachine,
 }
 
 impl Contender {
@@ -52,7 +52,7 @@ impl Contender {
     /// with it, or it is that of another machine.
     pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let conf = folder.conf_path();
-        let machine = Machine::read(file, conf.as_deref())?;
+        let machine = SlurmMachine::read(file, conf.as_deref())?;
         let name = file.display().to_string();
         same_nodes(&folder.machine, &machine, &name)?;
         Ok(Contender { name, machine })
@@ -60,7 +60,7 @@ impl Contender {
 }
 
 /// Returns an error unless both topologies name the same nodes.
-fn same_nodes(site: &Machine, other: &Machine, file: &str) -> Result<(), String> {
+fn same_nodes(site: &SlurmMachine, other: &SlurmMachine, file: &str) -> Result<(), String> {
     let own = site.reading.listed_hosts();
     let named = other.reading.listed_hosts();
     let is_listed = |hosts: &[(String, usize)], name: &str| {
@@ -74,21 +74,21 @@ fn same_nodes(site: &Machine, other: &Machine, file: &str) -> Result<(), String>
         let says = format!(
             "this names the node {name}, which the site does not have: it is the topology of another machine"
         );
-        return Err(Trouble::at(file, *line, says).to_string());
+        return Err(FileProblem::at(file, *line, says).to_string());
     }
     if let Some((name, _)) = own.iter().find(|(name, _)| !is_listed(&named, name)) {
         let line = other.reading.topologies.first().map_or(1, |(topology, _)| topology.line);
         let says = format!(
             "this topology does not name {name}, which the site's own does: it is that of another machine"
         );
-        return Err(Trouble::at(file, line, says).to_string());
+        return Err(FileProblem::at(file, line, says).to_string());
     }
     Ok(())
 }
 
 /// The options of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct ReplayOptions {
     /// The seconds from the end of a job until its nodes are free again.
     pub cleanup: Second,
     /// The treatment of jobs of unlisted sizes.
@@ -97,38 +97,38 @@ pub struct Terms {
 
 /// The replay of the jobs under one topology.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct TopologyReplay {
     /// The jobs as submitted.
-    pub submitted: Vec<Stay>,
+    pub submitted: Vec<JobRecord>,
     /// The outcome of each job.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<JobOutcome>,
     /// The wait of each job by cause.
-    pub waited: Vec<Waited>,
+    pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to others.
     shares: Vec<bool>,
     /// The number of nodes on which jobs may run.
     pub nodes: u32,
 }
 
-impl Course {
+impl TopologyReplay {
     /// Replays jobs on a machine.
     ///
     /// # Complexity
     /// That of [`Forecast::run_with_waits`].
     #[must_use]
     pub fn of(
-        machine: &Machine,
-        stays: &[Stay],
-        terms: Terms,
+        machine: &SlurmMachine,
+        stays: &[JobRecord],
+        terms: ReplayOptions,
         report: &(dyn Fn(usize) + Sync),
-    ) -> Course {
-        let submitted: Cow<'_, [Stay]> = submitted(machine, stays, terms.unlisted);
+    ) -> TopologyReplay {
+        let submitted: Cow<'_, [JobRecord]> = submitted(machine, stays, terms.unlisted);
         let conditions = Conditions::of(machine, terms.cleanup);
         let forecast = Forecast { report, ..Forecast::new(machine, &submitted, &conditions) };
         let (outcomes, waited) = forecast.run_with_waits().unwrap_or_default();
         let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
         let nodes = machine.nodes_up();
-        Course { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
+        TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
     }
 
     /// The indices of the jobs that start, in order of start.
@@ -149,7 +149,7 @@ pub struct Comparison {
     pub jobs: usize,
     /// The number of those that start under every topology.
     pub common: usize,
-    pub terms: Terms,
+    pub terms: ReplayOptions,
     /// The first and the last submission.
     pub span: (Second, Second),
     /// For each topology, the values of all measures in their order.
@@ -162,7 +162,7 @@ pub struct Comparison {
     pub unmodelled: Vec<Unmodelled>,
     /// For each topology, the layers of its tori with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
-    pub groups: Vec<Group>,
+    pub groups: Vec<JobGroup>,
     /// For each topology but the first, the unified diff of its file to the first.
     pub changes: Vec<String>,
 }
@@ -181,7 +181,7 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     if all.is_empty() {
         let says = "no job in this history has nodes, a start and an end, so none can happen again";
         let file = folder.path.join("jobs.csv").display().to_string();
-        return Err(Trouble::at(&file, 1, says).to_string());
+        return Err(FileProblem::at(&file, 1, says).to_string());
     }
     all.sort_by_key(|&place| (stays[place].queued(), place));
     Ok(all)
@@ -199,7 +199,7 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 pub fn compare(
     folder: &Folder,
     contenders: &[Contender],
-    terms: Terms,
+    terms: ReplayOptions,
     report: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Comparison, String> {
     let stays = &folder.history.stays;
@@ -211,22 +211,22 @@ pub fn compare(
             let more = now - last.swap(now, Relaxed);
             report(started.fetch_add(more, Relaxed) + more, whole);
         };
-        let course = Course::of(&own.machine, stays, terms, &count);
+        let course = TopologyReplay::of(&own.machine, stays, terms, &count);
         started.fetch_add(all.len().saturating_sub(*last.get_mut()), Relaxed);
         course
     };
-    let courses: Vec<Course> = contenders.par_iter().map(course).collect();
+    let courses: Vec<TopologyReplay> = contenders.par_iter().map(course).collect();
     let unmodelled = unmodelled::of(&folder.machine, &folder.history);
     Ok(Comparison { unmodelled, ..beside(stays, all, contenders, &courses, terms) })
 }
 
 /// Compares replays of the same jobs.
 fn beside(
-    stays: &[Stay],
+    stays: &[JobRecord],
     all: Vec<usize>,
     contenders: &[Contender],
-    courses: &[Course],
-    terms: Terms,
+    courses: &[TopologyReplay],
+    terms: ReplayOptions,
 ) -> Comparison {
     let starts = |place: &usize| courses.iter().all(|own| own.outcomes[*place].start.is_some());
     let common: Vec<usize> = all.iter().copied().filter(starts).collect();
@@ -235,9 +235,11 @@ fn beside(
     let span = (queued(all.first()), queued(all.last()));
     let (jobs, shared) = (all.len(), common.len());
     let ground = Ground { history: stays, all, common, span: span.0..span.1 };
-    let values = |own: &Course| Measure::ALL.iter().map(|&one| ground.value(one, own)).collect();
-    let differences = |own: &Course| {
-        Measure::ALL.iter().map(|&one| ground.difference(one, own, &courses[0])).collect()
+    let values = |own: &TopologyReplay| {
+        ReplayMeasure::ALL.iter().map(|&one| ground.value(one, own)).collect()
+    };
+    let differences = |own: &TopologyReplay| {
+        ReplayMeasure::ALL.iter().map(|&one| ground.difference(one, own, &courses[0])).collect()
     };
     let maps = contenders.iter().zip(courses);
     let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
@@ -273,14 +275,14 @@ impl Comparison {
             .zip(&self.values)
             .enumerate()
             .map(|(number, (name, values))| {
-                let values: Map<String, Json> = Measure::ALL
+                let values: Map<String, Json> = ReplayMeasure::ALL
                     .iter()
                     .zip(values)
                     .map(|(measure, value)| (measure.key().to_owned(), json!(value)))
                     .collect();
                 let mut topology = json!({ "name": name, "values": values });
                 if number > 0 {
-                    let differences: Map<String, Json> = Measure::ALL
+                    let differences: Map<String, Json> = ReplayMeasure::ALL
                         .iter()
                         .zip(&self.differences[number - 1])
                         .map(|(measure, difference)| {
@@ -296,7 +298,7 @@ impl Comparison {
                 topology
             })
             .collect();
-        let measures: Map<String, Json> = Measure::ALL
+        let measures: Map<String, Json> = ReplayMeasure::ALL
             .iter()
             .map(|measure| (measure.key().to_owned(), json!(measure.definition())))
             .collect();

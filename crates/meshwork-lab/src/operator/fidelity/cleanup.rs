@@ -1,6 +1,6 @@
 //! An estimate of the clean-up time from times in whole seconds.
 
-use crate::operator::history::{By, Second, Stay};
+use crate::operator::history::{JobRecord, Second, StartedBy};
 
 use super::replay::Replay;
 
@@ -13,7 +13,7 @@ const LEAST_SHARE: f64 = 0.03;
 /// The seconds from the end of a job to the start of one that had waited for its nodes. Each job
 /// that waited counts once, with the last end among the jobs whose nodes it got. `by` restricts the
 /// starts to those of one scheduler.
-fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
+fn gaps(replay: &Replay<'_>, by: Option<StartedBy>) -> Vec<Second> {
     let count = replay.machine.reading.hosts.count() as usize;
     // The last end on each node so far.
     let mut last: Vec<Option<Second>> = vec![None; count];
@@ -32,7 +32,7 @@ fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
             nodes.iter().for_each(|node| last[node as usize] = Some(at));
             continue;
         }
-        let stay: &Stay = &replay.stays[place];
+        let stay: &JobRecord = &replay.stays[place];
         let end = nodes.iter().filter_map(|node| last[node as usize]).max();
         let Some(end) = end.filter(|&end| stay.queued().is_some_and(|queued| queued < end)) else {
             continue;
@@ -66,7 +66,7 @@ fn of_gaps(gaps: &[Second]) -> Option<f64> {
 /// **O(n m)** for *n* records of *m* nodes.
 pub(super) fn of(replay: &Replay<'_>) -> Option<f64> {
     let all = of_gaps(&gaps(replay, None));
-    let main = gaps(replay, Some(By::Main));
+    let main = gaps(replay, Some(StartedBy::Main));
     // Both estimates tend to be too large; the main scheduler reacts sooner.
     let main = of_gaps(&main).filter(|_| main.len() >= 20);
     let least = match (all, main) {

@@ -7,7 +7,7 @@
 mod cleanup;
 mod replay;
 
-pub use replay::{Decision, Instead};
+pub use replay::{ComparedDecision, RuleDecision};
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use serde_json::{Value as Json, json};
 
 use super::folder::Folder;
 use super::forecast::{Conditions, Forecast};
-use super::history::{By, Second};
+use super::history::{Second, StartedBy};
 use super::paired;
-use super::places::{Place, place_of};
+use super::places::{PlaceKind, place_of};
 use crate::findings::statistics::mean;
 use replay::Replay;
 
@@ -39,24 +39,24 @@ pub struct Fidelity {
     /// The number of decisions, and of equal ones, by scheduler.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
     /// The decisions that differ.
-    pub differing: Vec<Differing>,
+    pub differing: Vec<DifferingDecision>,
     /// The best fit of the clean-up time in seconds; `None` if nothing shows it.
     pub cleanup: Option<f64>,
     /// Real and predicted waits, by size.
-    pub waits: Vec<Waits>,
+    pub waits: Vec<PredictedWaits>,
     /// The number of records that start within the same second as another event.
     pub simultaneous: usize,
 }
 
 /// A decision that differs from that of the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Differing {
+pub struct DifferingDecision {
     pub id: String,
     /// The line of its record in the imported file.
     pub line: usize,
     pub start: Second,
     /// The scheduler taken to have started it.
-    pub by: By,
+    pub by: StartedBy,
     /// The recorded nodes.
     pub nodes: String,
     /// The decision of the rule: a host list, `wait` or `never`.
@@ -65,7 +65,7 @@ pub struct Differing {
 
 /// Waits of jobs within a range of sizes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waits {
+pub struct PredictedWaits {
     /// The minimum and maximum number of nodes.
     pub nodes: (u32, u32),
     /// The number of jobs.
@@ -154,7 +154,7 @@ impl Fidelity {
 }
 
 /// A callback with the number of decisions or starts so far, and the total.
-pub type Report<'a> = &'a (dyn Fn(usize, usize) + Sync);
+pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions and the waits of a history with the model.
 ///
@@ -163,7 +163,7 @@ pub type Report<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// # Complexity
 /// That of [`decisions`] and of [`Forecast::run`].
 #[must_use]
-pub fn of(folder: &Folder, report: Report<'_>) -> Fidelity {
+pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let found = decisions(folder, &|done, all| report(done, 2 * all));
     let all = folder.history.stays.len();
     let waits =
@@ -177,7 +177,7 @@ pub fn of(folder: &Folder, report: Report<'_>) -> Fidelity {
 /// For each start that of the rule, and for starts by backfill that of a plan of the jobs before
 /// it. Within a second up to 160 states are tried.
 #[must_use]
-pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
+pub fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let replay = Replay::new(folder);
     let cleanup = cleanup::of(&replay);
     let all = folder.history.stays.len();
@@ -196,16 +196,16 @@ pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
             counted.1 += 1;
             continue;
         };
-        differing.push(Differing {
+        differing.push(DifferingDecision {
             id: stay.id.clone(),
             line: stay.line,
             start: stay.start.unwrap_or(0),
             by: decision.by,
             nodes: stay.nodelist.clone(),
             rule: match instead {
-                Instead::Nodes(nodes) => hosts.listed(nodes),
-                Instead::Wait => "wait".to_owned(),
-                Instead::Never => "never".to_owned(),
+                RuleDecision::Nodes(nodes) => hosts.listed(nodes),
+                RuleDecision::Wait => "wait".to_owned(),
+                RuleDecision::Never => "never".to_owned(),
             },
         });
     }
@@ -215,8 +215,9 @@ pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
     {
         placed += 1;
         let site = folder.machine.site(&stay.partition);
-        let is_place =
-            nodes.as_ref().is_some_and(|nodes| place_of(site, nodes, stay.segment) != Place::None);
+        let is_place = nodes
+            .as_ref()
+            .is_some_and(|nodes| place_of(site, nodes, stay.segment) != PlaceKind::None);
         placements += usize::from(is_place);
     }
     Fidelity {
@@ -232,7 +233,7 @@ pub fn decisions(folder: &Folder, report: Report<'_>) -> Fidelity {
 }
 
 /// Predicted and real waits of all jobs, and by size if there are several.
-fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<Waits> {
+fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<PredictedWaits> {
     let stays = &folder.history.stays;
     let conditions = Conditions::of(&folder.machine, cleanup.round() as Second);
     let forecast = Forecast { report, ..Forecast::new(&folder.machine, stays, &conditions) };
@@ -267,7 +268,7 @@ fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<
                 own.iter().map(|pair| of(pair)).collect::<Vec<f64>>()
             };
             let differences = values(|pair| pair.3 - pair.2);
-            Some(Waits {
+            Some(PredictedWaits {
                 nodes: (least, most),
                 count: own.len(),
                 real: mean(&values(|pair| pair.2))?,

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use meshwork::geometry::NodeSet;
 
-use crate::operator::desks::Desks;
-use crate::operator::folder::{Folder, Machine};
-use crate::operator::history::{By, Second, Stay};
-use crate::operator::order::Order;
-use crate::operator::plan::{Plan, Request};
-use crate::slurm::desk::Told;
+use crate::operator::desks::SlurmAllocators;
+use crate::operator::folder::{Folder, SlurmMachine};
+use crate::operator::history::{JobRecord, Second, StartedBy};
+use crate::operator::order::PriorityOrder;
+use crate::operator::plan::{BackfillPlan, ResolvedRequest};
+use crate::slurm::desk::SlurmAnswer;
 
 /// The number of states tried per event, for the order of events within one second.
 const STATES_FOR_EACH: usize = 8;
@@ -25,18 +25,18 @@ const REPORT_EVERY: usize = 500;
 
 /// A recorded decision with that of the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct ComparedDecision {
     /// The index of the record in the history.
     pub stay: usize,
     /// The scheduler taken to have made it.
-    pub by: By,
+    pub by: StartedBy,
     /// The differing decision of the rule; `None` if it is the same.
-    pub instead: Option<Instead>,
+    pub instead: Option<RuleDecision>,
 }
 
 /// A decision of the rule that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub enum RuleDecision {
     /// Other nodes.
     Nodes(NodeSet),
     /// The job waits.
@@ -47,11 +47,11 @@ pub enum Instead {
 
 /// A history prepared for the replay: the parts that do not depend on the clean-up time.
 pub(super) struct Replay<'a> {
-    pub(super) machine: &'a Machine,
-    pub(super) stays: &'a [Stay],
-    pub(super) order: Order,
+    pub(super) machine: &'a SlurmMachine,
+    pub(super) stays: &'a [JobRecord],
+    pub(super) order: PriorityOrder,
     pub(super) nodes: Vec<Option<NodeSet>>,
-    requests: Vec<Request>,
+    requests: Vec<ResolvedRequest>,
     /// The records that start, by second.
     starts: BTreeMap<Second, Vec<usize>>,
     /// The records that end, by time.
@@ -83,14 +83,23 @@ impl<'a> Replay<'a> {
         }
         ends.sort_unstable();
         queued.sort_unstable();
-        let requests = Request::all(machine, stays);
-        Replay { machine, stays, order: Order::of(machine), nodes, requests, starts, ends, queued }
+        let requests = ResolvedRequest::all(machine, stays);
+        Replay {
+            machine,
+            stays,
+            order: PriorityOrder::of(machine),
+            nodes,
+            requests,
+            starts,
+            ends,
+            queued,
+        }
     }
 
     /// Compares all decisions, if nodes are free again `cleanup` seconds after the end of a job.
     /// `report` is called from time to time with the number of decisions.
-    pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<Decision> {
-        let desks = Desks::new(self.machine, self.stays);
+    pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<ComparedDecision> {
+        let desks = SlurmAllocators::new(self.machine, self.stays);
         let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };
         let (mut ended, mut queued) = (0, 0);
         let mut unclear: Vec<usize> = Vec::new();
@@ -142,7 +151,7 @@ impl<'a> Replay<'a> {
 /// The machine at one second.
 struct Now<'r, 'a> {
     replay: &'r Replay<'a>,
-    desks: Desks<'a>,
+    desks: SlurmAllocators<'a>,
     at: Second,
     waiting: Vec<usize>,
     running: Vec<usize>,
@@ -158,7 +167,7 @@ struct Partial {
     /// Ended jobs that have released their nodes.
     released: Vec<usize>,
     /// The starts so far.
-    made: Vec<Decision>,
+    made: Vec<ComparedDecision>,
 }
 
 impl Partial {
@@ -174,7 +183,7 @@ struct Search {
     most: usize,
     states: usize,
     seen: HashMap<(Vec<usize>, Vec<usize>), usize>,
-    best: Option<(usize, Vec<Decision>, Vec<usize>)>,
+    best: Option<(usize, Vec<ComparedDecision>, Vec<usize>)>,
 }
 
 impl Search {
@@ -215,12 +224,12 @@ impl Now<'_, '_> {
     }
 
     /// The decisions of a second, in the order in which most of them agree with the rule.
-    fn second(&mut self, starts: &[usize], held: &[usize]) -> Vec<Decision> {
+    fn second(&mut self, starts: &[usize], held: &[usize]) -> Vec<ComparedDecision> {
         let states = STATES_FOR_EACH * (starts.len() + held.len());
         let mut search = Search { most: states.clamp(STATES.0, STATES.1), ..Search::default() };
         let mut partial =
             Partial { left: starts.to_vec(), held: held.to_vec(), ..Partial::default() };
-        partial.left.sort_by_key(|&place| (self.replay.stays[place].by != By::Main, place));
+        partial.left.sort_by_key(|&place| (self.replay.stays[place].by != StartedBy::Main, place));
         self.search(&mut search, &mut partial);
         let Some((_, decisions, released)) = search.best else { return Vec::new() };
         // All ended jobs release their nodes in the end, whatever the order.
@@ -252,7 +261,7 @@ impl Now<'_, '_> {
             if self.blocked(*place, &partial.held) {
                 continue;
             }
-            let decision = Decision { stay: *place, by: *by, instead: instead.clone() };
+            let decision = ComparedDecision { stay: *place, by: *by, instead: instead.clone() };
             if self.start(search, partial, decision) || search.is_over() {
                 return true;
             }
@@ -273,14 +282,19 @@ impl Now<'_, '_> {
             free.iter().find(|(.., instead)| instead.is_some()).copied()
             && (none_fits || free.len() == left.len())
         {
-            let decision = Decision { stay: *place, by: *by, instead: instead.clone() };
+            let decision = ComparedDecision { stay: *place, by: *by, instead: instead.clone() };
             return self.start(search, partial, decision);
         }
         false
     }
 
     /// Continues with this decision as the next event.
-    fn start(&mut self, search: &mut Search, partial: &mut Partial, decision: Decision) -> bool {
+    fn start(
+        &mut self,
+        search: &mut Search,
+        partial: &mut Partial,
+        decision: ComparedDecision,
+    ) -> bool {
         let place = decision.stay;
         let at = partial.left.iter().position(|&own| own == place).unwrap_or(0);
         partial.left.remove(at);
@@ -317,18 +331,18 @@ impl Now<'_, '_> {
     }
 
     /// The decisions of the rule on each remaining start, as if it were next.
-    fn ask(&self, left: &[usize]) -> Vec<(usize, By, Option<Instead>)> {
+    fn ask(&self, left: &[usize]) -> Vec<(usize, StartedBy, Option<RuleDecision>)> {
         let replay = self.replay;
-        let mut answers: Vec<(usize, By, Option<Instead>)> = Vec::new();
-        let by_plan = |place: &&usize| replay.stays[**place].by != By::Main;
+        let mut answers: Vec<(usize, StartedBy, Option<RuleDecision>)> = Vec::new();
+        let by_plan = |place: &&usize| replay.stays[**place].by != StartedBy::Main;
         for &place in left {
             let stay = &replay.stays[place];
-            if stay.by == By::Backfill {
+            if stay.by == StartedBy::Backfill {
                 continue;
             }
             let told = self.desks.desk(stay).ask(&replay.requests[place].asked);
             let instead = self.instead(place, told);
-            answers.push((place, By::Main, instead));
+            answers.push((place, StartedBy::Main, instead));
         }
         let mut partitions: Vec<&str> = left
             .iter()
@@ -345,7 +359,7 @@ impl Now<'_, '_> {
                 let end = stay.start?.saturating_add(replay.requests[place].limit);
                 Some((end, nodes, stay.whole_blocks))
             });
-            let mut plan = Plan::new(site, self.at, running);
+            let mut plan = BackfillPlan::new(site, self.at, running);
             let of_this = |place: &usize| replay.stays[*place].partition == partition;
             let mut queue: Vec<usize> = self
                 .waiting
@@ -366,17 +380,17 @@ impl Now<'_, '_> {
                     break;
                 }
                 let (stay, request) = (&replay.stays[place], &replay.requests[place]);
-                if left.contains(&place) && stay.by != By::Main {
+                if left.contains(&place) && stay.by != StartedBy::Main {
                     let kept = plan.kept_over(request.limit);
                     let told = self.desks.desk(stay).ask_without(&request.asked, Some(&kept));
                     let instead = self.instead(place, told);
                     match answers.iter_mut().find(|(own, ..)| *own == place) {
                         // The scheduler is unknown: either may have started it.
                         Some(answer) if answer.2.is_some() && instead.is_none() => {
-                            *answer = (place, By::Backfill, None);
+                            *answer = (place, StartedBy::Backfill, None);
                         }
                         Some(_) => {}
-                        None => answers.push((place, By::Backfill, instead)),
+                        None => answers.push((place, StartedBy::Backfill, instead)),
                     }
                     wanted -= 1;
                 }
@@ -388,12 +402,12 @@ impl Now<'_, '_> {
         answers
     }
 
-    fn instead(&self, place: usize, told: Told) -> Option<Instead> {
+    fn instead(&self, place: usize, told: SlurmAnswer) -> Option<RuleDecision> {
         match told {
-            Told::Nodes(nodes) if self.replay.nodes[place].as_ref() == Some(&nodes) => None,
-            Told::Nodes(nodes) => Some(Instead::Nodes(nodes)),
-            Told::Wait(..) => Some(Instead::Wait),
-            Told::Never(_) => Some(Instead::Never),
+            SlurmAnswer::Nodes(nodes) if self.replay.nodes[place].as_ref() == Some(&nodes) => None,
+            SlurmAnswer::Nodes(nodes) => Some(RuleDecision::Nodes(nodes)),
+            SlurmAnswer::Wait(..) => Some(RuleDecision::Wait),
+            SlurmAnswer::Never(_) => Some(RuleDecision::Never),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use meshwork::geometry::NodeSet;
 
-use super::Floor;
-use crate::operator::history::{By, Second};
-use crate::operator::plan::Plan;
+use super::Replay;
+use crate::operator::history::{Second, StartedBy};
+use crate::operator::plan::BackfillPlan;
 
-impl Floor<'_> {
+impl Replay<'_> {
     /// Goes through all of the queue, and says from when on it might find something else if nothing
     /// happens.
     pub(super) fn backfill(&mut self) -> Second {
@@ -36,7 +36,7 @@ impl Floor<'_> {
             let end = outcome.start?.saturating_add(self.requests[place].limit);
             Some((end, outcome.nodes.as_ref()?, self.stays[place].whole_blocks))
         });
-        let mut plan = Plan::new(self.machine.site(partition), self.now, running);
+        let mut plan = BackfillPlan::new(self.machine.site(partition), self.now, running);
         let idle = plan.free_now().clone();
         // What has been kept last, from when.
         let mut last: Option<(Second, NodeSet)> = None;
@@ -66,7 +66,7 @@ impl Floor<'_> {
             last = match found {
                 Some(nodes) => {
                     plan.keep(self.now, request, &nodes);
-                    self.begin(place, nodes.clone(), By::Backfill);
+                    self.begin(place, nodes.clone(), StartedBy::Backfill);
                     Some((self.now, nodes))
                 }
                 None => plan.book(request),

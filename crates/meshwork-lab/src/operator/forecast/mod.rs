@@ -11,14 +11,14 @@ use std::collections::BinaryHeap;
 
 use meshwork::geometry::NodeSet;
 
-use super::causes::{Causes, Waited};
-use super::desks::Desks;
-use super::folder::Machine;
-use super::history::{By, Second, Stay};
-use super::order::Order;
-use super::plan::{Request, kinds};
+use super::causes::{Causes, WaitsByCause};
+use super::desks::SlurmAllocators;
+use super::folder::SlurmMachine;
+use super::history::{JobRecord, Second, StartedBy};
+use super::order::PriorityOrder;
+use super::plan::{ResolvedRequest, kinds};
 use crate::slurm::conf;
-use crate::slurm::desk::Told;
+use crate::slurm::desk::SlurmAnswer;
 
 /// How often backfill comes, where a `slurm.conf` does not say.
 const BACKFILL_EVERY: Second = 30;
@@ -36,18 +36,18 @@ pub struct Conditions {
     /// How many jobs it looks at.
     pub backfill_depth: usize,
     /// In which order jobs wait.
-    pub order: Order,
+    pub order: PriorityOrder,
 }
 
 impl Conditions {
     /// What the `slurm.conf` of a machine says, with this time for clean-up.
     #[must_use]
-    pub fn of(machine: &Machine, cleanup: Second) -> Conditions {
+    pub fn of(machine: &SlurmMachine, cleanup: Second) -> Conditions {
         let mut conditions = Conditions {
             cleanup,
             backfill_every: BACKFILL_EVERY,
             backfill_depth: BACKFILL_DEPTH,
-            order: Order::of(machine),
+            order: PriorityOrder::of(machine),
         };
         let Some(text) = machine.conf_text() else { return conditions };
         for line in conf::lines(text) {
@@ -71,13 +71,13 @@ impl Conditions {
 
 /// What became of a stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// When it started.
     pub start: Option<Second>,
     /// On which nodes.
     pub nodes: Option<NodeSet>,
     /// Who started it.
-    pub by: By,
+    pub by: StartedBy,
     /// Whether it could never have started.
     pub is_refused: bool,
 }
@@ -92,22 +92,22 @@ enum Event {
 
 /// A machine in the middle of its history.
 #[derive(Clone, Debug)]
-pub struct Cut {
+pub struct InitialState {
     /// The instant.
     pub at: Second,
     /// Running stays by their places, with their starts and nodes; all others wait or come later.
     pub running: Vec<(usize, Second, NodeSet)>,
 }
 
-impl Cut {
+impl InitialState {
     /// The machine just before an instant, and the places of the stays that run or wait then.
     #[must_use]
     pub fn of(
-        stays: &[Stay],
-        outcomes: &[Outcome],
+        stays: &[JobRecord],
+        outcomes: &[JobOutcome],
         conditions: &Conditions,
         at: Second,
-    ) -> (Vec<usize>, Cut) {
+    ) -> (Vec<usize>, InitialState) {
         let (mut present, mut running) = (Vec::new(), Vec::new());
         for (place, (stay, outcome)) in stays.iter().zip(outcomes).enumerate() {
             match (outcome.start.filter(|&start| start < at), &outcome.nodes) {
@@ -119,13 +119,13 @@ impl Cut {
                 _ => {}
             }
         }
-        (present, Cut { at, running })
+        (present, InitialState { at, running })
     }
 }
 
 /// When the nodes of a stay are given out again. One that was cancelled while it waited is
 /// cancelled while it runs.
-fn free_at(stay: &Stay, start: Second, conditions: &Conditions) -> Second {
+fn free_at(stay: &JobRecord, start: Second, conditions: &Conditions) -> Second {
     let runs = stay.end.unwrap_or(start) - stay.start.unwrap_or(start);
     start + runs.max(0) + conditions.cleanup
 }
@@ -138,15 +138,15 @@ fn free_at(stay: &Stay, start: Second, conditions: &Conditions) -> Second {
 #[derive(Clone, Copy)]
 pub struct Forecast<'a> {
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a SlurmMachine,
     /// The stays.
-    pub stays: &'a [Stay],
+    pub stays: &'a [JobRecord],
     /// The way in which they are scheduled.
     pub conditions: &'a Conditions,
     /// The most that the waits of all who start may sum up to.
     pub most: Second,
     /// The state in which it begins; none for an empty machine.
-    pub cut: Option<&'a Cut>,
+    pub cut: Option<&'a InitialState>,
     /// A listener that is told now and then how many have started.
     pub report: &'a (dyn Fn(usize) + Sync),
 }
@@ -155,8 +155,8 @@ impl<'a> Forecast<'a> {
     /// A forecast from the beginning, whatever the waits, of which nobody is told.
     #[must_use]
     pub fn new(
-        machine: &'a Machine,
-        stays: &'a [Stay],
+        machine: &'a SlurmMachine,
+        stays: &'a [JobRecord],
         conditions: &'a Conditions,
     ) -> Forecast<'a> {
         Forecast { machine, stays, conditions, most: Second::MAX, cut: None, report: &|_| {} }
@@ -170,8 +170,8 @@ impl<'a> Forecast<'a> {
     /// have changed since it came before, or nobody would find nodes though none were kept, it is
     /// not made.
     #[must_use]
-    pub fn run(self) -> Option<Vec<Outcome>> {
-        happen(self, &Request::all(self.machine, self.stays), None)
+    pub fn run(self) -> Option<Vec<JobOutcome>> {
+        happen(self, &ResolvedRequest::all(self.machine, self.stays), None)
     }
 
     /// The outcome of each stay, with the seconds that it waits for each cause.
@@ -180,8 +180,8 @@ impl<'a> Forecast<'a> {
     /// Beside that of [`Forecast::run`], that of the rule for each kind of job that waits at each
     /// event.
     #[must_use]
-    pub fn run_with_waits(self) -> Option<(Vec<Outcome>, Vec<Waited>)> {
-        let requests = Request::all(self.machine, self.stays);
+    pub fn run_with_waits(self) -> Option<(Vec<JobOutcome>, Vec<WaitsByCause>)> {
+        let requests = ResolvedRequest::all(self.machine, self.stays);
         let mut causes = Causes::new(&requests);
         let outcomes = happen(self, &requests, Some(&mut causes))?;
         Some((outcomes, causes.into_waited()))
@@ -193,7 +193,11 @@ impl<'a> Forecast<'a> {
 /// # Complexity
 /// That of [`Forecast::run`].
 #[must_use]
-pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> Vec<Outcome> {
+pub fn forecast(
+    machine: &SlurmMachine,
+    stays: &[JobRecord],
+    conditions: &Conditions,
+) -> Vec<JobOutcome> {
     Forecast::new(machine, stays, conditions).run().unwrap_or_default()
 }
 
@@ -203,10 +207,10 @@ pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> V
 /// That of [`Forecast::run_with_waits`].
 #[must_use]
 pub fn forecast_with_waits(
-    machine: &Machine,
-    stays: &[Stay],
+    machine: &SlurmMachine,
+    stays: &[JobRecord],
     conditions: &Conditions,
-) -> (Vec<Outcome>, Vec<Waited>) {
+) -> (Vec<JobOutcome>, Vec<WaitsByCause>) {
     Forecast::new(machine, stays, conditions).run_with_waits().unwrap_or_default()
 }
 
@@ -215,23 +219,23 @@ const REPORT_EVERY: usize = 500;
 
 fn happen(
     asked: Forecast<'_>,
-    requests: &[Request],
+    requests: &[ResolvedRequest],
     mut causes: Option<&mut Causes>,
-) -> Option<Vec<Outcome>> {
+) -> Option<Vec<JobOutcome>> {
     let Forecast { machine, stays, conditions, most, cut, report } = asked;
     let mut events: BinaryHeap<Reverse<(Second, Event)>> = BinaryHeap::new();
     let (kind, kinds) = kinds(requests);
-    let mut floor = Floor {
+    let mut floor = Replay {
         machine,
         stays,
         requests,
         kind,
         fits: vec![None; kinds],
         conditions,
-        desks: Desks::new(machine, stays),
+        desks: SlurmAllocators::new(machine, stays),
         queue: Vec::new(),
         running: Vec::new(),
-        outcomes: vec![Outcome::default(); stays.len()],
+        outcomes: vec![JobOutcome::default(); stays.len()],
         now: 0,
         begun: Vec::new(),
         looked: vec![Second::MIN; stays.len()],
@@ -241,7 +245,7 @@ fn happen(
     };
     for (place, start, nodes) in cut.iter().flat_map(|cut| &cut.running) {
         floor.now = *start;
-        floor.begin(*place, nodes.clone(), By::Unknown);
+        floor.begin(*place, nodes.clone(), StartedBy::Unknown);
         let free = free_at(&stays[*place], *start, conditions);
         events.push(Reverse((free, Event::Free(*place))));
     }
@@ -353,19 +357,19 @@ fn happen(
 }
 
 /// The machine and its queue.
-struct Floor<'a> {
-    machine: &'a Machine,
-    stays: &'a [Stay],
-    requests: &'a [Request],
+struct Replay<'a> {
+    machine: &'a SlurmMachine,
+    stays: &'a [JobRecord],
+    requests: &'a [ResolvedRequest],
     /// Requests that are alike but for their limits are of one kind.
     kind: Vec<usize>,
     /// Whether one of each kind might start in this pass of backfill, where that is known.
     fits: Vec<Option<bool>>,
     conditions: &'a Conditions,
-    desks: Desks<'a>,
+    desks: SlurmAllocators<'a>,
     queue: Vec<usize>,
     running: Vec<usize>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<JobOutcome>,
     now: Second,
     begun: Vec<usize>,
     /// When backfill looked at each last, and when nodes or an earlier job went last.
@@ -377,7 +381,7 @@ struct Floor<'a> {
     waited: Second,
 }
 
-impl Floor<'_> {
+impl Replay<'_> {
     fn submit(&mut self, place: usize) {
         if self.requests[place].is_hopeless() {
             self.outcomes[place].is_refused = true;
@@ -414,7 +418,7 @@ impl Floor<'_> {
             || self.queue.iter().filter(of_this).take(depth).any(|&own| own == place)
     }
 
-    fn begin(&mut self, place: usize, nodes: NodeSet, by: By) {
+    fn begin(&mut self, place: usize, nodes: NodeSet, by: StartedBy) {
         self.desks.hold(place, &self.requests[place].asked, &nodes);
         self.changes += 1;
         self.waited += self.now - self.stays[place].queued().unwrap_or(self.now);
@@ -422,7 +426,7 @@ impl Floor<'_> {
         self.begun.push(place);
         self.queue.retain(|&waiting| waiting != place);
         self.outcomes[place] =
-            Outcome { start: Some(self.now), nodes: Some(nodes), by, is_refused: false };
+            JobOutcome { start: Some(self.now), nodes: Some(nodes), by, is_refused: false };
     }
 
     fn main(&mut self) {
@@ -438,9 +442,9 @@ impl Floor<'_> {
                 continue;
             }
             match self.desks.desk(stay).ask(&self.requests[place].asked) {
-                Told::Nodes(nodes) => self.begin(place, nodes, By::Main),
-                Told::Wait(..) => blocked.push(partition),
-                Told::Never(_) => {
+                SlurmAnswer::Nodes(nodes) => self.begin(place, nodes, StartedBy::Main),
+                SlurmAnswer::Wait(..) => blocked.push(partition),
+                SlurmAnswer::Never(_) => {
                     self.outcomes[place].is_refused = true;
                     self.queue.retain(|&waiting| waiting != place);
                 }

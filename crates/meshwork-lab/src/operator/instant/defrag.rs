@@ -10,12 +10,12 @@ use meshwork::machine::Placement;
 use serde_json::{Value as Json, json};
 
 use super::Instant;
-use super::ways::{MOST_SETS, Sets, Way, blocks};
+use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use crate::operator::defrag::Cost;
 
 /// A move of a job within its site.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Move {
+pub struct InstantMove {
     /// The index of the job among the running ones.
     pub job: usize,
     pub from: Placement,
@@ -25,17 +25,17 @@ pub struct Move {
 
 /// Moves in order, after which the request fits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moves {
+pub struct InstantPlan {
     /// The placement of the request after the moves.
     pub placement: Placement,
-    pub steps: Vec<Move>,
+    pub steps: Vec<InstantMove>,
     /// The total cost.
     pub cost: i64,
 }
 
 /// The request to be placed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct InstantTarget {
     /// The index of the site.
     pub site: usize,
     pub job: Job,
@@ -44,11 +44,11 @@ pub struct Target {
     pub cost: Cost,
 }
 
-impl Target {
+impl InstantTarget {
     /// A target for this job on the first site, without exempt jobs.
     #[must_use]
-    pub fn of(job: Job) -> Target {
-        Target { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
+    pub fn of(job: Job) -> InstantTarget {
+        InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
     }
 }
 
@@ -69,7 +69,7 @@ impl Instant {
     ///
     /// # Complexity
     /// That of checking every block, and some queries to the allocator for each that is tried.
-    pub fn defrag(&self, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
+    pub fn defrag(&self, target: &InstantTarget, most: usize) -> Result<Vec<InstantPlan>, String> {
         let (job, site) = (&target.job, target.site);
         if self.empty[site].fork().propose(job, self.now).is_none() {
             let says = self.empty[site].never(&job.request);
@@ -78,7 +78,7 @@ impl Instant {
             });
             return Err(format!("there is never room for {}: {why}", job.request));
         }
-        let here = |own: &&super::Holder| own.site == site;
+        let here = |own: &&super::PlacedJob| own.site == site;
         let mut holders = self.running.iter().filter(here).peekable();
         let ways = blocks(self, site, job);
         let plans = cheapest(self, target, ways.as_deref(), most, usize::MAX);
@@ -94,22 +94,22 @@ impl Instant {
 /// of [blocks] for the target.
 pub(super) fn cheapest(
     instant: &Instant,
-    target: &Target,
-    ways: Option<&[Way]>,
+    target: &InstantTarget,
+    ways: Option<&[CandidateBlock]>,
     most: usize,
     tries: usize,
-) -> Vec<Moves> {
-    let Target { site, job, .. } = target;
-    let mut plans: Vec<Moves> = Vec::new();
+) -> Vec<InstantPlan> {
+    let InstantTarget { site, job, .. } = target;
+    let mut plans: Vec<InstantPlan> = Vec::new();
     if let Some(proposal) = instant.sites[*site].fork().propose(job, instant.now) {
-        return vec![Moves { placement: proposal.placement, steps: Vec::new(), cost: 0 }];
+        return vec![InstantPlan { placement: proposal.placement, steps: Vec::new(), cost: 0 }];
     }
     let cost = |place: usize| cost(instant, target.cost, place);
     let may_move = |&place: &usize| {
         let holder = &instant.running[place];
         holder.site == *site && !target.exempt.contains(&holder.name)
     };
-    let mut keep = |plan: Option<Moves>| {
+    let mut keep = |plan: Option<InstantPlan>| {
         plans.extend(plan.filter(|plan| !plans.iter().any(|other| other.steps == plan.steps)));
         plans.len() >= most
     };
@@ -135,7 +135,7 @@ pub(super) fn cheapest(
         None if instant.sites[*site].finds() == Finds::AnyNodes => {}
         None => {
             let jobs = (0..instant.running.len()).filter(may_move).map(|job| (cost(job), job));
-            for (_, jobs) in Sets::new(jobs.collect()).take(MOST_SETS.min(tries)) {
+            for (_, jobs) in CandidateSets::new(jobs.collect()).take(MOST_SETS.min(tries)) {
                 let mut without = instant.without(*site, &jobs);
                 let Some(proposal) = without.propose(job, instant.now) else { continue };
                 if keep(clear(instant, target, &proposal.placement, &jobs)) {
@@ -158,8 +158,13 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
 }
 
 /// The moves that clear a place of its jobs and let the target start; `None` if they fail.
-fn clear(instant: &Instant, target: &Target, place: &Placement, jobs: &[usize]) -> Option<Moves> {
-    let Target { site, job: wanted, .. } = target;
+fn clear(
+    instant: &Instant,
+    target: &InstantTarget,
+    place: &Placement,
+    jobs: &[usize],
+) -> Option<InstantPlan> {
+    let InstantTarget { site, job: wanted, .. } = target;
     let now = instant.now;
     let grid = instant.sites[*site].site().grid();
     let mut jobs = jobs.to_vec();
@@ -173,22 +178,22 @@ fn clear(instant: &Instant, target: &Target, place: &Placement, jobs: &[usize]) 
     }
     let mut ahead = instant.sites[*site].fork();
     ahead.take_what_is_free_of(place, now).ok()?;
-    let mut steps: Vec<Move> = Vec::new();
+    let mut steps: Vec<InstantMove> = Vec::new();
     for job in jobs {
         let holder = &instant.running[job];
         let to = ahead.propose(&holder.job, now)?.placement;
         ahead.take_what_is_free_of(&to, now).ok()?;
         ahead.release(&holder.placement);
         ahead.take_what_is_free_of(place, now).ok()?;
-        steps.push(Move { job, from: holder.placement.clone(), to });
+        steps.push(InstantMove { job, from: holder.placement.clone(), to });
     }
     let placement = carried_out(instant, *site, &steps)?.propose(wanted, now)?.placement;
     let cost = steps.iter().map(|step| cost(instant, target.cost, step.job)).sum();
-    Some(Moves { placement, steps, cost })
+    Some(InstantPlan { placement, steps, cost })
 }
 
 /// The site after these moves; `None` if one of them goes to nodes that are not free.
-fn carried_out(instant: &Instant, site: usize, steps: &[Move]) -> Option<SiteAhead> {
+fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<SiteAhead> {
     let mut ahead = instant.sites[site].fork();
     for step in steps {
         if !step.to.is_within(ahead.site().free(), ahead.site().grid()) {
@@ -202,10 +207,10 @@ fn carried_out(instant: &Instant, site: usize, steps: &[Move]) -> Option<SiteAhe
 
 /// The plans as JSON.
 #[must_use]
-pub fn json(instant: &Instant, site: usize, plans: &[Moves]) -> Json {
+pub fn json(instant: &Instant, site: usize, plans: &[InstantPlan]) -> Json {
     let text = |placement: &Placement| instant.text(site, placement);
-    let plan = |plan: &Moves| {
-        let step = |step: &Move| {
+    let plan = |plan: &InstantPlan| {
+        let step = |step: &InstantMove| {
             json!({
                 "job": instant.running[step.job].name, "from": text(&step.from), "to": text(&step.to)
             })

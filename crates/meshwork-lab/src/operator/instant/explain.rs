@@ -8,9 +8,9 @@ use meshwork::job::{Cause, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use serde_json::{Value as Json, json};
 
-use super::defrag::{Move, Moves, Target, cheapest};
-use super::ways::{MOST_SETS, Sets, Way, blocks};
-use super::{Instant, Waiter};
+use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
+use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
+use super::{Instant, WaitingJob};
 
 /// The maximum number of places reported.
 const NEAREST: usize = 3;
@@ -20,7 +20,7 @@ const MOST_MOVES: usize = 100;
 
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum InstantReason {
     /// It would not fit the empty machine; the sentence is that of a rule of the machine, if any.
     Never(Option<String>),
     /// It waits for this cause.
@@ -29,21 +29,21 @@ pub enum Reason {
     Nothing,
 }
 
-impl Reason {
+impl InstantReason {
     /// The key in JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Reason::Never(_) => "never",
-            Reason::WaitsFor(cause) => cause.word(),
-            Reason::Nothing => "nothing",
+            InstantReason::Never(_) => "never",
+            InstantReason::WaitsFor(cause) => cause.word(),
+            InstantReason::Nothing => "nothing",
         }
     }
 }
 
 /// A place for a job, and the jobs that must end first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Near {
+pub struct NearestPlacement {
     /// The index of the site.
     pub site: usize,
     /// The placement by the allocator after these ends.
@@ -56,7 +56,7 @@ pub struct Near {
 
 /// A start with its placement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Start {
+pub struct PlannedStart {
     pub at: Time,
     /// The index of the site.
     pub site: usize,
@@ -65,26 +65,26 @@ pub struct Start {
 
 /// The explanation of a waiting job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
-    pub job: Waiter,
+pub struct InstantExplanation {
+    pub job: WaitingJob,
     /// The most important reason.
-    pub reason: Reason,
+    pub reason: InstantReason,
     /// The number of free nodes of each site.
     pub free: Vec<u32>,
     /// The site and placement with which it could start now.
     pub now: Option<(usize, Placement)>,
     /// The nearest places: those with the fewest jobs in the way, then those that are free first.
-    pub nearest: Vec<Near>,
+    pub nearest: Vec<NearestPlacement>,
     /// The first start by estimates if it were first in the queue.
-    pub alone: Option<Start>,
+    pub alone: Option<PlannedStart>,
     /// The first start by estimates if waiting jobs start in order of arrival.
-    pub in_order: Option<Start>,
+    pub in_order: Option<PlannedStart>,
     /// Indices of running jobs, the end of any of which would let it start.
     pub ends: Vec<usize>,
     /// A free block of its shape, in any orientation, that the allocator does not find.
     pub overlooked: Option<(usize, Placement)>,
     /// The fewest moves that let it start, with the site.
-    pub moves: Option<(usize, Moves)>,
+    pub moves: Option<(usize, InstantPlan)>,
 }
 
 impl Instant {
@@ -96,7 +96,7 @@ impl Instant {
     /// # Complexity
     /// Up to one query to the allocator for each running job and each job before this one; for a
     /// shape also a check of every block.
-    pub fn explain(&self, name: &str) -> Result<Explained, String> {
+    pub fn explain(&self, name: &str) -> Result<InstantExplanation, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
             let now = self.now.units();
@@ -113,18 +113,18 @@ impl Instant {
 
     /// Explains why a request could not start now, behind all waiting jobs.
     #[must_use]
-    pub fn explain_request(&self, request: Request) -> Explained {
+    pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
-        let waiter = Waiter { name: job.request.to_string(), job, promised: None };
+        let waiter = WaitingJob { name: job.request.to_string(), job, promised: None };
         self.explain_waiter(&waiter, self.waiting.len())
     }
 
-    fn explain_waiter(&self, waiter: &Waiter, place: usize) -> Explained {
+    fn explain_waiter(&self, waiter: &WaitingJob, place: usize) -> InstantExplanation {
         let job = &waiter.job;
         let free = self.sites.iter().map(|site| site.site().free_nodes()).collect();
-        let mut explained = Explained {
+        let mut explained = InstantExplanation {
             job: waiter.clone(),
-            reason: Reason::Nothing,
+            reason: InstantReason::Nothing,
             free,
             now: start_on(&mut self.copy(), job, self.now),
             nearest: Vec::new(),
@@ -135,23 +135,23 @@ impl Instant {
             moves: None,
         };
         let Some(lacks) = self.lacks(job) else {
-            explained.reason = self.held_up.map_or(Reason::Nothing, Reason::WaitsFor);
+            explained.reason = self.held_up.map_or(InstantReason::Nothing, InstantReason::WaitsFor);
             explained.in_order = self.starts_in_order(job, place);
             return explained;
         };
         if start_on(&mut self.copy_of_empty(), job, self.now).is_none() {
             let never = self.empty.iter().find_map(|site| site.never(&job.request));
-            explained.reason = Reason::Never(never);
+            explained.reason = InstantReason::Never(never);
             return explained;
         }
-        explained.reason = Reason::WaitsFor(lacks);
+        explained.reason = InstantReason::WaitsFor(lacks);
         explained.in_order = self.starts_in_order(job, place);
         explained.ends = self.ends(job);
-        let ways: Vec<Option<Vec<Way>>> =
+        let ways: Vec<Option<Vec<CandidateBlock>>> =
             (0..self.sites.len()).map(|site| blocks(self, site, job)).collect();
         explained.nearest = self.nearest(job, &ways);
         explained.overlooked = self.overlooked(job);
-        let target = |site| Target { site, ..Target::of(job.clone()) };
+        let target = |site| InstantTarget { site, ..InstantTarget::of(job.clone()) };
         let moves = ways.iter().enumerate().filter_map(|(site, ways)| {
             let plans = cheapest(self, &target(site), ways.as_deref(), 1, MOST_MOVES);
             plans.into_iter().next().map(|moves| (site, moves))
@@ -207,19 +207,19 @@ impl Instant {
         by_end
     }
 
-    fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<Near> {
+    fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<NearestPlacement> {
         let proposal = self.without(site, jobs).propose(job, self.now)?;
         let until = jobs.iter().map(|&job| self.running[job].until).min_by_key(|end| {
             // A job without an end counts as the last.
             std::cmp::Reverse(end.unwrap_or(Time::new(f64::MAX)))
         });
         let (placement, jobs) = (proposal.placement, jobs.to_vec());
-        Some(Near { site, placement, jobs, until: until.flatten() })
+        Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
     /// The nearest places of all sites.
-    fn nearest(&self, job: &Job, ways: &[Option<Vec<Way>>]) -> Vec<Near> {
-        let mut all: Vec<Near> = Vec::new();
+    fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
+        let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
             if self.empty[site].fork().propose(job, self.now).is_none() {
                 continue;
@@ -240,9 +240,14 @@ impl Instant {
 
     /// The nearest sets of jobs after whose ends the allocator can place the job. `sets` are those
     /// on whose nodes a block lies.
-    fn nearest_of(&self, site: usize, mut sets: Vec<&Vec<usize>>, job: &Job) -> Vec<Near> {
+    fn nearest_of(
+        &self,
+        site: usize,
+        mut sets: Vec<&Vec<usize>>,
+        job: &Job,
+    ) -> Vec<NearestPlacement> {
         sets.sort_by_cached_key(|jobs| self.rank(jobs));
-        let mut found: Vec<Near> = Vec::new();
+        let mut found: Vec<NearestPlacement> = Vec::new();
         for jobs in sets {
             // A superset of a found set is no further place.
             if found.iter().any(|near| near.jobs.iter().all(|job| jobs.contains(job))) {
@@ -261,7 +266,7 @@ impl Instant {
     }
 
     /// The nearest sets if any nodes suffice: the fewest jobs that end early, and the earliest.
-    fn by_count(&self, site: usize, job: &Job) -> Vec<Near> {
+    fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -292,13 +297,13 @@ impl Instant {
 
     /// The nearest sets if placements are arbitrary but not all suffice. They are the smallest sets
     /// of jobs whose ends let the job start, and the earliest one.
-    fn by_sets(&self, site: usize, job: &Job) -> Vec<Near> {
+    fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
         let fewest = self.sites[site].fewest(job).unwrap_or(u64::MAX);
         let places = (0..by_end.len()).map(|place| (1, place)).collect();
-        let mut found: Vec<Near> = Vec::new();
-        for (_, set) in Sets::new(places).take(MOST_SETS) {
+        let mut found: Vec<NearestPlacement> = Vec::new();
+        for (_, set) in CandidateSets::new(places).take(MOST_SETS) {
             if found.first().is_some_and(|near| near.jobs.len() < set.len()) {
                 break;
             }
@@ -320,7 +325,7 @@ impl Instant {
     }
 
     /// The first instant by which enough jobs have ended, with only those that must end.
-    fn soonest(&self, site: usize, job: &Job) -> Option<Near> {
+    fn soonest(&self, site: usize, job: &Job) -> Option<NearestPlacement> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
         let enough = by_end.iter().position(|&place| {
@@ -339,13 +344,13 @@ impl Instant {
     }
 
     /// The first start by estimates if no other job started.
-    fn starts_alone(&self, job: &Job) -> Option<Start> {
+    fn starts_alone(&self, job: &Job) -> Option<PlannedStart> {
         let mut floor = Floor::of(self);
         floor.start(job, self.now)
     }
 
     /// The first start by estimates if the jobs before it start in order, as early as possible.
-    fn starts_in_order(&self, job: &Job, place: usize) -> Option<Start> {
+    fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut floor = Floor::of(self);
         let mut now = self.now;
         for before in &self.waiting[..place] {
@@ -392,8 +397,9 @@ struct Floor {
 
 impl Floor {
     fn of(instant: &Instant) -> Floor {
-        let end =
-            |holder: &super::Holder| Some((holder.until?, holder.site, holder.placement.clone()));
+        let end = |holder: &super::PlacedJob| {
+            Some((holder.until?, holder.site, holder.placement.clone()))
+        };
         let ends = instant.running.iter().filter_map(end).collect();
         let mut floor = Floor { sites: instant.copy(), ends };
         floor.sort();
@@ -405,7 +411,7 @@ impl Floor {
     }
 
     /// Starts a job as early as possible, but not before `now`, after releasing ended jobs.
-    fn start(&mut self, job: &Job, now: Time) -> Option<Start> {
+    fn start(&mut self, job: &Job, now: Time) -> Option<PlannedStart> {
         let mut at = now;
         loop {
             while let Some((_, site, placement)) = self.ends.pop_if(|(end, ..)| *end <= at) {
@@ -419,14 +425,14 @@ impl Floor {
                 self.sites[site].take_what_is_free_of(&placement, at).ok()?;
                 self.ends.push((at + job.estimate * proposal.stretch, site, placement.clone()));
                 self.sort();
-                return Some(Start { at, site, placement });
+                return Some(PlannedStart { at, site, placement });
             }
             at = self.ends.last()?.0;
         }
     }
 }
 
-impl Explained {
+impl InstantExplanation {
     /// The explanation as JSON.
     #[must_use]
     pub fn json(&self, instant: &Instant) -> Json {
@@ -444,17 +450,17 @@ impl Explained {
                 })
             })
             .collect();
-        let start = |start: &Option<Start>| {
+        let start = |start: &Option<PlannedStart>| {
             start.as_ref().map(|start| {
                 json!({ "at": start.at.units(), "place": place(start.site, &start.placement) })
             })
         };
         let says = match &self.reason {
-            Reason::Never(says) => says.clone(),
+            InstantReason::Never(says) => says.clone(),
             _ => None,
         };
         let moves = self.moves.as_ref().map(|(site, moves)| {
-            let step = |step: &Move| {
+            let step = |step: &InstantMove| {
                 json!({ "job": name(&step.job), "from": place(*site, &step.from), "to": place(*site, &step.to) })
             };
             moves.steps.iter().map(step).collect::<Vec<Json>>()

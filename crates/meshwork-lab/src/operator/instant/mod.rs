@@ -21,7 +21,7 @@ pub use stored::RunName;
 
 /// A job that holds nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Holder {
+pub struct PlacedJob {
     pub name: String,
     /// The job as it would request nodes again.
     pub job: Job,
@@ -36,7 +36,7 @@ pub struct Holder {
 
 /// A waiting job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiter {
+pub struct WaitingJob {
     pub name: String,
     pub job: Job,
     /// The promised start, if there is a reservation.
@@ -51,9 +51,9 @@ pub struct Instant {
     pub empty: Vec<SiteAhead>,
     pub now: Time,
     /// The running jobs.
-    pub running: Vec<Holder>,
+    pub running: Vec<PlacedJob>,
     /// The waiting jobs, in order of arrival.
-    pub waiting: Vec<Waiter>,
+    pub waiting: Vec<WaitingJob>,
     /// The cause that delays a job that could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }

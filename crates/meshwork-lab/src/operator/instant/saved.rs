@@ -8,8 +8,8 @@ use meshwork::job::{Job, Time};
 use meshwork::pool::{Desk, Name, Pool, State};
 use serde_json::Value as Json;
 
-use super::{Holder, Instant, as_held};
-use crate::operator::{Trouble, read_text};
+use super::{Instant, PlacedJob, as_held};
+use crate::operator::{FileProblem, read_text};
 use crate::run::seal::unseal;
 
 /// The format of the saved state.
@@ -40,7 +40,7 @@ impl Instant {
                 "{shown}: no line is an answer of `meshwork place` to {{\"op\":\"snapshot\"}}, nor what --state keeps"
             )
         })?;
-        let wrong = |says: String| Trouble::at(&shown, line, says).to_string();
+        let wrong = |says: String| FileProblem::at(&shown, line, says).to_string();
         let mut keys = saved.as_object().into_iter().flatten().map(|(key, _)| key);
         if let Some(unknown) = keys.find(|key| !KEYS.contains(&key.as_str())) {
             return Err(wrong(format!("the snapshot is damaged: it has a key `{unknown}`")));
@@ -81,7 +81,14 @@ impl Instant {
             let request = as_held(placement, &site);
             let since = own.map_or(now, |own| own.since);
             let job = Job::new(0, since, request, 1.0);
-            Holder { name, job, site: 0, placement: placement.clone(), since, until: None::<Time> }
+            PlacedJob {
+                name,
+                job,
+                site: 0,
+                placement: placement.clone(),
+                since,
+                until: None::<Time>,
+            }
         });
         Instant {
             running: running.collect(),

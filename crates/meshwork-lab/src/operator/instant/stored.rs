@@ -10,7 +10,7 @@ use meshwork::job::{Cause, Job, Time};
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::scenario::Scenario;
 
-use super::{Holder, Instant, Waiter};
+use super::{Instant, PlacedJob, WaitingJob};
 use crate::report::stored_run;
 use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
@@ -99,7 +99,7 @@ fn instant(
         Ok((sites, jobs.map(|(_, running)| running.clone()).collect::<Vec<Running>>()))
     })?;
     running.sort_unstable_by_key(|running| running.id);
-    let holder = |running: Running| Holder {
+    let holder = |running: Running| PlacedJob {
         name: name(running.id, &running.job),
         site: running.site,
         placement: running.placement,
@@ -107,7 +107,7 @@ fn instant(
         until: Some(running.expected_end.max(at)),
         job: running.job,
     };
-    let waiter = |(id, (job, promised)): (JobId, (Job, Option<Time>))| Waiter {
+    let waiter = |(id, (job, promised)): (JobId, (Job, Option<Time>))| WaitingJob {
         name: name(id, &job),
         job,
         promised,

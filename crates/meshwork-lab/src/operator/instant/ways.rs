@@ -22,7 +22,7 @@ const FREE: u32 = u32::MAX;
 
 /// A block that an allocator may select, with the jobs on it.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct CandidateBlock {
     pub(super) block: Block,
     /// Indices among the running jobs, ascending.
     pub(super) jobs: Vec<usize>,
@@ -34,7 +34,7 @@ pub(super) struct Way {
 ///
 /// # Complexity
 /// **O(n · a · o)** for *n* nodes, blocks of *a* of them and *o* orders of sides.
-pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Way>> {
+pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<CandidateBlock>> {
     let empty = &instant.empty[site];
     if !empty.gives_blocks() {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Wa
                 }
             });
             jobs.sort_unstable();
-            ways.push(Way { block, jobs });
+            ways.push(CandidateBlock { block, jobs });
         }
     }
     Some(ways)
@@ -128,21 +128,21 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
 ///
 /// # Complexity
 /// **O(log k)** for the *k*-th set, and its size.
-pub(super) struct Sets {
+pub(super) struct CandidateSets {
     jobs: Vec<(i64, usize)>,
     heap: BinaryHeap<Reverse<(i64, Vec<usize>)>>,
 }
 
-impl Sets {
+impl CandidateSets {
     /// The sets of these jobs, each given with a non-negative cost.
-    pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> Sets {
+    pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));
-        Sets { jobs, heap: first.into_iter().collect() }
+        CandidateSets { jobs, heap: first.into_iter().collect() }
     }
 }
 
-impl Iterator for Sets {
+impl Iterator for CandidateSets {
     type Item = (i64, Vec<usize>);
 
     /// Each set is represented by indices into the list. Its successors either advance the last
@@ -179,13 +179,13 @@ mod tests {
     fn every_set_comes_once_and_the_cheapest_first() {
         let costs = [3, 1, 4, 1, 5];
         let jobs = costs.iter().enumerate().map(|(job, &cost)| (cost, job)).collect();
-        let sets: Vec<(i64, Vec<usize>)> = Sets::new(jobs).collect();
+        let sets: Vec<(i64, Vec<usize>)> = CandidateSets::new(jobs).collect();
         assert!(sets.is_sorted_by_key(|(cost, _)| *cost));
         for (cost, jobs) in &sets {
             assert_eq!(*cost, jobs.iter().map(|&job| costs[job]).sum::<i64>());
         }
         let all: BTreeSet<&Vec<usize>> = sets.iter().map(|(_, jobs)| jobs).collect();
         assert_eq!((sets.len(), all.len()), (31, 31));
-        assert_eq!(Sets::new(Vec::new()).count(), 0);
+        assert_eq!(CandidateSets::new(Vec::new()).count(), 0);
     }
 }

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 
 use self::cluster::Cluster;
-use super::Trouble;
+use super::FileProblem;
 use super::history::History;
-use super::sacct::{Form, LOSSES, Read};
+use super::sacct::{Imported, LOSSES, TimeFormat};
 
 /// The label with the name of a node.
 const HOST: &str = "kubernetes.io/hostname";
@@ -60,7 +60,7 @@ impl<'a> Snapshots<'a> {
     ///
     /// # Errors
     /// One sentence with the file: it is no JSON, no list of objects, or no file has a workload.
-    pub fn read(files: &[(&'a str, &'a str)]) -> Result<Snapshots<'a>, Trouble> {
+    pub fn read(files: &[(&'a str, &'a str)]) -> Result<Snapshots<'a>, FileProblem> {
         let mut all = Vec::new();
         for &(file, text) in files {
             all.push(Snapshot::read(file, text)?);
@@ -69,7 +69,7 @@ impl<'a> Snapshots<'a> {
             let file = files.first().map_or("", |(file, _)| file);
             let says = "there is no object of the kind Workload here: `kubectl get workloads,nodes -A -o json` writes \
                         them";
-            return Err(Trouble::of(file, says));
+            return Err(FileProblem::of(file, says));
         }
         let cluster = Cluster::of(
             all.iter().flat_map(|snapshot| &snapshot.nodes),
@@ -85,10 +85,10 @@ impl<'a> Snapshots<'a> {
     ///
     /// # Errors
     /// One sentence, if no snapshot has a node.
-    pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, Trouble> {
+    pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, FileProblem> {
         self.cluster.files().ok_or_else(|| {
             let says = "no snapshot has an object of the kind Node: ask for workloads,nodes, or say --topology";
-            Trouble::of(self.file(), says)
+            FileProblem::of(self.file(), says)
         })
     }
 
@@ -104,8 +104,8 @@ impl<'a> Snapshots<'a> {
     ///
     /// # Complexity
     /// **O(n log n)** for *n* workloads in all snapshots.
-    pub fn history(&self) -> Result<Read, Trouble> {
-        let mut read = Read::default();
+    pub fn history(&self) -> Result<Imported, FileProblem> {
+        let mut read = Imported::default();
         let mut merged: BTreeMap<&str, Vec<workload::Seen<'_>>> = BTreeMap::new();
         for snapshot in &self.all {
             let lines = snapshot.lines();
@@ -130,27 +130,27 @@ impl<'a> Snapshots<'a> {
             stays.extend(of);
         }
         stays.sort_by(|a, b| (a.submit, &a.id, a.attempt).cmp(&(b.submit, &b.id, b.attempt)));
-        read.tally.form = Some(Form::Zoned);
+        read.tally.form = Some(TimeFormat::Zoned);
         read.tally.losses = LOSSES
             .iter()
             .filter(|loss| !loss.is_fatal && loss.columns == ["Flags"])
             .copied()
             .collect();
         let sentences = notes.sentences().into_iter().chain(self.cluster.sentences());
-        read.warnings.extend(sentences.map(|says| Trouble::of(self.file(), says)));
+        read.warnings.extend(sentences.map(|says| FileProblem::of(self.file(), says)));
         read.history = History { stays };
         Ok(read)
     }
 }
 
 impl<'a> Snapshot<'a> {
-    fn read(file: &'a str, text: &'a str) -> Result<Snapshot<'a>, Trouble> {
+    fn read(file: &'a str, text: &'a str) -> Result<Snapshot<'a>, FileProblem> {
         let mut value: Json = serde_json::from_str(text).map_err(|error| {
-            Trouble::at(file, error.line().max(1), format!("this is no JSON ({error})"))
+            FileProblem::at(file, error.line().max(1), format!("this is no JSON ({error})"))
         })?;
         let Some(Json::Array(items)) = value.get_mut("items").map(Json::take) else {
             let says = "there is no list `items` here, as `kubectl get workloads,nodes -A -o json` writes one";
-            return Err(Trouble::of(file, says));
+            return Err(FileProblem::of(file, says));
         };
         let mut snapshot = Snapshot { file, text, workloads: Vec::new(), nodes: Vec::new() };
         // Lists of one kind may omit the kind of their items.

@@ -8,8 +8,8 @@ use super::assignment;
 use super::cluster::{Cluster, pod_sets};
 use super::{HOST, text};
 use crate::date;
-use crate::operator::Trouble;
-use crate::operator::history::{Second, Stay};
+use crate::operator::FileProblem;
+use crate::operator::history::{JobRecord, Second};
 use crate::slurm::hostlist;
 
 /// A workload in one snapshot.
@@ -90,7 +90,7 @@ pub(super) fn stays(
     seen: &[Seen<'_>],
     cluster: &Cluster,
     notes: &mut Notes,
-) -> Result<Vec<Stay>, Trouble> {
+) -> Result<Vec<JobRecord>, FileProblem> {
     let mut admitted: BTreeMap<Second, Admitted> = BTreeMap::new();
     let mut evicted: BTreeMap<Second, &str> = BTreeMap::new();
     let mut finished: Option<(Second, &str)> = None;
@@ -137,7 +137,7 @@ pub(super) fn stays(
             (None, None, None) => (None, "RUNNING"),
         };
         notes.nowhere += usize::from(was.hosts.is_none());
-        let mut stay = Stay {
+        let mut stay = JobRecord {
             attempt: stays.len() as u32 + 1,
             state: state.to_owned(),
             submit: queued,
@@ -159,7 +159,7 @@ pub(super) fn stays(
         let evicted = evicted.last_key_value().map(|(&at, _)| at);
         let ended = finished.map(|(at, _)| at).or(evicted.filter(|_| !is_active));
         let state = if ended.is_some() || !is_active { "CANCELLED" } else { "PENDING" };
-        stays.push(Stay {
+        stays.push(JobRecord {
             attempt: stays.len() as u32 + 1,
             state: state.to_owned(),
             submit: queued,
@@ -171,8 +171,8 @@ pub(super) fn stays(
 }
 
 impl Seen<'_> {
-    fn wrong(&self, says: &str) -> Trouble {
-        Trouble::at(self.file, self.line, format!("{says} of the workload {}", self.name()))
+    fn wrong(&self, says: &str) -> FileProblem {
+        FileProblem::at(self.file, self.line, format!("{says} of the workload {}", self.name()))
     }
 
     fn name(&self) -> String {
@@ -180,7 +180,7 @@ impl Seen<'_> {
         format!("{}/{}", own("namespace"), own("name"))
     }
 
-    fn second(&self, time: &str) -> Result<Second, Trouble> {
+    fn second(&self, time: &str) -> Result<Second, FileProblem> {
         let second = date::unix_seconds(time).map(|second| second.floor() as Second);
         second.ok_or_else(|| {
             self.wrong(&format!(
@@ -189,7 +189,7 @@ impl Seen<'_> {
         })
     }
 
-    fn condition(&self, kind: &str) -> Result<Option<Condition<'_>>, Trouble> {
+    fn condition(&self, kind: &str) -> Result<Option<Condition<'_>>, FileProblem> {
         let all = self.object.pointer("/status/conditions").and_then(Json::as_array);
         let of_kind = |own: &&Json| text(own, &["type"]) == Some(kind);
         let Some(found) = all.into_iter().flatten().find(of_kind) else { return Ok(None) };
@@ -199,7 +199,7 @@ impl Seen<'_> {
     }
 
     /// The number of pods on each node, over all sets.
-    fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, Trouble> {
+    fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, FileProblem> {
         let sets = self.object.pointer("/status/admission/podSetAssignments");
         let mut all: Option<BTreeMap<String, u64>> = None;
         for set in sets.and_then(Json::as_array).into_iter().flatten() {
@@ -207,7 +207,7 @@ impl Seen<'_> {
             let hosts = assignment::hosts(assignment).map_err(|says| {
                 let says =
                     format!("the topology assignment of the workload {} {says}", self.name());
-                Trouble::at(self.file, self.line, says)
+                FileProblem::at(self.file, self.line, says)
             })?;
             for (host, pods) in hosts.into_iter().flatten() {
                 *all.get_or_insert_default().entry(host).or_default() += pods;
@@ -217,10 +217,10 @@ impl Seen<'_> {
     }
 
     /// The request, as a record without times of a run.
-    fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<Stay, Trouble> {
+    fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<JobRecord, FileProblem> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
         let created = text(self.object, &["metadata", "creationTimestamp"]);
-        let mut stay = Stay {
+        let mut stay = JobRecord {
             id: self.name(),
             attempt: 1,
             account: own(&["metadata", "namespace"]),
@@ -229,7 +229,7 @@ impl Seen<'_> {
             limit: self.object.pointer("/spec/maximumExecutionTimeSeconds").and_then(Json::as_i64),
             priority: self.object.pointer("/spec/priority").and_then(Json::as_i64),
             line: self.line,
-            ..Stay::default()
+            ..JobRecord::default()
         };
         let (mut pods, mut asked, mut sets, mut below, mut is_higher) = (0, 0.0, 0, 0, false);
         for set in pod_sets(self.object) {
@@ -261,7 +261,7 @@ impl Seen<'_> {
     }
 
     /// Sets the allocated nodes of a record.
-    fn lie_on(&self, stay: &mut Stay, hosts: &BTreeMap<String, u64>, cluster: &Cluster) {
+    fn lie_on(&self, stay: &mut JobRecord, hosts: &BTreeMap<String, u64>, cluster: &Cluster) {
         let pods: u64 = hosts.values().sum();
         let each = f64::from(stay.processors) / pods.max(1) as f64;
         let is_full = |(host, &pods): (&String, &u64)| {

@@ -2,7 +2,7 @@
 
 use meshwork::rng::Stream;
 
-use crate::slurm::topology::{Kind, Placement, Topology, Xyz};
+use crate::slurm::topology::{ListedPlacement, SlurmTopology, TopologyKind, Xyz};
 
 /// A listed box with its possible positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ impl Box3 {
 
 /// The lists of a topology, without its other settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lists {
+pub enum TopologyLists {
     /// The boxes of each torus. Tori with initially equal sides and boxes stay equal.
     Boxes(Vec<Vec<Box3>>),
     /// The sizes of blocks, ascending.
@@ -36,7 +36,7 @@ pub enum Lists {
 
 /// The space of possible lists.
 #[derive(Clone, Debug)]
-pub struct Space {
+pub struct SearchSpace {
     /// The sides of each torus.
     sides: Vec<Xyz>,
     /// For each torus the index of the first equal one.
@@ -51,13 +51,13 @@ const MOST_CHANGES: u64 = 3;
 /// The maximum number of boxes of one size on a torus.
 const MOST_OF_A_SIZE: usize = 6;
 
-impl Lists {
+impl TopologyLists {
     /// The lists of a topology; `None` if it has none that could change.
     #[must_use]
-    pub fn of(topology: &Topology) -> Option<Lists> {
+    pub fn of(topology: &SlurmTopology) -> Option<TopologyLists> {
         match &topology.kind {
-            Kind::Torus3d(toruses) => {
-                let boxes = |own: &Placement| {
+            TopologyKind::Torus3d(toruses) => {
+                let boxes = |own: &ListedPlacement| {
                     let spacing = [0, 1, 2].map(|axis| match own.spacing[axis] {
                         0 => own.dims[axis],
                         step => step,
@@ -68,9 +68,9 @@ impl Lists {
                     .iter()
                     .map(|torus| torus.placements.iter().map(boxes).collect())
                     .collect();
-                lists.iter().any(|own| !own.is_empty()).then_some(Lists::Boxes(lists))
+                lists.iter().any(|own| !own.is_empty()).then_some(TopologyLists::Boxes(lists))
             }
-            Kind::Block(Some((sizes, _)), _) => Some(Lists::Blocks(sizes.clone())),
+            TopologyKind::Block(Some((sizes, _)), _) => Some(TopologyLists::Blocks(sizes.clone())),
             _ => None,
         }
     }
@@ -79,8 +79,8 @@ impl Lists {
     #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {
-            Lists::Boxes(lists) => lists.iter().flatten().map(Box3::size).collect(),
-            Lists::Blocks(sizes) => sizes.clone(),
+            TopologyLists::Boxes(lists) => lists.iter().flatten().map(Box3::size).collect(),
+            TopologyLists::Blocks(sizes) => sizes.clone(),
         };
         sizes.sort_unstable();
         sizes.dedup();
@@ -89,9 +89,9 @@ impl Lists {
 
     /// A copy in which the entries of one size are those of other lists.
     #[must_use]
-    pub fn with_size_of(&self, size: u32, other: &Lists) -> Lists {
+    pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
-            (Lists::Boxes(own), Lists::Boxes(other)) => {
+            (TopologyLists::Boxes(own), TopologyLists::Boxes(other)) => {
                 let torus = |(own, other): (&Vec<Box3>, &Vec<Box3>)| {
                     let of_size = |list: &[Box3]| -> Vec<Box3> {
                         list.iter().copied().filter(|one| one.size() == size).collect()
@@ -103,13 +103,13 @@ impl Lists {
                     list.splice(at..at, of_size(other));
                     list
                 };
-                Lists::Boxes(own.iter().zip(other).map(torus).collect())
+                TopologyLists::Boxes(own.iter().zip(other).map(torus).collect())
             }
-            (Lists::Blocks(own), Lists::Blocks(other)) => {
+            (TopologyLists::Blocks(own), TopologyLists::Blocks(other)) => {
                 let mut sizes: Vec<u32> = own.iter().copied().filter(|&one| one != size).collect();
                 sizes.extend(other.iter().filter(|&&one| one == size));
                 sizes.sort_unstable();
-                Lists::Blocks(sizes)
+                TopologyLists::Blocks(sizes)
             }
             _ => self.clone(),
         }
@@ -117,13 +117,13 @@ impl Lists {
 
     /// A copy of a topology with these lists.
     #[must_use]
-    pub fn put_into(&self, topology: &Topology) -> Topology {
+    pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();
         match (&mut other.kind, self) {
-            (Kind::Torus3d(toruses), Lists::Boxes(lists)) => {
+            (TopologyKind::Torus3d(toruses), TopologyLists::Boxes(lists)) => {
                 for (torus, list) in toruses.iter_mut().zip(lists) {
                     let line = torus.line;
-                    let placement = |own: &Box3| Placement {
+                    let placement = |own: &Box3| ListedPlacement {
                         line,
                         dims: own.dims,
                         spacing: own.spacing,
@@ -132,21 +132,23 @@ impl Lists {
                     torus.placements = list.iter().map(placement).collect();
                 }
             }
-            (Kind::Block(Some((sizes, _)), _), Lists::Blocks(own)) => sizes.clone_from(own),
+            (TopologyKind::Block(Some((sizes, _)), _), TopologyLists::Blocks(own)) => {
+                sizes.clone_from(own)
+            }
             _ => {}
         }
         other
     }
 }
 
-impl Space {
+impl SearchSpace {
     /// The space of the lists of a topology.
     #[must_use]
-    pub fn of(topology: &Topology, lists: &Lists) -> Space {
+    pub fn of(topology: &SlurmTopology, lists: &TopologyLists) -> SearchSpace {
         let (mut sides, mut alike) = (Vec::new(), Vec::new());
         let mut sizes = Vec::new();
         match (&topology.kind, lists) {
-            (Kind::Torus3d(toruses), Lists::Boxes(lists)) => {
+            (TopologyKind::Torus3d(toruses), TopologyLists::Boxes(lists)) => {
                 sides = toruses.iter().map(|torus| torus.dims).collect();
                 for place in 0..lists.len() {
                     let like = |other: &usize| {
@@ -155,7 +157,7 @@ impl Space {
                     alike.push((0..=place).find(like).unwrap_or(place));
                 }
             }
-            (Kind::Block(_, blocks), Lists::Blocks(own)) => {
+            (TopologyKind::Block(_, blocks), TopologyLists::Blocks(own)) => {
                 let base = own.iter().copied().min().unwrap_or(1).max(1);
                 let most = blocks.len().max(1).next_power_of_two() as u32;
                 sizes = (0..31)
@@ -166,19 +168,21 @@ impl Space {
             }
             _ => {}
         }
-        Space { sides, alike, sizes }
+        SearchSpace { sides, alike, sizes }
     }
 
     /// Lists tried first: changes that an expert would try, each applied to all boxes.
     #[must_use]
-    pub fn first(&self, from: &Lists) -> Vec<Lists> {
-        let Lists::Boxes(lists) = from else {
+    pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
+        let TopologyLists::Boxes(lists) = from else {
             // Every choice of sizes above that of the base blocks, as long as there are few.
             let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
             let choices = 0..1_u32 << above.len().min(10);
             let choose = |choice: u32| {
                 let chosen = (0..).zip(above).filter(|(place, _)| choice >> place & 1 == 1);
-                Lists::Blocks(base.iter().chain(chosen.map(|(_, size)| size)).copied().collect())
+                TopologyLists::Blocks(
+                    base.iter().chain(chosen.map(|(_, size)| size)).copied().collect(),
+                )
             };
             return choices.map(choose).collect();
         };
@@ -192,7 +196,7 @@ impl Space {
                 }
                 changed
             };
-            Lists::Boxes(self.sides.iter().zip(lists).map(list).collect())
+            TopologyLists::Boxes(self.sides.iter().zip(lists).map(list).collect())
         };
         let mut first = vec![
             each(&|_, own| vec![Box3::aligned(own.dims)]),
@@ -226,12 +230,12 @@ impl Space {
 
     /// A random neighbour of a list.
     #[must_use]
-    pub fn near(&self, from: &Lists, stream: &mut Stream) -> Lists {
+    pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();
         for _ in 0..=stream.below(MOST_CHANGES) {
             lists = match lists {
-                Lists::Boxes(lists) => self.change_boxes(&lists, stream),
-                Lists::Blocks(mut sizes) => {
+                TopologyLists::Boxes(lists) => self.change_boxes(&lists, stream),
+                TopologyLists::Blocks(mut sizes) => {
                     if self.sizes.len() > 1 {
                         let place = 1 + stream.below(self.sizes.len() as u64 - 1) as usize;
                         let size = self.sizes[place];
@@ -241,7 +245,7 @@ impl Space {
                         }
                         sizes.sort_unstable();
                     }
-                    Lists::Blocks(sizes)
+                    TopologyLists::Blocks(sizes)
                 }
             };
         }
@@ -249,14 +253,14 @@ impl Space {
     }
 
     /// A copy with other boxes for one torus and those equal to it.
-    fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> Lists {
+    fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
         };
-        Lists::Boxes(lists.iter().enumerate().map(one).collect())
+        TopologyLists::Boxes(lists.iter().enumerate().map(one).collect())
     }
 
-    fn change_boxes(&self, lists: &[Vec<Box3>], stream: &mut Stream) -> Lists {
+    fn change_boxes(&self, lists: &[Vec<Box3>], stream: &mut Stream) -> TopologyLists {
         let listed: Vec<usize> = (0..lists.len()).filter(|&own| !lists[own].is_empty()).collect();
         let torus = listed[stream.below(listed.len() as u64) as usize];
         let sides = self.sides[torus];

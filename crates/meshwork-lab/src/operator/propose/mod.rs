@@ -4,24 +4,24 @@ mod lists;
 mod search;
 pub mod text;
 
-pub use lists::{Box3, Lists, Space};
-pub use search::Progress;
+pub use lists::{Box3, SearchSpace, TopologyLists};
+pub use search::SearchProgress;
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::Trouble;
-use super::compare::{Terms, jobs_that_ran};
+use super::FileProblem;
+use super::compare::{ReplayOptions, jobs_that_ran};
 use super::folder::Folder;
-use super::forecast::{Conditions, Cut, forecast};
-use super::history::Stay;
+use super::forecast::{Conditions, InitialState, forecast};
+use super::history::JobRecord;
 use super::unlisted::submitted;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches_at, mean};
 use crate::operator::paired;
 use crate::run::threads::pool;
-use crate::slurm::topology::Topology;
-use search::{Ends, Trial, Tried, search};
+use crate::slurm::topology::SlurmTopology;
+use search::{SearchEnd, Trial, Tried, search};
 
 /// The confidence with which lists must be better to be proposed.
 pub const CONFIDENCE: f64 = 0.99;
@@ -34,7 +34,7 @@ pub const FEWEST: usize = 40;
 
 /// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct SearchLimits {
     /// The maximum duration including the validation; `None` for no limit.
     pub budget: Option<Duration>,
     /// The maximum number of lists tried.
@@ -47,11 +47,11 @@ pub struct Effort {
 
 /// The result of a search.
 #[derive(Clone, Debug)]
-pub struct Proposal {
+pub struct ListProposal {
     /// The searched topology, with the site's own lists.
-    pub topology: Topology,
+    pub topology: SlurmTopology,
     /// The best lists on the first half, if they differ from the site's own.
-    pub best: Option<Lists>,
+    pub best: Option<TopologyLists>,
     /// The number of lists tried.
     pub tried: usize,
     /// The number of jobs that ran, in each half.
@@ -64,7 +64,7 @@ pub struct Proposal {
     pub waits: Option<(f64, f64)>,
 }
 
-impl Proposal {
+impl ListProposal {
     /// Whether the best lists are better on the jobs for which they were not chosen.
     #[must_use]
     pub fn is_better(&self) -> bool {
@@ -80,8 +80,8 @@ impl Proposal {
         };
         let lists = match self.best.as_ref().filter(|_| self.is_better()) {
             None => Json::Null,
-            Some(Lists::Blocks(sizes)) => json!({ "block_sizes": sizes }),
-            Some(Lists::Boxes(toruses)) => {
+            Some(TopologyLists::Blocks(sizes)) => json!({ "block_sizes": sizes }),
+            Some(TopologyLists::Boxes(toruses)) => {
                 let placement = |own: &Box3| json!({ "dims": own.dims, "anchor_spacing": own.spacing, "anchor_seed": own.seed });
                 let list = |own: &Vec<Box3>| own.iter().map(placement).collect::<Vec<Json>>();
                 json!({ "placements": toruses.iter().map(list).collect::<Vec<_>>() })
@@ -106,24 +106,24 @@ impl Proposal {
 /// As much time as `effort` allows, and the memory of one history for each thread.
 pub fn propose(
     folder: &Folder,
-    terms: Terms,
-    effort: Effort,
-    report: &(dyn Fn(&Progress) + Sync),
-) -> Result<Proposal, String> {
+    terms: ReplayOptions,
+    effort: SearchLimits,
+    report: &(dyn Fn(&SearchProgress) + Sync),
+) -> Result<ListProposal, String> {
     let began = Instant::now();
     let machine = &folder.machine;
     let (topology, own) = searched(folder)?;
     let stays = submitted(machine, &folder.history.stays, terms.unlisted);
-    let site = |stay: &Stay| machine.site(&stay.partition).topology == topology.name;
+    let site = |stay: &JobRecord| machine.site(&stay.partition).topology == topology.name;
     // Jobs that never ran still take part in the queue until they are cancelled.
-    let happens = |stay: &&Stay| {
+    let happens = |stay: &&JobRecord| {
         stay.queued().is_some() && stay.nodes > 0 && stay.end.is_some() && site(stay)
     };
-    let mut stays: Vec<Stay> = stays.iter().filter(happens).cloned().collect();
-    stays.sort_by_key(Stay::queued);
+    let mut stays: Vec<JobRecord> = stays.iter().filter(happens).cloned().collect();
+    stays.sort_by_key(JobRecord::queued);
     let (first, second) = stays.split_at(stays.len() / 2);
     let conditions = Conditions::of(machine, terms.cleanup);
-    let space = Space::of(&topology, &own);
+    let space = SearchSpace::of(&topology, &own);
     let pool = pool(effort.threads).map_err(|error| error.to_string())?;
     let chosen = Trial { machine, topology: &topology, conditions, stays: first, cut: None };
     // The time reserved for the steps after the search, in trials on all jobs of the first half.
@@ -131,10 +131,10 @@ pub fn propose(
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
     let kept = one.elapsed() * (3 + own.sizes().len() as u32);
     let at = effort.budget.map(|budget| began + budget.saturating_sub(kept));
-    let ends = Ends { at, after: effort.most.max(2) };
+    let ends = SearchEnd { at, after: effort.most.max(2) };
     let found = pool.install(|| search(&chosen, &own, &space, effort.seed, ends, report));
-    let ran = |stays: &[Stay]| stays.iter().filter(|stay| stay.start.is_some()).count();
-    let mut proposal = Proposal {
+    let ran = |stays: &[JobRecord]| stays.iter().filter(|stay| stay.start.is_some()).count();
+    let mut proposal = ListProposal {
         jobs: (ran(first), ran(second)),
         best: None,
         tried: found.as_ref().map_or(0, |(.., tried)| *tried),
@@ -157,10 +157,10 @@ pub fn propose(
     proposal.best = Some(lists.clone());
     // Both replays of the second half begin with the running and waiting jobs at the cut under the
     // site's own lists.
-    let at = second.first().and_then(Stay::queued).unwrap_or_default();
+    let at = second.first().and_then(JobRecord::queued).unwrap_or_default();
     let before = forecast(machine, first, &conditions);
-    let (present, cut) = Cut::of(first, &before, &conditions, at);
-    let carried: Vec<Stay> =
+    let (present, cut) = InitialState::of(first, &before, &conditions, at);
+    let carried: Vec<JobRecord> =
         present.iter().map(|&place| &first[place]).chain(second).cloned().collect();
     let judged = Trial { stays: &carried, cut: Some((&cut, present.len())), ..chosen };
     let waits = |lists| judged.waits(lists, 0..carried.len(), f64::MAX);
@@ -174,7 +174,11 @@ pub fn propose(
 
 /// Undoes changes of little effect, size by size; returns the lists and the waits under them. Every
 /// change of a machine has to be understood by its operators.
-fn simplified(trial: &Trial<'_>, own: &Tried, lists: &Lists) -> (Lists, Option<Vec<f64>>) {
+fn simplified(
+    trial: &Trial<'_>,
+    own: &Tried,
+    lists: &TopologyLists,
+) -> (TopologyLists, Option<Vec<f64>>) {
     let jobs = 0..trial.stays.len();
     let mut lists = lists.clone();
     let mut waits = trial.waits(&lists, jobs.clone(), f64::MAX);
@@ -213,7 +217,7 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
 ///
 /// # Errors
 /// One sentence: it has no lists that could change, or there are too few jobs.
-pub fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
+pub fn searched(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
     let (topology, lists) = listing(folder)?;
     let count = jobs_that_ran(folder)?.len();
     if count < 2 * FEWEST {
@@ -222,23 +226,23 @@ pub fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
             2 * FEWEST
         );
         let file = folder.path.join("jobs.csv").display().to_string();
-        return Err(Trouble::of(&file, says).to_string());
+        return Err(FileProblem::of(&file, says).to_string());
     }
     Ok((topology, lists))
 }
 
-fn listing(folder: &Folder) -> Result<(Topology, Lists), String> {
+fn listing(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
     let machine = &folder.machine;
     let file = &machine.reading.files.topology;
-    let uses = |topology: &Topology| {
-        let of_this = |stay: &&Stay| machine.site(&stay.partition).topology == topology.name;
+    let uses = |topology: &SlurmTopology| {
+        let of_this = |stay: &&JobRecord| machine.site(&stay.partition).topology == topology.name;
         folder.history.stays.iter().filter(of_this).count()
     };
     let topologies = machine.reading.topologies.iter().map(|(topology, _)| topology);
     // The first of equals.
     let topology = topologies.rev().max_by_key(|topology| uses(topology));
     let topology = topology.ok_or_else(|| format!("{file}: this file lists no topology"))?;
-    match Lists::of(topology) {
+    match TopologyLists::of(topology) {
         Some(lists) => Ok((topology.clone(), lists)),
         None => {
             let says = format!(
@@ -246,7 +250,7 @@ fn listing(folder: &Folder) -> Result<(Topology, Lists), String> {
                 topology.name,
                 topology.kind.name()
             );
-            Err(Trouble::at(file, topology.line, says).to_string())
+            Err(FileProblem::at(file, topology.line, says).to_string())
         }
     }
 }

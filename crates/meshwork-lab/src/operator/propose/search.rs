@@ -10,12 +10,12 @@ use std::time::Instant;
 use meshwork::rng::Stream;
 use rayon::prelude::*;
 
-use super::lists::{Lists, Space};
+use super::lists::{SearchSpace, TopologyLists};
 use crate::findings::statistics::mean;
-use crate::operator::folder::Machine;
-use crate::operator::forecast::{Conditions, Cut, Forecast};
-use crate::operator::history::{Second, Stay};
-use crate::slurm::topology::Topology;
+use crate::operator::folder::SlurmMachine;
+use crate::operator::forecast::{Conditions, Forecast, InitialState};
+use crate::operator::history::{JobRecord, Second};
+use crate::slurm::topology::SlurmTopology;
 
 /// The number of lists at the begin of a round.
 const LISTS_OF_A_ROUND: usize = 64;
@@ -37,13 +37,13 @@ const PATIENCE: f64 = 1.5;
 
 /// The jobs and conditions of trials.
 pub(super) struct Trial<'a> {
-    pub(super) machine: &'a Machine,
-    pub(super) topology: &'a Topology,
+    pub(super) machine: &'a SlurmMachine,
+    pub(super) topology: &'a SlurmTopology,
     pub(super) conditions: Conditions,
     /// Jobs in order of submission.
-    pub(super) stays: &'a [Stay],
+    pub(super) stays: &'a [JobRecord],
     /// The initial state and its number of leading jobs; `None` if the machine is empty.
-    pub(super) cut: Option<(&'a Cut, usize)>,
+    pub(super) cut: Option<(&'a InitialState, usize)>,
 }
 
 /// The waits of jobs in order; `None` if one of them never starts, or the trial was aborted.
@@ -52,7 +52,7 @@ pub(super) type Waits = Option<Vec<f64>>;
 impl Trial<'_> {
     /// The waits of a range of jobs in a replay of their own, for those that ran. The trial is
     /// aborted if the waits sum up to more than `most`.
-    pub(super) fn waits(&self, lists: &Lists, jobs: Range<usize>, most: f64) -> Waits {
+    pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
         let stays = &self.stays[jobs];
         let own = Forecast::new(&machine, stays, &self.conditions);
@@ -67,13 +67,13 @@ impl Trial<'_> {
 /// A list with the waits of all jobs under it, and their mean.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tried {
-    pub(super) lists: Lists,
+    pub(super) lists: TopologyLists,
     pub(super) waits: Vec<f64>,
     pub(super) wait: f64,
 }
 
 impl Tried {
-    fn new(lists: Lists, waits: Vec<f64>) -> Tried {
+    fn new(lists: TopologyLists, waits: Vec<f64>) -> Tried {
         let wait = mean(&waits).unwrap_or(0.0);
         Tried { lists, waits, wait }
     }
@@ -86,7 +86,7 @@ impl Tried {
 
 /// The progress of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct SearchProgress {
     /// The number of lists tried.
     pub tried: usize,
     /// The mean wait under the site's own list, in seconds.
@@ -97,14 +97,14 @@ pub struct Progress {
 
 /// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ends {
+pub(super) struct SearchEnd {
     /// The deadline.
     pub(super) at: Option<Instant>,
     /// The maximum number of lists tried.
     pub(super) after: usize,
 }
 
-impl Ends {
+impl SearchEnd {
     fn is_over(&self) -> bool {
         self.at.is_some_and(|at| Instant::now() >= at)
     }
@@ -119,17 +119,17 @@ impl Ends {
 /// For a round of 64 lists about twelve times that of all jobs.
 pub(super) fn search(
     trial: &Trial<'_>,
-    own: &Lists,
-    space: &Space,
+    own: &TopologyLists,
+    space: &SearchSpace,
     seed: u64,
-    ends: Ends,
-    report: &(dyn Fn(&Progress) + Sync),
+    ends: SearchEnd,
+    report: &(dyn Fn(&SearchProgress) + Sync),
 ) -> Option<(Tried, Vec<Tried>, usize)> {
     let jobs = trial.stays.len();
     let waits = trial.waits(own, 0..jobs, f64::MAX)?;
     let own_tried = Tried::new(own.clone(), waits);
     let mut best = vec![own_tried.clone()];
-    let mut seen: BTreeSet<Lists> = BTreeSet::from([own.clone()]);
+    let mut seen: BTreeSet<TopologyLists> = BTreeSet::from([own.clone()]);
     let mut waiting = space.first(own);
     waiting.retain(|lists| seen.insert(lists.clone()));
     waiting.reverse();
@@ -137,7 +137,7 @@ pub(super) fn search(
     for round in 0_u64.. {
         let mut stream = Stream::new(seed, round, "propose");
         let room = LISTS_OF_A_ROUND.min(ends.after.saturating_sub(tried));
-        let mut lists: Vec<Lists> = waiting.split_off(waiting.len().saturating_sub(room));
+        let mut lists: Vec<TopologyLists> = waiting.split_off(waiting.len().saturating_sub(room));
         lists.reverse();
         for attempt in 0..16 * LISTS_OF_A_ROUND {
             if lists.len() >= room {
@@ -185,7 +185,7 @@ pub(super) fn search(
         best.sort_by(Tried::is_before);
         best.truncate(PARENTS);
         tried += begun.into_inner();
-        report(&Progress { tried, own: own_tried.wait, best: best[0].wait });
+        report(&SearchProgress { tried, own: own_tried.wait, best: best[0].wait });
     }
     best.retain(|tried| tried.lists != *own);
     Some((own_tried, best, tried))

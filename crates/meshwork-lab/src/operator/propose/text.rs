@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::{Box3, Lists};
-use crate::slurm::finding::Findings;
-use crate::slurm::topology::{Kind, Topology, Torus, Xyz, from_yaml};
+use super::{Box3, TopologyLists};
+use crate::slurm::finding::LintFindings;
+use crate::slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, from_yaml};
 
 /// The number of context lines around a change.
 const AROUND: usize = 3;
@@ -14,10 +14,10 @@ const AROUND: usize = 3;
 ///
 /// Everything else stays as written. `None` if the lists are not written line by line.
 #[must_use]
-pub fn rewritten(text: &str, topology: &Topology, lists: &Lists) -> Option<String> {
+pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     match (&topology.kind, lists) {
-        (Kind::Torus3d(toruses), Lists::Boxes(boxes)) => {
+        (TopologyKind::Torus3d(toruses), TopologyLists::Boxes(boxes)) => {
             let mut changes = Vec::new();
             for (torus, boxes) in toruses.iter().zip(boxes) {
                 changes.extend(change_of(&lines, torus, boxes)?);
@@ -27,7 +27,7 @@ pub fn rewritten(text: &str, topology: &Topology, lists: &Lists) -> Option<Strin
                 lines.splice(range, own);
             }
         }
-        (Kind::Block(Some((_, line)), _), Lists::Blocks(sizes)) => {
+        (TopologyKind::Block(Some((_, line)), _), TopologyLists::Blocks(sizes)) => {
             let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
             let own = lines.get_mut(line.checked_sub(1)?)?;
             let (before, after) = own.split_once('[')?;
@@ -41,15 +41,15 @@ pub fn rewritten(text: &str, topology: &Topology, lists: &Lists) -> Option<Strin
         whole.push('\n');
     }
     // The result is parsed again to ensure that it has the lists that were tried.
-    let read = from_yaml::read(&whole, &mut Findings::default()).ok()?;
+    let read = from_yaml::read(&whole, &mut LintFindings::default()).ok()?;
     let own = read.iter().find(|own| own.name == topology.name)?;
-    (Lists::of(own).as_ref() == Some(lists)).then_some(whole)
+    (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
 /// The range of lines of a torus's list with its replacement, if it changes.
 fn change_of(
     lines: &[String],
-    torus: &Torus,
+    torus: &SlurmTorus,
     boxes: &[Box3],
 ) -> Option<Option<(Range<usize>, Vec<String>)>> {
     let Some(first) = torus.placements.first() else { return boxes.is_empty().then_some(None) };
@@ -68,13 +68,13 @@ fn change_of(
     {
         return None;
     }
-    let own = Lists::of(&Topology {
+    let own = TopologyLists::of(&SlurmTopology {
         name: String::new(),
         line: 0,
         is_default: false,
-        kind: Kind::Torus3d(vec![torus.clone()]),
+        kind: TopologyKind::Torus3d(vec![torus.clone()]),
     });
-    let Some(Lists::Boxes(own)) = own else { return None };
+    let Some(TopologyLists::Boxes(own)) = own else { return None };
     if own[0] == boxes {
         return Some(None);
     }
@@ -108,10 +108,10 @@ fn written(own: &Box3) -> Vec<String> {
 
 /// The lists in standard form, for files in another style.
 #[must_use]
-pub fn listed(topology: &Topology, lists: &Lists) -> String {
+pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();
     match (&topology.kind, lists) {
-        (Kind::Torus3d(toruses), Lists::Boxes(boxes)) => {
+        (TopologyKind::Torus3d(toruses), TopologyLists::Boxes(boxes)) => {
             for (torus, boxes) in toruses.iter().zip(boxes) {
                 let _ = writeln!(text, "- name: {}", torus.name.as_deref().unwrap_or_default());
                 let _ = writeln!(text, "  placements:");
@@ -120,7 +120,7 @@ pub fn listed(topology: &Topology, lists: &Lists) -> String {
                 }
             }
         }
-        (_, Lists::Blocks(sizes)) => {
+        (_, TopologyLists::Blocks(sizes)) => {
             let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
             let _ = writeln!(text, "block_sizes: [{}]", sizes.join(", "));
         }

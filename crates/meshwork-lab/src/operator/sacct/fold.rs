@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::columns::LOSSES;
 use super::rows::{Row, Table};
 use super::submitted::Submitted;
-use super::when::{Clock, Form, is_none, minutes, span};
-use super::{Read, Tally};
-use crate::operator::Trouble;
-use crate::operator::history::{By, History, Second, Stay};
+use super::when::{LocalClock, TimeFormat, is_none, minutes, span};
+use super::{Imported, Tally};
+use crate::operator::FileProblem;
+use crate::operator::history::{History, JobRecord, Second, StartedBy};
 use crate::operator::unmodelled::Beyond;
 use crate::slurm::hostlist;
 
@@ -70,22 +70,22 @@ impl Columns {
     }
 }
 
-pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
-    let mut read = Read::default();
+pub(super) fn fold(table: &Table<'_>, clock: LocalClock) -> Result<Imported, FileProblem> {
+    let mut read = Imported::default();
     for loss in
         LOSSES.iter().filter(|loss| !loss.columns.iter().any(|name| table.column(name).is_some()))
     {
         if loss.is_fatal {
-            return Err(Trouble::at(table.file, 1, loss.sentence()));
+            return Err(FileProblem::at(table.file, 1, loss.sentence()));
         }
-        read.warnings.push(Trouble::at(table.file, 1, loss.sentence()));
+        read.warnings.push(FileProblem::at(table.file, 1, loss.sentence()));
         read.tally.losses.push(*loss);
     }
     let columns = Columns::of(table);
     let mut folder =
         Folder { table, columns, clock, forms: BTreeMap::new(), lengths: HashMap::new() };
     let mut arrays: BTreeSet<&str> = BTreeSet::new();
-    let mut stays: Vec<(&str, Stay)> = Vec::new();
+    let mut stays: Vec<(&str, JobRecord)> = Vec::new();
     let mut torn = table.torn.clone();
     for row in &table.rows {
         let mut found = folder.record(row);
@@ -96,7 +96,7 @@ pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
                 Some(other) => found = Ok(other),
                 None => {
                     let says = "this record has a | in a text, and cannot be read in any one way";
-                    torn.push(Trouble::at(table.file, row.line, says));
+                    torn.push(FileProblem::at(table.file, row.line, says));
                     continue;
                 }
             }
@@ -119,10 +119,10 @@ pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
     read.tally.arrays = arrays.len();
     if stays.is_empty() {
         let says = "there is no job in this history: sacct -a -S with a time before the first of them gives some";
-        return Err(Trouble::at(table.file, 1, says));
+        return Err(FileProblem::at(table.file, 1, says));
     }
     number_the_stays(&mut stays, &mut read.tally);
-    let mut stays: Vec<Stay> = stays.into_iter().map(|(_, stay)| stay).collect();
+    let mut stays: Vec<JobRecord> = stays.into_iter().map(|(_, stay)| stay).collect();
     stays.sort_by_key(|stay| (stay.submit, stay.line));
     look_for_backward_times(table, &mut stays, &mut read);
     look_at_the_clock(table, &folder, &mut read);
@@ -134,15 +134,15 @@ pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
 struct Folder<'t, 'a> {
     table: &'t Table<'a>,
     columns: Columns,
-    clock: Clock,
+    clock: LocalClock,
     /// The first line with times of each form, by the order of the forms.
-    forms: BTreeMap<u8, (Form, usize)>,
+    forms: BTreeMap<u8, (TimeFormat, usize)>,
     /// The number of hosts in each host list, cached because lists recur.
     lengths: HashMap<&'a str, u32>,
 }
 
 /// Adds warnings for skipped records, naming the first of them.
-fn leave_out(mut torn: Vec<Trouble>, read: &mut Read) {
+fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
     torn.sort_by_key(|trouble| trouble.line);
     read.tally.skipped = torn.len();
     let more = torn.len().saturating_sub(MOST_NAMED);
@@ -162,15 +162,15 @@ const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
     /// The job of a record with its attempt; `None` for a step.
-    fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, Stay)>, Trouble> {
+    fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, JobRecord)>, FileProblem> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))
     }
 
-    fn stay(&mut self, row: &Row<'a>, id: &str) -> Result<Stay, Trouble> {
+    fn stay(&mut self, row: &Row<'a>, id: &str) -> Result<JobRecord, FileProblem> {
         let (file, line) = (self.table.file, row.line);
         let wrong = |name: &str, text: &str, right: &str| {
-            Trouble::at(file, line, format!("{name} is `{text}`, but must be {right}"))
+            FileProblem::at(file, line, format!("{name} is `{text}`, but must be {right}"))
         };
         let mut times: [Option<Second>; 4] = [None; 4];
         for (time, (name, column)) in times.iter_mut().zip(self.columns.times) {
@@ -201,7 +201,7 @@ impl<'a> Folder<'_, 'a> {
             Some(&had) => had,
             None => {
                 let names =
-                    hostlist::names(nodelist).map_err(|says| Trouble::at(file, line, says))?;
+                    hostlist::names(nodelist).map_err(|says| FileProblem::at(file, line, says))?;
                 self.lengths.insert(nodelist, names.len() as u32);
                 names.len() as u32
             }
@@ -241,7 +241,7 @@ impl<'a> Folder<'_, 'a> {
         }
         beyond.sort_unstable();
         beyond.dedup();
-        Ok(Stay {
+        Ok(JobRecord {
             id: id.to_owned(),
             attempt: 1,
             user,
@@ -270,9 +270,9 @@ impl<'a> Folder<'_, 'a> {
             exclude: submitted.exclude.unwrap_or_default(),
             priority,
             by: match flags {
-                flags if flags.contains("SchedMain") => By::Main,
-                flags if flags.contains("SchedBackfill") => By::Backfill,
-                _ => By::Unknown,
+                flags if flags.contains("SchedMain") => StartedBy::Main,
+                flags if flags.contains("SchedBackfill") => StartedBy::Backfill,
+                _ => StartedBy::Unknown,
             },
             reason: if is_none(&reason) { String::new() } else { reason },
             beyond,
@@ -288,7 +288,7 @@ fn processors(tres: &str, cpus: &str) -> u32 {
 }
 
 /// Numbers the attempts of each job in order of submission.
-fn number_the_stays(stays: &mut [(&str, Stay)], tally: &mut Tally) {
+fn number_the_stays(stays: &mut [(&str, JobRecord)], tally: &mut Tally) {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, (id, _)) in stays.iter().enumerate() {
         places.entry(id).or_default().push(place);
@@ -303,7 +303,7 @@ fn number_the_stays(stays: &mut [(&str, Stay)], tally: &mut Tally) {
 }
 
 /// Warns of jobs that end before they start, or start before submission; they are not replayed.
-fn look_for_backward_times(table: &Table<'_>, stays: &mut [Stay], read: &mut Read) {
+fn look_for_backward_times(table: &Table<'_>, stays: &mut [JobRecord], read: &mut Imported) {
     let mut first: Option<(usize, String)> = None;
     for stay in stays {
         let Some(start) = stay.start else { continue };
@@ -335,31 +335,31 @@ fn look_for_backward_times(table: &Table<'_>, stays: &mut [Stay], read: &mut Rea
     };
     let says =
         format!("{says}; {others} (a clock that is put back does not touch SLURM_TIME_FORMAT=%s)");
-    read.warnings.push(Trouble::at(table.file, line, says));
+    read.warnings.push(FileProblem::at(table.file, line, says));
 }
 
-fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Read) {
+fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Imported) {
     read.tally.form = folder.forms.values().next_back().map(|(form, _)| *form);
-    let local = folder.forms.values().find(|(form, _)| *form == Form::Local);
+    let local = folder.forms.values().find(|(form, _)| *form == TimeFormat::Local);
     if let Some((_, line)) = local
         && !folder.clock.is_known()
     {
         read.tally.zone_is_assumed = true;
         let says = "dates are written without a time zone, and taken to be in UTC: say which with --time-zone, as Europe/Berlin or +01:00, or write them by SLURM_TIME_FORMAT=%s sacct";
-        read.warnings.push(Trouble::at(table.file, *line, says));
+        read.warnings.push(FileProblem::at(table.file, *line, says));
     }
     if folder.forms.len() > 1
         && let Some((_, line)) = folder.forms.values().max_by_key(|(_, line)| line)
     {
         let says = "times are written in another form from here on than above: are these two histories in one file?";
-        read.warnings.push(Trouble::at(table.file, *line, says));
+        read.warnings.push(FileProblem::at(table.file, *line, says));
     }
 }
 
 /// Warns of jobs that run longer than the total span of all shorter ones. Such jobs show nothing
 /// about waits.
-fn warn_of_long_jobs(table: &Table<'_>, read: &mut Read) {
-    let mut ran: Vec<(Second, &Stay)> = read
+fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
+    let mut ran: Vec<(Second, &JobRecord)> = read
         .history
         .stays
         .iter()
@@ -367,7 +367,7 @@ fn warn_of_long_jobs(table: &Table<'_>, read: &mut Read) {
         .collect();
     ran.sort_by_key(|(length, stay)| (*length, stay.line));
     let mut span: Option<(Second, Second)> = None;
-    let mut longer: Vec<(Second, &Stay)> = Vec::new();
+    let mut longer: Vec<(Second, &JobRecord)> = Vec::new();
     for (place, (length, stay)) in ran.iter().enumerate() {
         let enough = place >= 2 && 2 * place >= ran.len();
         if enough && span.is_some_and(|(first, last)| *length > last - first) {
@@ -388,6 +388,6 @@ fn warn_of_long_jobs(table: &Table<'_>, read: &mut Read) {
         stay.id,
         last - first
     );
-    let trouble = Trouble::at(table.file, stay.line, says);
+    let trouble = FileProblem::at(table.file, stay.line, says);
     read.warnings.push(trouble);
 }

@@ -8,17 +8,17 @@ mod when;
 
 pub use columns::{LOSSES, Loss};
 pub(super) use when::span;
-pub use when::{Clock, Form};
+pub use when::{LocalClock, TimeFormat};
 
-use super::Trouble;
+use super::FileProblem;
 use super::history::History;
 
 /// A history with its warnings and counts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Read {
+pub struct Imported {
     pub history: History,
     /// Warnings about the file, one sentence each.
-    pub warnings: Vec<Trouble>,
+    pub warnings: Vec<FileProblem>,
     pub tally: Tally,
 }
 
@@ -40,7 +40,7 @@ pub struct Tally {
     /// Records with times in the wrong order, which are not replayed.
     pub backwards: usize,
     /// The format of times.
-    pub form: Option<Form>,
+    pub form: Option<TimeFormat>,
     /// Whether dates have no time zone and none was given.
     pub zone_is_assumed: bool,
     /// The missing columns with their consequences.
@@ -53,9 +53,9 @@ pub struct Tally {
 /// all attempts of a job (`-D`) or only its last.
 ///
 /// ```
-/// use meshwork_lab::operator::sacct::{Clock, read};
+/// use meshwork_lab::operator::sacct::{LocalClock, read};
 /// let text = "JobID|Submit|Start|End|NNodes|NodeList\n7|100|110|150|2|n[0-1]\n7.batch|110|110|150|1|n0\n";
-/// let read = read("sacct.txt", text, Clock::default()).unwrap();
+/// let read = read("sacct.txt", text, LocalClock::default()).unwrap();
 /// assert_eq!((read.history.stays.len(), read.tally.steps), (1, 1));
 /// assert_eq!(read.history.stays[0].wait(), Some(10));
 /// ```
@@ -67,7 +67,7 @@ pub struct Tally {
 ///
 /// # Complexity
 /// **O(n log n)** for *n* lines.
-pub fn read(file: &str, text: &str, clock: Clock) -> Result<Read, Trouble> {
+pub fn read(file: &str, text: &str, clock: LocalClock) -> Result<Imported, FileProblem> {
     let table = rows::Table::new(file, text)?;
     fold::fold(&table, clock)
 }

@@ -1,6 +1,6 @@
 //! A table with `|` between fields and a header line.
 
-use crate::operator::Trouble;
+use crate::operator::FileProblem;
 
 /// Columns of free text, which may contain any character.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
@@ -13,7 +13,7 @@ pub(super) struct Table<'a> {
     columns: Vec<&'a str>,
     pub(super) rows: Vec<Row<'a>>,
     /// Records whose number of fields differs from the header.
-    pub(super) torn: Vec<Trouble>,
+    pub(super) torn: Vec<FileProblem>,
 }
 
 /// A record with its line.
@@ -25,10 +25,10 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(file: &'a str, text: &'a str) -> Result<Table<'a>, Trouble> {
+    pub(super) fn new(file: &'a str, text: &'a str) -> Result<Table<'a>, FileProblem> {
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let Some((first, header)) = lines.next() else {
-            return Err(Trouble::of(
+            return Err(FileProblem::of(
                 file,
                 "this file is empty, where the output of `sacct -P` begins with the names of its columns",
             ));
@@ -39,7 +39,7 @@ impl<'a> Table<'a> {
                 "`{}` names no column JobID or JobIDRaw: the first line of `sacct -P` has the names of its columns, with | between them",
                 header.chars().take(60).collect::<String>()
             );
-            return Err(Trouble::at(file, first, says));
+            return Err(FileProblem::at(file, first, says));
         }
         // Texts of users may hold line breaks or bars, which are harmless in the last column.
         let free: Vec<usize> =
@@ -64,7 +64,7 @@ impl<'a> Table<'a> {
                     "this record has {has} fields, but the header names {}: a user's text with a | in it does no harm where SubmitLine is asked for last",
                     columns.len()
                 );
-                torn.push(Trouble::at(file, number, says));
+                torn.push(FileProblem::at(file, number, says));
             }
         }
         Ok(Table { file, columns, rows, torn })

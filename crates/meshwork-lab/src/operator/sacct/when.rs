@@ -8,7 +8,7 @@ use crate::operator::history::Second;
 
 /// The format of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TimeFormat {
     /// Seconds since 1970.
     Epoch,
     /// Dates with an offset from UTC.
@@ -17,59 +17,59 @@ pub enum Form {
     Local,
 }
 
-impl Form {
+impl TimeFormat {
     /// The format in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Form::Epoch => "seconds since 1970",
-            Form::Zoned => "dates with a time zone",
-            Form::Local => "dates without a time zone",
+            TimeFormat::Epoch => "seconds since 1970",
+            TimeFormat::Zoned => "dates with a time zone",
+            TimeFormat::Local => "dates without a time zone",
         }
     }
 }
 
 /// The clock of dates without a time zone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
+pub struct LocalClock {
     /// The time zone, if given.
     zone: Option<TimeZone>,
 }
 
-impl Clock {
+impl LocalClock {
     #[must_use]
-    pub fn utc() -> Clock {
-        Clock { zone: Some(TimeZone::UTC) }
+    pub fn utc() -> LocalClock {
+        LocalClock { zone: Some(TimeZone::UTC) }
     }
 
     /// Reads a time zone by name or offset: `Europe/Berlin`, `UTC`, `+01:00`, `-0530`, `+1`.
     ///
     /// ```
-    /// use meshwork_lab::operator::sacct::Clock;
-    /// let shown = |zone: &str| Clock::read(zone).unwrap().shown(1_795_272_667);
+    /// use meshwork_lab::operator::sacct::LocalClock;
+    /// let shown = |zone: &str| LocalClock::read(zone).unwrap().shown(1_795_272_667);
     /// assert_eq!(shown("Europe/Berlin"), "2026-11-21 15:51:07 +01:00");
     /// assert_eq!(shown("-0530"), "2026-11-21 09:21:07 -05:30");
     /// assert_eq!(shown("utc"), "2026-11-21 14:51:07 UTC");
-    /// assert!(Clock::read("Berlin").is_err());
+    /// assert!(LocalClock::read("Berlin").is_err());
     /// ```
     ///
     /// # Errors
     /// One sentence, if it is none of these.
-    pub fn read(text: &str) -> Result<Clock, String> {
+    pub fn read(text: &str) -> Result<LocalClock, String> {
         let wrong = || {
             format!(
                 "`{text}` is no time zone: its name, as Europe/Berlin, UTC, or as far as it is ahead of it, as +01:00"
             )
         };
         if ["utc", "z", "gmt"].contains(&text.to_lowercase().as_str()) {
-            return Ok(Clock::utc());
+            return Ok(LocalClock::utc());
         }
         let sign = match text.as_bytes().first() {
             Some(b'+') => 1,
             Some(b'-') => -1,
             _ => {
                 let zone = TimeZone::get(text).map_err(|_| wrong())?;
-                return Ok(Clock { zone: Some(zone) });
+                return Ok(LocalClock { zone: Some(zone) });
             }
         };
         let digits: String = text[1..].chars().filter(|letter| *letter != ':').collect();
@@ -89,7 +89,7 @@ impl Clock {
             return Err(wrong());
         }
         let ahead = Offset::from_seconds(sign * (hours * 3_600 + minutes * 60));
-        Ok(Clock { zone: Some(TimeZone::fixed(ahead.map_err(|_| wrong())?)) })
+        Ok(LocalClock { zone: Some(TimeZone::fixed(ahead.map_err(|_| wrong())?)) })
     }
 
     #[must_use]
@@ -141,19 +141,19 @@ impl Clock {
     }
 
     /// Parses a time with its format; `None` if there was none, as for a job that has not started.
-    pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, Form)>, ()> {
+    pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, ()> {
         if is_none(text) {
             return Ok(None);
         }
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return text.parse().map(|second| Some((second, Form::Epoch))).map_err(|_| ());
+            return text.parse().map(|second| Some((second, TimeFormat::Epoch))).map_err(|_| ());
         }
         let second = date::unix_seconds(text).ok_or(())?.floor() as Second;
         let time = text.get(10..).unwrap_or_default();
         if time.contains(['Z', 'z', '+', '-']) {
-            return Ok(Some((second, Form::Zoned)));
+            return Ok(Some((second, TimeFormat::Zoned)));
         }
-        Ok(Some((self.second(second), Form::Local)))
+        Ok(Some((self.second(second), TimeFormat::Local)))
     }
 }
 
@@ -221,24 +221,27 @@ mod tests {
 
     #[test]
     fn times_are_seconds_and_dates() {
-        let east = Clock::read("+01:00").unwrap();
+        let east = LocalClock::read("+01:00").unwrap();
         let second = 1_795_272_667;
-        assert_eq!(east.time("1795272667"), Ok(Some((second, Form::Epoch))));
-        assert_eq!(east.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
-        assert_eq!(east.time("2026-11-21T14:51:07Z"), Ok(Some((second, Form::Zoned))));
-        assert_eq!(Clock::default().time("2026-11-21T14:51:07"), Ok(Some((second, Form::Local))));
-        let berlin = Clock::read("Europe/Berlin").unwrap();
-        assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, Form::Local))));
+        assert_eq!(east.time("1795272667"), Ok(Some((second, TimeFormat::Epoch))));
+        assert_eq!(east.time("2026-11-21T15:51:07"), Ok(Some((second, TimeFormat::Local))));
+        assert_eq!(east.time("2026-11-21T14:51:07Z"), Ok(Some((second, TimeFormat::Zoned))));
+        assert_eq!(
+            LocalClock::default().time("2026-11-21T14:51:07"),
+            Ok(Some((second, TimeFormat::Local)))
+        );
+        let berlin = LocalClock::read("Europe/Berlin").unwrap();
+        assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, TimeFormat::Local))));
         // In summer it is two hours ahead. 2:30 occurs twice in October, and not at all in March.
         for (text, seconds) in [
             ("2026-07-01T02:00:00", 1_782_864_000),
             ("2026-10-25T02:30:00", 1_792_888_200),
             ("2026-03-29T02:30:00", 1_774_747_800),
         ] {
-            assert_eq!(berlin.time(text), Ok(Some((seconds, Form::Local))), "{text}");
+            assert_eq!(berlin.time(text), Ok(Some((seconds, TimeFormat::Local))), "{text}");
         }
         assert_eq!(berlin.shown(1_774_747_800), "2026-03-29 03:30:00 +02:00");
-        assert_eq!(Clock::default().shown(0), "1970-01-01 00:00:00 local time");
+        assert_eq!(LocalClock::default().shown(0), "1970-01-01 00:00:00 local time");
         assert_eq!(east.time("Unknown"), Ok(None));
         assert_eq!(east.time("2026-02-30T14:51:07"), Err(()));
         assert_eq!(east.time("morning"), Err(()));

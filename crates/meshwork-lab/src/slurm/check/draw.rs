@@ -2,7 +2,7 @@
 
 use meshwork::alloc::listed::anchors::Torus;
 
-use crate::slurm::topology::{Kind, Structure, Switch, Topology};
+use crate::slurm::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 
 /// The maximum number of lines and columns of a drawing.
 const MOST: usize = 200;
@@ -11,7 +11,7 @@ const MOST: usize = 200;
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The lines of a drawing; empty if there is nothing to draw or too much.
-pub(super) fn of(topology: &Topology, structure: &Structure) -> Vec<String> {
+pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String> {
     let mut lines = Vec::new();
     match (structure, &topology.kind) {
         (Structure::Torus3d(anchors, named), _) => {
@@ -39,13 +39,13 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Vec<String> {
                 ));
             }
         }
-        (_, Kind::Ring(rings)) => {
+        (_, TopologyKind::Ring(rings)) => {
             for ring in rings {
                 let nodes = ring.nodes.as_ref().map_or("", |nodes| &nodes.text);
                 lines.push(format!("{}  ({nodes})", ring.name.as_deref().unwrap_or_default()));
             }
         }
-        (_, Kind::Tree(switches)) => tree(switches, &mut lines),
+        (_, TopologyKind::Tree(switches)) => tree(switches, &mut lines),
         _ => {}
     }
     let is_wide = lines.iter().any(|line| line.chars().count() > MOST);

@@ -6,22 +6,22 @@ mod draw;
 mod silent;
 mod table;
 
-pub use table::{Row, Table};
+pub use table::{PlacementRow, PlacementTable};
 
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::finding::{Finding, Level, Source};
+use super::finding::{Level, LintFinding, Source};
 use super::site::{self, Reading};
 
 /// The files with all findings.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct LintReport {
     /// The parsed files with their findings.
     pub reading: Reading,
     /// The placements listed by each topology.
-    pub tables: Vec<Table>,
+    pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }
 
@@ -29,21 +29,21 @@ pub struct Checked {
 ///
 /// # Errors
 /// One sentence, if a file cannot be read.
-pub fn check(topology: &Path, conf: Option<&Path>) -> Result<Checked, String> {
+pub fn check(topology: &Path, conf: Option<&Path>) -> Result<LintReport, String> {
     Ok(of(site::read(topology, conf)?))
 }
 
 /// Checks files that have been read.
 #[must_use]
-pub fn of(mut reading: Reading) -> Checked {
+pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
     let topologies = &reading.topologies;
     let tables = topologies.iter().map(|(topology, built)| table::of(topology, built)).collect();
     let drawings = topologies.iter().map(|(topology, built)| draw::of(topology, built)).collect();
-    Checked { reading, tables, drawings }
+    LintReport { reading, tables, drawings }
 }
 
-impl Checked {
+impl LintReport {
     /// Whether Slurm would start with these files.
     #[must_use]
     pub fn starts(&self) -> bool {
@@ -52,8 +52,8 @@ impl Checked {
 
     /// The findings, fatal ones first, then by file and line.
     #[must_use]
-    pub fn findings(&self) -> Vec<&Finding> {
-        let mut all: Vec<&Finding> = self.reading.findings.0.iter().collect();
+    pub fn findings(&self) -> Vec<&LintFinding> {
+        let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();
         all.sort_by_key(|finding| (finding.level == Level::Warning, finding.source, finding.line));
         all
     }
@@ -61,11 +61,11 @@ impl Checked {
     #[must_use]
     pub fn json(&self) -> Json {
         let files = &self.reading.files;
-        let file = |finding: &Finding| match finding.source {
+        let file = |finding: &LintFinding| match finding.source {
             Source::Topology => Some(files.topology.clone()),
             Source::Conf => files.conf.clone(),
         };
-        let finding = |finding: &&Finding| {
+        let finding = |finding: &&LintFinding| {
             json!({
                 "level": match finding.level { Level::Fatal => "fatal", Level::Warning => "warning" },
                 "file": file(finding), "line": finding.line, "says": finding.says, "slurm": finding.slurm

@@ -5,9 +5,9 @@ use meshwork::alloc::listed::{Decision, Nodes, Wanted, decide};
 use meshwork::geometry::NodeSet;
 
 use crate::slurm::conf::Partition;
-use crate::slurm::finding::Findings;
+use crate::slurm::finding::LintFindings;
 use crate::slurm::site::Reading;
-use crate::slurm::topology::{self, Kind, Named, Structure, Topology, by};
+use crate::slurm::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
 
 /// The maximum number of job sizes tried on the empty machine.
 const MOST_TRIED: u32 = 4096;
@@ -17,10 +17,10 @@ pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {
         match (&topology.kind, structure) {
-            (Kind::Torus3d(listed), Structure::Torus3d(anchors, named)) => {
+            (TopologyKind::Torus3d(listed), Structure::Torus3d(anchors, named)) => {
                 toruses(listed, anchors, named, &mut findings);
             }
-            (Kind::Block(..), Structure::Block(..)) => {
+            (TopologyKind::Block(..), Structure::Block(..)) => {
                 sizes(reading, topology, structure, &mut findings);
             }
             _ => {}
@@ -33,10 +33,10 @@ pub(super) fn look(reading: &mut Reading) {
 }
 
 fn toruses(
-    listed: &[topology::Torus],
+    listed: &[topology::SlurmTorus],
     anchors: &Anchors,
-    named: &[Named],
-    findings: &mut Findings,
+    named: &[NamedNodes],
+    findings: &mut LintFindings,
 ) {
     for ((torus, built), named) in listed.iter().zip(anchors.toruses()).zip(named) {
         let sides = torus.dims;
@@ -89,7 +89,7 @@ fn toruses(
 }
 
 /// Warns of shapes that would also fit when rotated, but whose rotations are not listed.
-fn rotations(torus: &topology::Torus, findings: &mut Findings) {
+fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
     let mut seen: Vec<[u32; 3]> = Vec::new();
     for placement in &torus.placements {
         let [x, y, z] = placement.dims;
@@ -120,7 +120,12 @@ fn rotations(torus: &topology::Torus, findings: &mut Findings) {
     }
 }
 
-fn of_holes(torus: &topology::Torus, built: &Torus, entry: &Entry, findings: &mut Findings) {
+fn of_holes(
+    torus: &topology::SlurmTorus,
+    built: &Torus,
+    entry: &Entry,
+    findings: &mut LintFindings,
+) {
     let missing = entry.anchors() - entry.complete_anchors();
     let has_nodes = built.nodes().next().is_some();
     let shape = entry.shape();
@@ -142,7 +147,12 @@ fn of_holes(torus: &topology::Torus, built: &Torus, entry: &Entry, findings: &mu
 }
 
 /// Warns of job sizes that are refused on the empty machine.
-fn sizes(reading: &Reading, topology: &Topology, structure: &Structure, findings: &mut Findings) {
+fn sizes(
+    reading: &Reading,
+    topology: &SlurmTopology,
+    structure: &Structure,
+    findings: &mut LintFindings,
+) {
     let mut whole = NodeSet::empty(reading.hosts.count());
     structure.named().iter().for_each(|block| whole.unite(&block.nodes));
     let count = whole.count();
@@ -171,7 +181,7 @@ fn sizes(reading: &Reading, topology: &Topology, structure: &Structure, findings
     }
 }
 
-fn of_partition(reading: &Reading, partition: &Partition, findings: &mut Findings) {
+fn of_partition(reading: &Reading, partition: &Partition, findings: &mut LintFindings) {
     let mut topologies = reading.topologies.iter();
     let found = match &partition.topology {
         Some(name) => topologies.find(|(topology, _)| topology.name == *name),
@@ -180,7 +190,7 @@ fn of_partition(reading: &Reading, partition: &Partition, findings: &mut Finding
     let Some((topology, structure)) = found else { return };
     let own = &partition.nodes;
     let warn =
-        |findings: &mut Findings, says: String| findings.warn_conf(Some(partition.line), says);
+        |findings: &mut LintFindings, says: String| findings.warn_conf(Some(partition.line), says);
     if let Some(covered) = structure.rule().covered() {
         let mut outside = own.clone();
         outside.subtract(covered);

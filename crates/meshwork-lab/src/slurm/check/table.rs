@@ -3,22 +3,22 @@
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
 
-use crate::slurm::topology::{Named, Structure, Topology, by};
+use crate::slurm::topology::{NamedNodes, SlurmTopology, Structure, by};
 
-pub type Row = Vec<Json>;
+pub type PlacementRow = Vec<Json>;
 
 /// The placements of a topology.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct PlacementTable {
     pub columns: Vec<&'static str>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<PlacementRow>,
 }
 
-impl Table {
+impl PlacementTable {
     /// The rows as JSON objects.
     #[must_use]
     pub fn json(&self) -> Json {
-        let object = |row: &Row| {
+        let object = |row: &PlacementRow| {
             let pairs = self.columns.iter().zip(row);
             Json::Object(
                 pairs.map(|(key, value)| ((*key).to_owned(), value.clone())).collect::<Map<_, _>>(),
@@ -28,10 +28,10 @@ impl Table {
     }
 }
 
-pub(super) fn of(topology: &Topology, structure: &Structure) -> Table {
+pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTable {
     match structure {
-        Structure::Flat => Table { columns: Vec::new(), rows: Vec::new() },
-        Structure::Tree(tree, named) => Table {
+        Structure::Flat => PlacementTable { columns: Vec::new(), rows: Vec::new() },
+        Structure::Tree(tree, named) => PlacementTable {
             columns: vec!["switch", "line", "level", "nodes"],
             rows: named
                 .iter()
@@ -63,16 +63,19 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Table {
                 .filter(|&&level| 1_usize << level < 2 * named.len())
                 .map(row)
                 .collect();
-            Table {
+            PlacementTable {
                 columns: vec!["size", "base_blocks", "blocks", "least_nodes", "most_nodes"],
                 rows,
             }
         }
         Structure::Ring(_, named) => {
-            let row = |ring: &Named| {
+            let row = |ring: &NamedNodes| {
                 vec![ring.name.clone().into(), ring.line.into(), ring.nodes.count().into()]
             };
-            Table { columns: vec!["ring", "line", "nodes"], rows: named.iter().map(row).collect() }
+            PlacementTable {
+                columns: vec!["ring", "line", "nodes"],
+                rows: named.iter().map(row).collect(),
+            }
         }
         Structure::Torus3d(anchors, named) => placements(topology, anchors, named),
     }
@@ -80,7 +83,11 @@ pub(super) fn of(topology: &Topology, structure: &Structure) -> Table {
 
 /// One row for each placement, with its number of anchors. The last columns have the number of
 /// placements of the next larger size that one box breaks on the empty machine.
-fn placements(_topology: &Topology, anchors: &Anchors, named: &[Named]) -> Table {
+fn placements(
+    _topology: &SlurmTopology,
+    anchors: &Anchors,
+    named: &[NamedNodes],
+) -> PlacementTable {
     let mut rows = Vec::new();
     for (torus, named) in anchors.toruses().iter().zip(named) {
         for (place, entry) in torus.entries().iter().enumerate() {
@@ -118,5 +125,5 @@ fn placements(_topology: &Topology, anchors: &Anchors, named: &[Named]) -> Table
         "breaks_least",
         "breaks_most",
     ];
-    Table { columns, rows }
+    PlacementTable { columns, rows }
 }

@@ -1,14 +1,14 @@
 //! Reads a `topology.conf`: switches, blocks or rings, one per line.
 
-use super::{Group, Kind, Switch, Text, Topology};
-use crate::slurm::conf::{Line, lines};
-use crate::slurm::finding::{Fatal, Findings};
+use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
+use crate::slurm::conf::{ConfLine, lines};
+use crate::slurm::finding::{Fatal, LintFindings};
 
 /// The topology of a file, whose kind is that of its lines.
 ///
 /// # Errors
 /// If Slurm would not start with it; the reason is then among the findings.
-pub fn read(text: &str, findings: &mut Findings) -> Result<Topology, Fatal> {
+pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
     let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());
     let mut sizes = None;
     let lines = lines(text);
@@ -55,9 +55,9 @@ pub fn read(text: &str, findings: &mut Findings) -> Result<Topology, Fatal> {
     }
     let kinds = [!switches.is_empty(), !blocks.is_empty() || sizes.is_some(), !rings.is_empty()];
     let kind = match kinds {
-        [true, false, false] => Kind::Tree(switches),
-        [false, true, false] => Kind::Block(sizes, blocks),
-        [false, false, true] => Kind::Ring(rings),
+        [true, false, false] => TopologyKind::Tree(switches),
+        [false, true, false] => TopologyKind::Block(sizes, blocks),
+        [false, false, true] => TopologyKind::Ring(rings),
         [false, false, false] => {
             let says = "this file lists no switch, no block and no ring";
             return Err(findings.fatal(1, says, &[]));
@@ -68,18 +68,22 @@ pub fn read(text: &str, findings: &mut Findings) -> Result<Topology, Fatal> {
             return Err(findings.fatal(line, says, &[]));
         }
     };
-    Ok(Topology { name: "default".to_owned(), line: 1, is_default: true, kind })
+    Ok(SlurmTopology { name: "default".to_owned(), line: 1, is_default: true, kind })
 }
 
-fn group(line: &Line, name: &str) -> Group {
-    Group { name: Some(name.to_owned()), line: line.number, nodes: value(line, "Nodes") }
+fn group(line: &ConfLine, name: &str) -> NodeGroup {
+    NodeGroup { name: Some(name.to_owned()), line: line.number, nodes: value(line, "Nodes") }
 }
 
-fn value(line: &Line, key: &str) -> Option<Text> {
+fn value(line: &ConfLine, key: &str) -> Option<Text> {
     line.get(key).map(|text| Text { text: text.to_owned(), line: line.number })
 }
 
-fn block_sizes(line: &Line, list: &str, findings: &mut Findings) -> Result<Vec<u32>, Fatal> {
+fn block_sizes(
+    line: &ConfLine,
+    list: &str,
+    findings: &mut LintFindings,
+) -> Result<Vec<u32>, Fatal> {
     let sizes: Result<Vec<u32>, _> = list.split(',').map(|size| size.trim().parse()).collect();
     sizes.map_err(|_| {
         let says =
@@ -88,7 +92,7 @@ fn block_sizes(line: &Line, list: &str, findings: &mut Findings) -> Result<Vec<u
     })
 }
 
-fn warn_of_unknown(line: &Line, known: &[&str], findings: &mut Findings) {
+fn warn_of_unknown(line: &ConfLine, known: &[&str], findings: &mut LintFindings) {
     for (key, _) in &line.pairs {
         if !known.iter().any(|known| known.eq_ignore_ascii_case(key)) {
             findings

@@ -1,7 +1,9 @@
 //! Reads a `topology.yaml` as Slurm does, with a warning for each key that Slurm ignores.
 
-use super::{Group, Kind, Placement, Region, Switch, Text, Topology, Torus, Xyz};
-use crate::slurm::finding::{Fatal, Findings};
+use super::{
+    ListedPlacement, NodeGroup, Region, SlurmTopology, SlurmTorus, Switch, Text, TopologyKind, Xyz,
+};
+use crate::slurm::finding::{Fatal, LintFindings};
 use crate::slurm::yaml::{self, Value, Yaml};
 
 /// The kinds of topology, by their keys.
@@ -11,7 +13,7 @@ const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 ///
 /// # Errors
 /// If Slurm would not start with it; the reason is then among the findings.
-pub fn read(text: &str, findings: &mut Findings) -> Result<Vec<Topology>, Fatal> {
+pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology>, Fatal> {
     let document = yaml::read(text).map_err(|refused| {
         let slurm: Vec<&str> = refused.slurm.iter().map(String::as_str).collect();
         findings.fatal(refused.line, refused.says, &slurm)
@@ -28,7 +30,7 @@ pub fn read(text: &str, findings: &mut Findings) -> Result<Vec<Topology>, Fatal>
     items.iter().map(|item| topology(item, findings)).collect()
 }
 
-fn topology(item: &Yaml, findings: &mut Findings) -> Result<Topology, Fatal> {
+fn topology(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
     map(item, "a topology", findings)?;
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
     let mut known = vec!["topology", "cluster_default"];
@@ -69,46 +71,49 @@ fn topology(item: &Yaml, findings: &mut Findings) -> Result<Topology, Fatal> {
         "torus3d" => {
             map(body, "`torus3d`", findings)?;
             warn_of_unknown(body, &["toruses"], findings);
-            Kind::Torus3d(each(body.get("toruses"), findings, torus)?)
+            TopologyKind::Torus3d(each(body.get("toruses"), findings, torus)?)
         }
         "block" => {
             map(body, "`block`", findings)?;
             warn_of_unknown(body, &["block_sizes", "blocks"], findings);
             let sizes = body.get("block_sizes").filter(|sizes| !sizes.is_null());
             let sizes = sizes.map(|sizes| block_sizes(sizes, findings)).transpose()?.flatten();
-            let block = |block: &Yaml, findings: &mut Findings| group(block, "block", findings);
-            Kind::Block(sizes, each(body.get("blocks"), findings, block)?)
+            let block = |block: &Yaml, findings: &mut LintFindings| group(block, "block", findings);
+            TopologyKind::Block(sizes, each(body.get("blocks"), findings, block)?)
         }
         "ring" => {
             map(body, "`ring`", findings)?;
             warn_of_unknown(body, &["rings"], findings);
-            let ring = |ring: &Yaml, findings: &mut Findings| group(ring, "ring", findings);
-            Kind::Ring(each(body.get("rings"), findings, ring)?)
+            let ring = |ring: &Yaml, findings: &mut LintFindings| group(ring, "ring", findings);
+            TopologyKind::Ring(each(body.get("rings"), findings, ring)?)
         }
         _ => {
             map(body, "`tree`", findings)?;
             warn_of_unknown(body, &["switches"], findings);
-            Kind::Tree(each(body.get("switches"), findings, switch)?)
+            TopologyKind::Tree(each(body.get("switches"), findings, switch)?)
         }
     };
     let name = name.map_or_else(String::new, |name| name.text);
-    Ok(Topology { name, line: item.line, is_default, kind })
+    Ok(SlurmTopology { name, line: item.line, is_default, kind })
 }
 
-fn flat(body: &Yaml, findings: &mut Findings) -> Result<Kind, Fatal> {
+fn flat(body: &Yaml, findings: &mut LintFindings) -> Result<TopologyKind, Fatal> {
     let is_on = match &body.value {
         Value::Scalar(..) => flag(body, "flat", findings)?,
         _ => true,
     };
     if is_on {
-        return Ok(Kind::Flat);
+        return Ok(TopologyKind::Flat);
     }
     let says = "`flat: false` leaves this topology without a kind: write `flat: true`";
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
 /// The sizes of blocks with their line; `None` for an empty list.
-fn block_sizes(given: &Yaml, findings: &mut Findings) -> Result<Option<(Vec<u32>, usize)>, Fatal> {
+fn block_sizes(
+    given: &Yaml,
+    findings: &mut LintFindings,
+) -> Result<Option<(Vec<u32>, usize)>, Fatal> {
     let items = given.items();
     let mut sizes = Vec::new();
     for item in items {
@@ -117,14 +122,14 @@ fn block_sizes(given: &Yaml, findings: &mut Findings) -> Result<Option<(Vec<u32>
     Ok((!sizes.is_empty()).then_some((sizes, given.line)))
 }
 
-fn group(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Group, Fatal> {
+fn group(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<NodeGroup, Fatal> {
     map(item, &format!("a {key}"), findings)?;
     warn_of_unknown(item, &[key, "nodes"], findings);
     let name = text(item, key, findings)?.map(|name| name.text);
-    Ok(Group { name, line: item.line, nodes: text(item, "nodes", findings)? })
+    Ok(NodeGroup { name, line: item.line, nodes: text(item, "nodes", findings)? })
 }
 
-fn switch(item: &Yaml, findings: &mut Findings) -> Result<Switch, Fatal> {
+fn switch(item: &Yaml, findings: &mut LintFindings) -> Result<Switch, Fatal> {
     map(item, "a switch", findings)?;
     warn_of_unknown(item, &["switch", "nodes", "children", "link_speed"], findings);
     if let Some(speed) = item.get("link_speed") {
@@ -135,10 +140,10 @@ fn switch(item: &Yaml, findings: &mut Findings) -> Result<Switch, Fatal> {
     Ok(Switch { name, line: item.line, nodes, children })
 }
 
-fn torus(item: &Yaml, findings: &mut Findings) -> Result<Torus, Fatal> {
+fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> {
     map(item, "a torus", findings)?;
     warn_of_unknown(item, &["name", "dims", "nodes", "regions", "placements"], findings);
-    Ok(Torus {
+    Ok(SlurmTorus {
         name: text(item, "name", findings)?.map(|name| name.text),
         line: item.line,
         dims: xyz(item, "dims", findings)?,
@@ -156,7 +161,7 @@ fn torus(item: &Yaml, findings: &mut Findings) -> Result<Torus, Fatal> {
         placements: each(item.get("placements"), findings, |placement, findings| {
             map(placement, "a placement", findings)?;
             warn_of_unknown(placement, &["dims", "anchor_spacing", "anchor_seed"], findings);
-            Ok(Placement {
+            Ok(ListedPlacement {
                 line: placement.line,
                 dims: xyz(placement, "dims", findings)?,
                 spacing: xyz(placement, "anchor_spacing", findings)?,
@@ -169,15 +174,15 @@ fn torus(item: &Yaml, findings: &mut Findings) -> Result<Torus, Fatal> {
 /// The elements of a list; a single value counts as a list of itself, a missing one as empty.
 fn each<T>(
     list: Option<&Yaml>,
-    findings: &mut Findings,
-    mut read: impl FnMut(&Yaml, &mut Findings) -> Result<T, Fatal>,
+    findings: &mut LintFindings,
+    mut read: impl FnMut(&Yaml, &mut LintFindings) -> Result<T, Fatal>,
 ) -> Result<Vec<T>, Fatal> {
     let items = list.filter(|list| !list.is_null()).map_or(&[][..], Yaml::items);
     items.iter().map(|item| read(item, findings)).collect()
 }
 
 /// The numbers x, y and z; missing ones are 0.
-fn xyz(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Xyz, Fatal> {
+fn xyz(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Xyz, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
     map(given, &format!("`{key}`"), findings)?;
     warn_of_unknown(given, &["x", "y", "z"], findings);
@@ -190,7 +195,7 @@ fn xyz(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Xyz, Fatal> {
     Ok(three)
 }
 
-fn number(value: &Yaml, key: &str, most: u32, findings: &mut Findings) -> Result<u32, Fatal> {
+fn number(value: &Yaml, key: &str, most: u32, findings: &mut LintFindings) -> Result<u32, Fatal> {
     let given = match &value.value {
         Value::Scalar(text, _) => text.trim().parse().ok().filter(|&number: &u32| number <= most),
         _ => None,
@@ -204,7 +209,7 @@ fn number(value: &Yaml, key: &str, most: u32, findings: &mut Findings) -> Result
     })
 }
 
-fn flag(value: &Yaml, key: &str, findings: &mut Findings) -> Result<bool, Fatal> {
+fn flag(value: &Yaml, key: &str, findings: &mut LintFindings) -> Result<bool, Fatal> {
     let word = match &value.value {
         Value::Scalar(text, _) => text.trim().to_lowercase(),
         _ => String::new(),
@@ -220,7 +225,7 @@ fn flag(value: &Yaml, key: &str, findings: &mut Findings) -> Result<bool, Fatal>
 }
 
 /// A text, or `None`. A list of texts is joined with commas.
-fn text(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Option<Text>, Fatal> {
+fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Text>, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
     let mut words = Vec::new();
     for part in given.items() {
@@ -235,7 +240,7 @@ fn text(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Option<Text>,
     Ok(Some(Text { text: words.join(","), line: given.line }))
 }
 
-fn map(item: &Yaml, what: &str, findings: &mut Findings) -> Result<(), Fatal> {
+fn map(item: &Yaml, what: &str, findings: &mut LintFindings) -> Result<(), Fatal> {
     if matches!(item.value, Value::Map(_)) {
         return Ok(());
     }
@@ -261,7 +266,7 @@ fn shown(value: &Yaml) -> String {
 }
 
 /// Warns of unknown keys, and of repeated ones.
-fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut Findings) {
+fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut LintFindings) {
     let Value::Map(pairs) = &item.value else { return };
     for (place, (key, line, _)) in pairs.iter().enumerate() {
         if !known.contains(&key.as_str()) {

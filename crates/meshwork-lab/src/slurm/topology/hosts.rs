@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
-use super::Topology;
+use super::SlurmTopology;
 use crate::slurm::hostlist::{bracketed, compressed, names};
 
 /// The existing nodes, numbered from 0.
@@ -32,7 +32,7 @@ impl Hosts {
 
     /// All nodes named by topologies, for use without a `slurm.conf`; unreadable lists are skipped.
     #[must_use]
-    pub fn of(topologies: &[Topology]) -> Hosts {
+    pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();
         for list in topologies.iter().flat_map(|topology| topology.kind.lists()) {
             names(&list.text).unwrap_or_default().into_iter().for_each(|name| hosts.add(name));

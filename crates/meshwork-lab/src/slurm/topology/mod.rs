@@ -5,43 +5,43 @@ pub mod from_conf;
 pub mod from_yaml;
 pub mod hosts;
 
-pub use build::{Named, Structure, build};
+pub use build::{NamedNodes, Structure, build};
 pub use hosts::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Topology {
+pub struct SlurmTopology {
     /// The name by which partitions refer to it.
     pub name: String,
     /// The line where it begins, from 1.
     pub line: usize,
     /// Whether it is the cluster's default.
     pub is_default: bool,
-    pub kind: Kind,
+    pub kind: TopologyKind,
 }
 
 /// The kinds of topology, with their lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TopologyKind {
     /// A topology without lists.
     Flat,
     Tree(Vec<Switch>),
     /// The block sizes with their line, if given, and the base blocks.
-    Block(Option<(Vec<u32>, usize)>, Vec<Group>),
-    Ring(Vec<Group>),
+    Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
+    Ring(Vec<NodeGroup>),
     /// Three-dimensional tori.
-    Torus3d(Vec<Torus>),
+    Torus3d(Vec<SlurmTorus>),
 }
 
-impl Kind {
+impl TopologyKind {
     /// Its key in `topology.yaml`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Flat => "flat",
-            Kind::Tree(_) => "tree",
-            Kind::Block(..) => "block",
-            Kind::Ring(_) => "ring",
-            Kind::Torus3d(_) => "torus3d",
+            TopologyKind::Flat => "flat",
+            TopologyKind::Tree(_) => "tree",
+            TopologyKind::Block(..) => "block",
+            TopologyKind::Ring(_) => "ring",
+            TopologyKind::Torus3d(_) => "torus3d",
         }
     }
 
@@ -49,13 +49,16 @@ impl Kind {
     #[must_use]
     pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
         match self {
-            Kind::Flat => Vec::new(),
-            Kind::Tree(switches) => switches.iter().filter_map(|own| own.nodes.as_ref()).collect(),
-            Kind::Block(_, groups) | Kind::Ring(groups) => {
+            TopologyKind::Flat => Vec::new(),
+            TopologyKind::Tree(switches) => {
+                switches.iter().filter_map(|own| own.nodes.as_ref()).collect()
+            }
+            TopologyKind::Block(_, groups) | TopologyKind::Ring(groups) => {
                 groups.iter().filter_map(|own| own.nodes.as_ref()).collect()
             }
-            Kind::Torus3d(toruses) => {
-                let regions = |torus: &'a Torus| torus.regions.iter().map(|own| own.nodes.as_ref());
+            TopologyKind::Torus3d(toruses) => {
+                let regions =
+                    |torus: &'a SlurmTorus| torus.regions.iter().map(|own| own.nodes.as_ref());
                 let all = toruses
                     .iter()
                     .flat_map(|own| std::iter::once(own.nodes.as_ref()).chain(regions(own)));
@@ -73,7 +76,7 @@ pub struct Text {
 
 /// A block or a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct NodeGroup {
     pub name: Option<String>,
     /// The line where it begins.
     pub line: usize,
@@ -93,7 +96,7 @@ pub struct Switch {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Torus {
+pub struct SlurmTorus {
     pub name: Option<String>,
     /// The line where it begins.
     pub line: usize,
@@ -103,7 +106,7 @@ pub struct Torus {
     pub nodes: Option<Text>,
     /// Boxes with their nodes.
     pub regions: Vec<Region>,
-    pub placements: Vec<Placement>,
+    pub placements: Vec<ListedPlacement>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +122,7 @@ pub struct Region {
 
 /// The listed boxes of one shape in a torus.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement {
+pub struct ListedPlacement {
     /// The line where it begins.
     pub line: usize,
     /// The sides of the boxes.

@@ -3,10 +3,10 @@
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;
 
-use super::{Builder, Named, Structure};
+use super::{Builder, NamedNodes, Structure};
 use crate::slurm::finding::Fatal;
 use crate::slurm::hostlist::{compressed, names};
-use crate::slurm::topology::{Group, Topology};
+use crate::slurm::topology::{NodeGroup, SlurmTopology};
 
 /// The highest level of blocks, as an exponent.
 const HIGHEST_LEVEL: u32 = 15;
@@ -14,9 +14,9 @@ const HIGHEST_LEVEL: u32 = 15;
 impl Builder<'_> {
     pub(super) fn blocks(
         &mut self,
-        topology: &Topology,
+        topology: &SlurmTopology,
         sizes: Option<&(Vec<u32>, usize)>,
-        blocks: &[Group],
+        blocks: &[NodeGroup],
     ) -> Result<Structure, Fatal> {
         let (mut base, mut levels) = (0, vec![0, 1, 2, 3]);
         if let Some((sizes, line)) = sizes {
@@ -48,7 +48,7 @@ impl Builder<'_> {
             let slurm = "fatal: No blocks configured, failed to create context for topology plugin";
             return self.fatal(topology.line, "this topology lists no blocks", &[slurm]);
         }
-        let mut named: Vec<Named> = Vec::new();
+        let mut named: Vec<NamedNodes> = Vec::new();
         for block in blocks {
             let name = self.name("block", block.name.as_ref(), block.line)?.clone();
             let nodes = match &block.nodes {
@@ -71,7 +71,7 @@ impl Builder<'_> {
             if base == 0 {
                 base = nodes.count();
             }
-            named.push(Named { name, line: block.line, nodes });
+            named.push(NamedNodes { name, line: block.line, nodes });
         }
         if base == 0 {
             return self.fatal(topology.line, "no block has a node", &[]);
@@ -87,11 +87,11 @@ impl Builder<'_> {
 
     fn warn_of_blocks(
         &mut self,
-        topology: &Topology,
+        topology: &SlurmTopology,
         sizes: Option<&(Vec<u32>, usize)>,
         base: u32,
         levels: &[u32],
-        named: &[Named],
+        named: &[NamedNodes],
     ) {
         let mut covered = NodeSet::empty(self.hosts.count());
         named.iter().for_each(|block| covered.unite(&block.nodes));
@@ -102,7 +102,7 @@ impl Builder<'_> {
             let are = named
                 .iter()
                 .filter(|block| !block.nodes.is_empty() && is(&block.nodes.count(), &base));
-            let names: Vec<&Named> = are.collect();
+            let names: Vec<&NamedNodes> = are.collect();
             let list = compressed(names.iter().map(|block| block.name.as_str()));
             names.first().map(|first| (first.line, list))
         };

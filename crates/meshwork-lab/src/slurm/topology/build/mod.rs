@@ -18,13 +18,13 @@ use meshwork::alloc::listed::tree::Tree;
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
-use super::{Hosts, Kind, Topology};
-use crate::slurm::finding::{Fatal, Findings};
+use super::{Hosts, SlurmTopology, TopologyKind};
+use crate::slurm::finding::{Fatal, LintFindings};
 use crate::slurm::hostlist::compressed;
 
 /// A switch, block, ring or torus with its nodes.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedNodes {
     pub name: String,
     /// The line of its definition.
     pub line: usize,
@@ -37,11 +37,11 @@ pub enum Structure {
     /// A topology without lists.
     Flat,
     /// Switches, the leaves with their nodes.
-    Tree(Tree, Vec<Named>),
+    Tree(Tree, Vec<NamedNodes>),
     /// The base blocks, their size, and the exponents of the levels.
-    Block(Blocks, Vec<Named>, u32, Vec<u32>),
-    Ring(Rings, Vec<Named>),
-    Torus3d(Anchors, Vec<Named>),
+    Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
+    Ring(Rings, Vec<NamedNodes>),
+    Torus3d(Anchors, Vec<NamedNodes>),
 }
 
 impl Structure {
@@ -59,7 +59,7 @@ impl Structure {
 
     /// The named units.
     #[must_use]
-    pub fn named(&self) -> &[Named] {
+    pub fn named(&self) -> &[NamedNodes] {
         match self {
             Structure::Flat => &[],
             Structure::Tree(_, named)
@@ -75,24 +75,24 @@ impl Structure {
 /// # Errors
 /// If Slurm would not start with it; the reason is then among the findings.
 pub fn build(
-    topology: &Topology,
+    topology: &SlurmTopology,
     hosts: &Hosts,
-    findings: &mut Findings,
+    findings: &mut LintFindings,
 ) -> Result<Structure, Fatal> {
     let (unknown, named) = (Vec::new(), BTreeMap::new());
     let mut builder = Builder { hosts, findings, unknown, named };
     match &topology.kind {
-        Kind::Flat => Ok(Structure::Flat),
-        Kind::Tree(switches) => builder.tree(topology, switches),
-        Kind::Block(sizes, blocks) => builder.blocks(topology, sizes.as_ref(), blocks),
-        Kind::Ring(rings) => builder.rings(topology, rings),
-        Kind::Torus3d(toruses) => builder.toruses(topology, toruses),
+        TopologyKind::Flat => Ok(Structure::Flat),
+        TopologyKind::Tree(switches) => builder.tree(topology, switches),
+        TopologyKind::Block(sizes, blocks) => builder.blocks(topology, sizes.as_ref(), blocks),
+        TopologyKind::Ring(rings) => builder.rings(topology, rings),
+        TopologyKind::Torus3d(toruses) => builder.toruses(topology, toruses),
     }
 }
 
 struct Builder<'a> {
     hosts: &'a Hosts,
-    findings: &'a mut Findings,
+    findings: &'a mut LintFindings,
     /// Listed names that no node has.
     unknown: Vec<String>,
     /// The names of units, with their lines.
@@ -129,7 +129,13 @@ impl Builder<'_> {
     }
 
     /// Warns of nodes in no unit, and of listed names that no node has.
-    fn warn_of_nodes(&mut self, topology: &Topology, what: &str, none: &str, covered: &NodeSet) {
+    fn warn_of_nodes(
+        &mut self,
+        topology: &SlurmTopology,
+        what: &str,
+        none: &str,
+        covered: &NodeSet,
+    ) {
         let mut missing = NodeSet::full(self.hosts.count());
         missing.subtract(covered);
         if !missing.is_empty() {
@@ -141,7 +147,7 @@ impl Builder<'_> {
         }
     }
 
-    fn warn_of_unknown(&mut self, topology: &Topology, what: &str) {
+    fn warn_of_unknown(&mut self, topology: &SlurmTopology, what: &str) {
         if !self.unknown.is_empty() {
             let listed = compressed(self.unknown.iter().map(String::as_str));
             let says = format!("slurm.conf has no nodes {listed}, which this topology names");
@@ -177,7 +183,7 @@ impl Builder<'_> {
     }
 
     /// Warns of nodes in more than one unit.
-    fn warn_of_shared(&mut self, what: &str, named: &[Named]) {
+    fn warn_of_shared(&mut self, what: &str, named: &[NamedNodes]) {
         for (place, group) in named.iter().enumerate() {
             for other in named[..place].iter().filter(|other| other.nodes.meets(&group.nodes)) {
                 let mut shared = other.nodes.clone();

@@ -4,10 +4,10 @@ use meshwork::alloc::listed::ring::Rings;
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
-use super::{Builder, Named, Structure};
+use super::{Builder, NamedNodes, Structure};
 use crate::slurm::finding::Fatal;
 use crate::slurm::hostlist::names;
-use crate::slurm::topology::{Group, Topology};
+use crate::slurm::topology::{NodeGroup, SlurmTopology};
 
 /// The longest ring that Slurm accepts.
 const LONGEST_RING: usize = 16;
@@ -15,14 +15,14 @@ const LONGEST_RING: usize = 16;
 impl Builder<'_> {
     pub(super) fn rings(
         &mut self,
-        topology: &Topology,
-        rings: &[Group],
+        topology: &SlurmTopology,
+        rings: &[NodeGroup],
     ) -> Result<Structure, Fatal> {
         if rings.is_empty() {
             let slurm = "fatal: No rings configured, failed to create context for topology plugin";
             return self.fatal(topology.line, "this topology lists no rings", &[slurm]);
         }
-        let (mut named, mut around): (Vec<Named>, Vec<Vec<Node>>) = (Vec::new(), Vec::new());
+        let (mut named, mut around): (Vec<NamedNodes>, Vec<Vec<Node>>) = (Vec::new(), Vec::new());
         for ring in rings {
             let name = self.name("ring", ring.name.as_ref(), ring.line)?.clone();
             let names = match &ring.nodes {
@@ -58,7 +58,7 @@ impl Builder<'_> {
                 }
                 set.insert(node);
             }
-            named.push(Named { name, line: ring.line, nodes: set });
+            named.push(NamedNodes { name, line: ring.line, nodes: set });
             around.push(nodes);
         }
         let mut covered = NodeSet::empty(self.hosts.count());

@@ -5,22 +5,23 @@ use meshwork::alloc::listed::criteria::Criterion;
 use meshwork::geometry::NodeSet;
 use meshwork::topology::{MAX_NODES, Node};
 
-use super::{Builder, Named, Structure};
+use super::{Builder, NamedNodes, Structure};
 use crate::slurm::finding::Fatal;
 use crate::slurm::hostlist::names;
-use crate::slurm::topology::{Placement, Region, Topology, Torus, by};
+use crate::slurm::topology::{ListedPlacement, Region, SlurmTopology, SlurmTorus, by};
 
 impl Builder<'_> {
     pub(super) fn toruses(
         &mut self,
-        topology: &Topology,
-        toruses: &[Torus],
+        topology: &SlurmTopology,
+        toruses: &[SlurmTorus],
     ) -> Result<Structure, Fatal> {
         if toruses.is_empty() {
             let slurm = "fatal: No torus3d configurations found";
             return self.fatal(topology.line, "this topology lists no toruses", &[slurm]);
         }
-        let (mut named, mut built): (Vec<Named>, Vec<anchors::Torus>) = (Vec::new(), Vec::new());
+        let (mut named, mut built): (Vec<NamedNodes>, Vec<anchors::Torus>) =
+            (Vec::new(), Vec::new());
         for torus in toruses {
             let name = torus.name.clone().filter(|name| !name.is_empty());
             let shown = name.as_deref().unwrap_or("(null)");
@@ -58,7 +59,7 @@ impl Builder<'_> {
             let Ok(whole) = anchors::Torus::new(torus.dims, cells, &shapes) else {
                 return self.too_large(torus);
             };
-            named.push(Named { name, line: torus.line, nodes });
+            named.push(NamedNodes { name, line: torus.line, nodes });
             built.push(whole);
         }
         self.warn_of_unknown(topology, "torus3d");
@@ -66,7 +67,7 @@ impl Builder<'_> {
         Ok(Structure::Torus3d(anchors, named))
     }
 
-    fn too_large<T>(&mut self, torus: &Torus) -> Result<T, Fatal> {
+    fn too_large<T>(&mut self, torus: &SlurmTorus) -> Result<T, Fatal> {
         let says = format!(
             "a torus of {} has more than {MAX_NODES} cells, the most that a machine has here",
             by(torus.dims)
@@ -77,7 +78,7 @@ impl Builder<'_> {
     /// The nodes of the cells of a torus, x fastest.
     fn cells(
         &mut self,
-        torus: &Torus,
+        torus: &SlurmTorus,
         name: &str,
         refused: &str,
     ) -> Result<Vec<Option<Node>>, Fatal> {
@@ -133,7 +134,7 @@ impl Builder<'_> {
 
     fn region(
         &mut self,
-        torus: &Torus,
+        torus: &SlurmTorus,
         region: &Region,
         cells: &mut [Option<Node>],
         refused: &str,
@@ -184,7 +185,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn shapes(&mut self, torus: &Torus, refused: &str) -> Result<Vec<Shape>, Fatal> {
+    fn shapes(&mut self, torus: &SlurmTorus, refused: &str) -> Result<Vec<Shape>, Fatal> {
         let mut shapes = Vec::new();
         for placement in &torus.placements {
             shapes.push(self.shape(torus, placement, refused)?);
@@ -199,11 +200,11 @@ impl Builder<'_> {
 
     fn shape(
         &mut self,
-        torus: &Torus,
-        placement: &Placement,
+        torus: &SlurmTorus,
+        placement: &ListedPlacement,
         refused: &str,
     ) -> Result<Shape, Fatal> {
-        let Placement { line, dims, mut spacing, seed } = *placement;
+        let ListedPlacement { line, dims, mut spacing, seed } = *placement;
         if dims.contains(&0) {
             let says = format!("a placement of {} has an empty side: each is at least 1", by(dims));
             let first = "error: Torus3d placement dims must be non-zero";

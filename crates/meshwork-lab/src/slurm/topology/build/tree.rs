@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::geometry::NodeSet;
 
-use super::{Builder, Named, Structure};
+use super::{Builder, NamedNodes, Structure};
 use crate::slurm::finding::Fatal;
 use crate::slurm::hostlist::names;
-use crate::slurm::topology::{Switch, Topology};
+use crate::slurm::topology::{SlurmTopology, Switch};
 
 /// The number of passes in which Slurm determines the levels of switches.
 const MOST_PASSES: usize = 21;
@@ -16,7 +16,7 @@ const MOST_PASSES: usize = 21;
 impl Builder<'_> {
     pub(super) fn tree(
         &mut self,
-        topology: &Topology,
+        topology: &SlurmTopology,
         switches: &[Switch],
     ) -> Result<Structure, Fatal> {
         if switches.is_empty() {
@@ -24,7 +24,7 @@ impl Builder<'_> {
                 "fatal: No switches configured, failed to create context for topology plugin";
             return self.fatal(topology.line, "this topology lists no switches", &[slurm]);
         }
-        let mut named: Vec<Named> = Vec::new();
+        let mut named: Vec<NamedNodes> = Vec::new();
         let mut children: Vec<Option<Vec<String>>> = Vec::new();
         for switch in switches {
             let name = self.name("switch", switch.name.as_ref(), switch.line)?.clone();
@@ -60,7 +60,7 @@ impl Builder<'_> {
                 }
                 (Some(_), None) => None,
             });
-            named.push(Named { name, line: switch.line, nodes });
+            named.push(NamedNodes { name, line: switch.line, nodes });
         }
         let below = self.below(&named, &children)?;
         self.warn_of_tree(topology, &named, &below);
@@ -78,7 +78,7 @@ impl Builder<'_> {
     /// The children of each switch by index; an error if a switch is below itself.
     fn below(
         &mut self,
-        named: &[Named],
+        named: &[NamedNodes],
         children: &[Option<Vec<String>>],
     ) -> Result<Vec<Option<Vec<usize>>>, Fatal> {
         let mut below = Vec::new();
@@ -126,7 +126,12 @@ impl Builder<'_> {
         Ok(below)
     }
 
-    fn warn_of_tree(&mut self, topology: &Topology, named: &[Named], below: &[Option<Vec<usize>>]) {
+    fn warn_of_tree(
+        &mut self,
+        topology: &SlurmTopology,
+        named: &[NamedNodes],
+        below: &[Option<Vec<usize>>],
+    ) {
         let mut covered = NodeSet::empty(self.hosts.count());
         let mut shared = covered.clone();
         for leaf in named {
