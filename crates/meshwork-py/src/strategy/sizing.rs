@@ -70,8 +70,8 @@ impl Demand {
         Demand {
             request: demand.request.clone(),
             nodes: demand.nodes,
-            running: demand.crowd.running,
-            waiting: demand.crowd.waiting,
+            running: demand.counts.running,
+            waiting: demand.counts.waiting,
         }
     }
 }

@@ -204,7 +204,7 @@ impl<'a> Trial<'a> {
             let mut by = Holder::Job(JobId(step));
             let taken = if seed == WITH_ADOPTIONS && rng.below(5) == 0 {
                 by = Holder::Outage;
-                strike(&mut site, allocator.as_mut(), &mut held, &mut rng)
+                fail_or_repair(&mut site, allocator.as_mut(), &mut held, &mut rng)
             } else if rng.below(5) < 3 {
                 allocator.choose(Ask::new(&request, &site, now, &mut draws))
             } else if seed == WITH_ADOPTIONS && rng.below(4) == 0 {
@@ -511,7 +511,7 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
 
 /// Fails or repairs a random node. A placement that contains the node is released as a whole first.
 /// Returns the node as the placement to claim, or `None` after a repair: if it was held alone.
-fn strike(
+fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,
     held: &mut Vec<(Placement, Time, u64)>,

@@ -8,7 +8,7 @@ use crate::form::Asks;
 use crate::job::Request;
 use crate::registry::{Params, entry};
 use crate::rng::Stream;
-use crate::sizing::{self, Crowd, Demand, Size, Sizing, SizingEntry};
+use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
 
@@ -98,10 +98,10 @@ fn demands(
         let asks = forms[rng.below(forms.len() as u64) as usize];
         let request = random_request(asks, topology, &mut rng);
         sizing.arrived(&request);
-        let mut crowd = || Crowd { running: rng.below(9), waiting: 1 + rng.below(9) };
+        let mut counts = || QueueCounts { running: rng.below(9), waiting: 1 + rng.below(9) };
         let nodes = topology.grid().nodes();
-        let demand = Demand { request: &request, asks, nodes, crowd: crowd() };
-        let then = Demand { crowd: crowd(), ..demand };
+        let demand = Demand { request: &request, asks, nodes, counts: counts() };
+        let then = Demand { counts: counts(), ..demand };
         sizes(sizing.as_ref(), &demand, &then).map_err(|sentence| (step, sentence))?;
     }
     Ok(STEPS)

@@ -95,7 +95,7 @@ mod tests {
     use crate::job::{Request, Time};
     use crate::rng::Stream;
     use crate::scenario::Scenario;
-    use crate::sizing::{Crowd, Sizing};
+    use crate::sizing::{QueueCounts, Sizing};
 
     /// Sites of several kinds as they may be after some jobs have started.
     fn random_sites(rng: &mut Stream) -> Vec<ManagedSite> {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn attempt<'a>(job: &'a Job, sizing: &'a dyn Sizing) -> Attempt<'a> {
-        Attempt { job, now: Time::ZERO, sizing, crowd: Crowd::default() }
+        Attempt { job, now: Time::ZERO, sizing, counts: QueueCounts::default() }
     }
 
     fn random_job(rng: &mut Stream) -> Job {

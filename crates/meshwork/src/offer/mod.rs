@@ -22,7 +22,7 @@ use crate::machine::{Block, ClaimError, Placement, Site};
 use crate::registry::Origin;
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
-use crate::sizing::{Crowd, Demand, Size, Sizing};
+use crate::sizing::{Demand, QueueCounts, Size, Sizing};
 
 /// A site and its allocator.
 pub struct ManagedSite {
@@ -381,8 +381,8 @@ impl ManagedSite {
 
     /// The input of a sizing for a request in the allocator's form.
     #[inline]
-    pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
-        Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
+    pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
+        Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
@@ -433,7 +433,7 @@ impl ManagedSite {
     }
 
     /// Advances the random stream to the position of a fork's.
-    pub(crate) fn draw_on_from(&mut self, fork: &ManagedSite) {
+    pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
 
@@ -473,7 +473,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) job: &'a Job,
     pub(crate) now: Time,
     pub(crate) sizing: &'a dyn Sizing,
-    pub(crate) crowd: Crowd,
+    pub(crate) counts: QueueCounts,
 }
 
 impl Attempt<'_> {
@@ -481,7 +481,7 @@ impl Attempt<'_> {
     #[inline]
     pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
         let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
-        self.sizing.sizes(&managed.demand(&request, self.crowd))
+        self.sizing.sizes(&managed.demand(&request, self.counts))
     }
 
     /// The cause why the job cannot start on a site now: too few nodes, or no suitable shape.
@@ -491,7 +491,7 @@ impl Attempt<'_> {
             return None;
         }
         let form = managed.in_form(&self.job.request);
-        let fewest = form.map(|form| self.sizing.fewest(&managed.demand(&form, self.crowd)));
+        let fewest = form.map(|form| self.sizing.fewest(&managed.demand(&form, self.counts)));
         let is_enough = fewest.is_some_and(|fewest| fewest <= managed.site.free_nodes().into());
         Some(if is_enough { Cause::Shape } else { Cause::Nodes })
     }

@@ -371,7 +371,7 @@ impl Scenario {
     ///
     /// # Errors
     /// Only for a bug.
-    pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
+    pub fn setup_ideal(&self, replication: u64) -> Result<Setup, RunError> {
         Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
     }
 

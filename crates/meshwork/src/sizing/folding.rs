@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn a_job_folded_to_one_processor_runs_as_often_longer_as_it_was_folded() {
         let request = Request::Subcube(7);
-        let crowd = super::super::Crowd::default();
-        let demand = Demand { request: &request, asks: Asks::Subcube, nodes: 256, crowd };
+        let counts = super::super::QueueCounts::default();
+        let demand = Demand { request: &request, asks: Asks::Subcube, nodes: 256, counts };
         let sizes = all_folds(&demand, u64::MAX, Stretch::Folds);
         assert_eq!(sizes.len(), 8);
         assert_eq!(sizes[7], Size { request: Request::Subcube(0), stretch: 128.0 });

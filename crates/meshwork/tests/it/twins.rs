@@ -365,7 +365,7 @@ impl Scheduler for AskingEveryone {
             next = if place < self.most {
                 cluster.after(ticket)
             } else {
-                cluster.next_hopeful(ticket)
+                cluster.next_startable(ticket)
             };
             place += 1;
             let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);
