@@ -30,7 +30,7 @@ impl Cluster<'_> {
         victims: &[RunKey],
         become_of: Preempted,
     ) -> Option<Vec<Ticket>> {
-        let mut proposal = self.room_without(ticket, victims)?;
+        let mut proposal = self.propose_without(ticket, victims)?;
         if self.runs_into_closure(ticket, &proposal) {
             return None;
         }
@@ -51,7 +51,7 @@ impl Cluster<'_> {
             Some(service) => service,
             None => Box::new(Service::without_outages(self.kill_at_estimate)),
         };
-        let stopped = self.make_room(&mut service, &hit, become_of);
+        let stopped = self.stop_all(&mut service, &hit, become_of);
         self.service = Some(service);
         match stopped {
             Ok(again) => self.begin(ticket, &mut proposal, 1.0, Place::Sought).then_some(again),
@@ -62,7 +62,7 @@ impl Cluster<'_> {
         }
     }
 
-    fn make_room(
+    fn stop_all(
         &mut self,
         service: &mut Service,
         hit: &[RunKey],
@@ -80,7 +80,7 @@ impl Cluster<'_> {
     }
 
     /// A placement for a waiting job if the fewest possible victims, in the given order, were gone.
-    fn room_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
+    fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);
         let mut ahead = self.facility.fork();

@@ -352,7 +352,7 @@ impl<'a> Trial<'a> {
                 "from a new one that was told nothing, though it declares to go by the free nodes",
             )?;
         }
-        self.finds_room(site, request, first.as_ref())
+        self.finds_placement(site, request, first.as_ref())
     }
 
     /// Checks that a placement is admissible for the request.
@@ -402,7 +402,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Checks that a placement is found exactly when the allocator declares it.
-    fn finds_room(
+    fn finds_placement(
         &self,
         site: &Site,
         request: &Request,

@@ -175,7 +175,7 @@ impl ManagedSite {
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
-            let sides = Dims::from_slice(&[self.site.count_with_room(request)?]);
+            let sides = Dims::from_slice(&[self.site.count_if_free(request)?]);
             return Some(Block { base: 0, sides }.into());
         }
         self.choose_nodes(request, now)
@@ -185,7 +185,7 @@ impl ManagedSite {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
-        if self.has_no_room(request, now) {
+        if self.cannot_place(request, now) {
             return None;
         }
         let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
@@ -253,7 +253,7 @@ impl ManagedSite {
     }
 
     /// Whether cached denials, or a smaller request tried now, imply that there is no placement.
-    fn has_no_room(&mut self, request: &Request, now: Time) -> bool {
+    fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is: often there is no other.
         if self.denied.is_without_knowledge() {
             return false;
@@ -331,14 +331,14 @@ impl ManagedSite {
     /// Number of nodes the job would hold if started here now; `None` if it does not fit. The
     /// answer of [`Attempt::at`], but without drawing from the allocator's stream: comparing sites
     /// before choosing one has no side effects.
-    fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
+    fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
-            return self.room_among(free, attempt);
+            return self.fit_among(free, attempt);
         }
         attempt.sizes(self).iter().find_map(|size| {
             if size.request.nodes() > u64::from(free)
-                || self.has_no_room(&size.request, attempt.now)
+                || self.cannot_place(&size.request, attempt.now)
             {
                 return None;
             }
@@ -353,7 +353,7 @@ impl ManagedSite {
     }
 
     /// Number of `free` nodes the job would hold, if any nodes will do here.
-    fn room_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
+    fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
         held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
@@ -487,7 +487,7 @@ impl Attempt<'_> {
     /// The cause why the job cannot start on a site now: too few nodes, or no suitable shape.
     /// `None` if it can. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
-        if managed.room(self).is_some() {
+        if managed.fit(self).is_some() {
             return None;
         }
         let form = managed.in_form(&self.job.request);
@@ -508,7 +508,7 @@ impl Attempt<'_> {
 
 /// A site on which a job fits now.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Room {
+pub struct SiteFit {
     /// The index of the site.
     pub site: usize,
     /// Number of its processors.
@@ -521,7 +521,7 @@ pub struct Room {
     pub speed: f64,
 }
 
-impl Room {
+impl SiteFit {
     /// Number of processors the job would leave free.
     #[must_use]
     pub fn left(&self) -> u32 {
@@ -536,7 +536,7 @@ impl Room {
 }
 
 /// The sites on which a job fits, in their own order.
-pub type Rooms = SmallVec<[Room; 8]>;
+pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
 /// The queue in which a job waits, as visible to a selector.
 pub trait QueueView {
@@ -573,9 +573,9 @@ impl<'a> Offers<'a> {
     }
 
     /// All sites on which the job fits. No side effects, not even on the allocators' streams.
-    pub fn rooms(&mut self) -> Rooms {
-        rooms(self.sites.iter_mut().map(|managed| {
-            let held = managed.room(&self.attempt);
+    pub fn fits(&mut self) -> SiteFits {
+        fits(self.sites.iter_mut().map(|managed| {
+            let held = managed.fit(&self.attempt);
             (&managed.site, managed.site.free_nodes(), held)
         }))
     }
@@ -594,12 +594,12 @@ impl<'a> Offers<'a> {
 }
 
 /// The sites on which the job would hold some processors.
-fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms {
+fn fits<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> SiteFits {
     sites
         .enumerate()
         .filter_map(|(index, (site, free, held))| {
             let held = held?;
-            Some(Room { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
+            Some(SiteFit { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
         })
         .collect()
 }

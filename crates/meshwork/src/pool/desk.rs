@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{DeskError, PlacedBlock, Pool, RestoreError, Room, Snapshot};
+use super::{DeskError, FreeSpace, PlacedBlock, Pool, RestoreError, Snapshot};
 use crate::job::{Request, Time};
 use crate::machine::Placement;
 
@@ -69,7 +69,8 @@ pub enum Answer {
     /// Placement that is held from now on, or for [`Operation::Can`] would be.
     Placed(Placement),
     /// No placement is possible now; `never` if none is possible on an empty machine either.
-    NoRoom {
+    #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
+    NoPlacement {
         /// Whether waiting is useless.
         never: bool,
         /// Explanation, if a rule of the machine other than its size excludes the request.
@@ -79,7 +80,7 @@ pub enum Answer {
     /// Number of released processors.
     Released(u32),
     /// Free nodes and the largest free block.
-    Free(Room),
+    Free(FreeSpace),
     /// Placements held under a name, sorted by name.
     Held(Vec<Holding>),
     /// State as data.
@@ -169,7 +170,7 @@ impl Desk {
                 self.is_new(&name)?;
                 self.pool.advance(at)?;
                 let Some(placement) = self.pool.allocate(&request) else {
-                    return Ok(self.no_room(&request));
+                    return Ok(self.no_placement(&request));
                 };
                 self.holders.insert(name, placement.clone());
                 Answer::Placed(placement)
@@ -197,12 +198,12 @@ impl Desk {
             Operation::Can(request) => {
                 self.pool.advance(at)?;
                 let there = self.pool.can(&request).map(Answer::Placed);
-                there.unwrap_or_else(|| self.no_room(&request))
+                there.unwrap_or_else(|| self.no_placement(&request))
             }
             Operation::Free(ratio) => {
-                let room = self.pool.room(ratio.as_deref())?;
+                let space = self.pool.free_space(ratio.as_deref())?;
                 self.pool.advance(at)?;
-                Answer::Free(room)
+                Answer::Free(space)
             }
             Operation::Show => {
                 self.pool.advance(at)?;
@@ -226,10 +227,10 @@ impl Desk {
         Ok(())
     }
 
-    fn no_room(&mut self, request: &Request) -> Answer {
+    fn no_placement(&mut self, request: &Request) -> Answer {
         let never = !self.pool.could_hold(request);
         let reason = never.then(|| self.pool.never(request)).flatten();
-        Answer::NoRoom { never, reason }
+        Answer::NoPlacement { never, reason }
     }
 
     /// Placements held under a name, sorted by name.

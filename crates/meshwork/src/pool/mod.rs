@@ -2,12 +2,12 @@
 
 mod desk;
 mod error;
-mod room;
+mod free_space;
 mod snapshot;
 
 pub use desk::{Answer, Desk, Holding, Name, Operation, Question, State};
 pub use error::{DeskError, PoolError, RestoreError};
-pub use room::Room;
+pub use free_space::FreeSpace;
 pub use snapshot::{PlacedBlock, Snapshot, Tenure};
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::Placement;
-use meshwork::pool::{Answer, Desk, Holding, Name, Operation, PlacedBlock, Question, Room};
+use meshwork::pool::{Answer, Desk, FreeSpace, Holding, Name, Operation, PlacedBlock, Question};
 use meshwork::topology::Grid;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value as Json, json};
@@ -204,7 +204,7 @@ impl Counter {
                 out.push_str("\"blocks\":");
                 write_blocks(placement, grid, out);
             }
-            Answer::NoRoom { never, reason } => {
+            Answer::NoPlacement { never, reason } => {
                 out.push_str("\"blocks\":null");
                 out.push_str(if *never { ",\"never\":true" } else { "" });
                 if let Some(reason) = reason {
@@ -214,7 +214,7 @@ impl Counter {
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");
             }
-            Answer::Free(Room { free, nodes, largest }) => {
+            Answer::Free(FreeSpace { free, nodes, largest }) => {
                 let at = Json::from(self.desk.pool().now().units());
                 let _ = write!(out, "\"at\":{at},\"free\":{free},\"nodes\":{nodes},\"largest\":");
                 match largest {

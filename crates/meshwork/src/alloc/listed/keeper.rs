@@ -274,7 +274,7 @@ impl Keeper {
 impl Allocator for Keeper {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, now, .. } = ask;
-        site.count_with_room(request)?;
+        site.count_if_free(request)?;
         let mut wanted = self.wanted(request)?;
         wanted.ends = self.ends.clone().map(|of| Ends { of, now });
         let is_plain =

@@ -166,20 +166,20 @@ impl Rule for Rings {
     }
 }
 
-/// The best stretches, up to `room`, as a heap with the worst at the root.
+/// The best stretches, up to `capacity`, as a heap with the worst at the root.
 struct Worst {
     heap: Vec<Stretch>,
-    room: usize,
+    capacity: usize,
 }
 
 impl Worst {
-    fn new(room: usize) -> Worst {
-        Worst { heap: Vec::new(), room }
+    fn new(capacity: usize) -> Worst {
+        Worst { heap: Vec::new(), capacity }
     }
 
     /// Inserts a stretch if the heap is not full, or if the stretch is better than the worst.
     fn offer(&mut self, found: Stretch) {
-        if self.heap.len() < self.room {
+        if self.heap.len() < self.capacity {
             self.heap.push(found);
             let mut at = self.heap.len() - 1;
             while at > 0 && self.heap[at].is_worse_than(&self.heap[(at - 1) / 2]) {

@@ -2,7 +2,7 @@
 
 mod classes;
 mod counts;
-mod rooms;
+mod gaps;
 mod row;
 mod shapes;
 
