@@ -57,7 +57,7 @@ use crate::form::Finds;
 use crate::job::{Job, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
-use crate::observe::{Event, Observer, Running, State};
+use crate::observe::{Event, MachineState, Observer, Running};
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
@@ -95,7 +95,7 @@ pub struct Cluster<'a> {
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
-    state: State,
+    state: MachineState,
     /// Whether an observer asks what blocks the oldest waiting job.
     watches_what_blocks: bool,
     /// Cached causes of waiting, if an observer asks for them.
@@ -135,7 +135,7 @@ impl<'a> Cluster<'a> {
             most_free: facility.most_free(),
             most_held: u64::MAX,
             facility,
-            state: State { nodes, links: network.links() as u64, ..State::default() },
+            state: MachineState { nodes, links: network.links() as u64, ..MachineState::default() },
             network,
             watches_what_blocks: observer.asks_what_blocks(),
             observer,

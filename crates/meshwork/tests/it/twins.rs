@@ -9,7 +9,7 @@ use meshwork::engine::simulate;
 use meshwork::form::Finds;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
-use meshwork::observe::{Event, Observer, Running, State};
+use meshwork::observe::{Event, MachineState, Observer, Running};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
@@ -81,7 +81,7 @@ impl Observer for Told {
         self.asks
     }
 
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.lines.push(format!("{from} {to} {state:?}"));
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{DeskError, FreeSpace, PlacedBlock, Pool, RestoreError, Snapshot};
+use super::{FreeSpace, NamedPoolError, PlacedBlock, Pool, RestoreError, Snapshot};
 use crate::job::{Request, Time};
 use crate::machine::Placement;
 
@@ -58,7 +58,7 @@ pub enum Operation {
     /// Return the complete state as data.
     Snapshot,
     /// Restore a state.
-    Restore(Box<State>),
+    Restore(Box<NamedPoolState>),
 }
 
 /// Answers of the front end.
@@ -84,7 +84,7 @@ pub enum Answer {
     /// Placements held under a name, sorted by name.
     Held(Vec<Holding>),
     /// State as data.
-    State(Box<State>),
+    State(Box<NamedPoolState>),
     /// The state was restored.
     Restored,
 }
@@ -105,7 +105,7 @@ pub struct Holding {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub struct State {
+pub struct NamedPoolState {
     /// Names of the snapshot's placements, in its order; `None` for a placement without a name.
     pub names: Vec<Option<Name>>,
     /// State of the pool.
@@ -116,11 +116,11 @@ pub struct State {
 ///
 /// ```
 /// use meshwork::job::Request;
-/// use meshwork::pool::{Answer, Desk, Name, Operation, Pool, Question};
+/// use meshwork::pool::{Answer, NamedPool, Name, Operation, Pool, Question};
 ///
 /// let pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [8, 8] } })?;
-/// let mut desk = Desk::new(pool);
-/// let mut ask = |operation| desk.answer(Question { at: None, operation });
+/// let mut named = NamedPool::new(pool);
+/// let mut ask = |operation| named.answer(Question { at: None, operation });
 /// ask(Operation::Allocate(Name::Number(7), Request::block(&[3, 5])))?;
 /// assert_eq!(ask(Operation::Release(Name::Number(7)))?, Answer::Released(15));
 /// assert_eq!(
@@ -129,16 +129,16 @@ pub struct State {
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Desk {
+pub struct NamedPool {
     pool: Pool,
     holders: BTreeMap<Name, Placement>,
 }
 
-impl Desk {
+impl NamedPool {
     /// Creates a front end without names. The pool's present placements stay held without one.
     #[must_use]
-    pub fn new(pool: Pool) -> Desk {
-        Desk { pool, holders: BTreeMap::new() }
+    pub fn new(pool: Pool) -> NamedPool {
+        NamedPool { pool, holders: BTreeMap::new() }
     }
 
     /// Underlying pool.
@@ -157,12 +157,12 @@ impl Desk {
     ///
     /// # Errors
     /// If it cannot be carried out; nothing is changed then, and the clock does not advance.
-    pub fn answer(&mut self, question: Question) -> Result<Answer, DeskError> {
+    pub fn answer(&mut self, question: Question) -> Result<Answer, NamedPoolError> {
         let Question { at, operation } = question;
         let now = self.pool.now();
         let at = at.unwrap_or(now);
         if at < now {
-            return Err(DeskError::GoneBy { at, now });
+            return Err(NamedPoolError::GoneBy { at, now });
         }
         // All checks precede the first change, and the clock advances between the two.
         Ok(match operation {
@@ -188,7 +188,7 @@ impl Desk {
             }
             Operation::Release(name) => {
                 let Some(placement) = self.holders.get(&name).cloned() else {
-                    return Err(DeskError::NotHeld(name));
+                    return Err(NamedPoolError::NotHeld(name));
                 };
                 self.pool.advance(at)?;
                 self.pool.release(&placement)?;
@@ -220,9 +220,9 @@ impl Desk {
         })
     }
 
-    fn is_new(&self, name: &Name) -> Result<(), DeskError> {
+    fn is_new(&self, name: &Name) -> Result<(), NamedPoolError> {
         if self.holders.contains_key(name) {
-            return Err(DeskError::HeldAlready(name.clone()));
+            return Err(NamedPoolError::HeldAlready(name.clone()));
         }
         Ok(())
     }
@@ -245,22 +245,22 @@ impl Desk {
 
     /// Returns the complete state. Placements without a name are included.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> NamedPoolState {
         let mut name_of: BTreeMap<u64, &Name> = BTreeMap::new();
         for (name, placement) in &self.holders {
             name_of.extend(self.pool.tenure(placement).map(|(_, number)| (number, name)));
         }
         let held = self.pool.in_order().into_iter();
         let names = held.map(|held| name_of.get(&held.number).copied().cloned()).collect();
-        State { names, snapshot: self.pool.snapshot() }
+        NamedPoolState { names, snapshot: self.pool.snapshot() }
     }
 
     /// Replaces the state by one taken from another front end.
     ///
     /// # Errors
     /// The errors of [`Pool::restore`], and missing or duplicate names; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), RestoreError> {
-        let State { names, snapshot } = state;
+    pub fn restore(&mut self, state: &NamedPoolState) -> Result<(), RestoreError> {
+        let NamedPoolState { names, snapshot } = state;
         if names.len() != snapshot.held.len() {
             let (names, placements) = (names.len(), snapshot.held.len());
             return Err(RestoreError::Names { names, placements });
