@@ -84,7 +84,7 @@ impl Jobs {
             }
             match &job.request {
                 Request::Nodes(count) => whole[5].append_value(i64::from(*count)),
-                Request::Wanting(wants) => whole[5].append_value(i64::from(wants.nodes)),
+                Request::Constrained(constraints) => whole[5].append_value(i64::from(constraints.nodes)),
                 _ => whole[5].append_null(),
             }
             match &job.request {

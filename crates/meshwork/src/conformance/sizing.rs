@@ -75,11 +75,11 @@ fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> F
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
-            &[Asks::Nodes, Asks::Wants, Asks::Block, Asks::BlockOrNodes, Asks::Square]
+            &[Asks::Nodes, Asks::Constrained, Asks::Block, Asks::BlockOrNodes, Asks::Square]
         }
         (Wiring::Mesh | Wiring::Torus, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes],
         (Wiring::Hypercube, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes, Asks::Subcube],
-        _ => &[Asks::Nodes, Asks::Wants],
+        _ => &[Asks::Nodes, Asks::Constrained],
     }
 }
 
@@ -128,8 +128,8 @@ fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<
     let fewest = sizing.fewest(demand);
     for Size { request: size, stretch } in all.iter().chain(&sizing.sizes(then)) {
         let is_in_form = match (asks, size) {
-            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
-            | (Asks::Wants, Request::Wanting(_))
+            (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Constrained, Request::Constrained(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => match request {
                 Request::Block(asked) => sides.len() == asked.len(),

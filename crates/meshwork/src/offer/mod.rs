@@ -364,8 +364,8 @@ impl ManagedSite {
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
-            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
-            | (Asks::Wants, Request::Wanting(_))
+            (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Constrained, Request::Constrained(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
                 sides.len() == self.site.grid().dimensions()

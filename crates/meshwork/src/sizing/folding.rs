@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Demand, Size};
 use crate::form::Asks;
-use crate::job::{Request, Wants};
+use crate::job::{Constraints, Request};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// Slowdown of a job that runs on fewer processors.
@@ -63,9 +63,10 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     let request = match &size.request {
         Request::Nodes(count) => Request::Nodes(count.div_ceil(2)),
         Request::Subcube(dimension) => Request::Subcube(dimension - 1),
-        Request::Wanting(wants) => {
-            Request::wanting(Wants { nodes: wants.nodes.div_ceil(2), ..(**wants).clone() })
-        }
+        Request::Constrained(constraints) => Request::constrained(Constraints {
+            nodes: constraints.nodes.div_ceil(2),
+            ..(**constraints).clone()
+        }),
         Request::Block(sides) if asks == Asks::Square => {
             Request::Block(sides.iter().map(|side| side / 2).collect())
         }

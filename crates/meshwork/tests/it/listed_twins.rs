@@ -18,7 +18,7 @@ use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::alloc::listed::{Nodes, Rule, Wanted, find};
 use meshwork::geometry::NodeSet;
-use meshwork::job::{Request, Wants};
+use meshwork::job::{Constraints, Request};
 use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
@@ -338,13 +338,14 @@ fn a_job_with_blocks_of_its_own_holds_them_whole() {
             continue;
         }
         let whole_blocks = rng.below(3) == 0;
-        let wants = Wants { whole_blocks, ..Wants::of(1 + rng.below(9) as u32) };
+        let constraints = Constraints { whole_blocks, ..Constraints::of(1 + rng.below(9) as u32) };
         let mut free = pool.site().free().clone();
         let is_used = |block: &&NodeSet| !block.is_within(pool.site().free());
         if whole_blocks {
             blocks.iter().filter(is_used).for_each(|block| free.subtract(block));
         }
-        let wanted = Wanted { nodes: wants.nodes, most: wants.nodes, ..Wanted::default() };
+        let wanted =
+            Wanted { nodes: constraints.nodes, most: constraints.nodes, ..Wanted::default() };
         let expected = find(&rule, &nodes, &wanted, &free).map(|mut chosen| {
             if whole_blocks {
                 let touched: Vec<_> = blocks.iter().filter(|block| block.meets(&chosen)).collect();
@@ -352,7 +353,7 @@ fn a_job_with_blocks_of_its_own_holds_them_whole() {
             }
             chosen
         });
-        let given = pool.allocate(&Request::wanting(wants));
+        let given = pool.allocate(&Request::constrained(constraints));
         let given_set = given.as_ref().map(|placement| {
             let mut nodes = NodeSet::empty(NODES);
             placement.add_to(&mut nodes, pool.site().grid());

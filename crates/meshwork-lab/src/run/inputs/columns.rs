@@ -173,7 +173,7 @@ pub(super) fn put<'a>(row: &mut Row, column: &Column, cell: Cell<'a>) -> Result<
     };
     match column.slot(row) {
         Slot::Text(field) => *field = Some(text()?),
-        Slot::Want(wants) => wants.push((column.name, text()?)),
+        Slot::Constraint(constraints) => constraints.push((column.name, text()?)),
         Slot::Number(field) => {
             *field = Some(match cell {
                 Cell::Number(number) => number,

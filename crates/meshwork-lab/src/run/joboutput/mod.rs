@@ -331,14 +331,14 @@ mod tests {
     /// What a run wrote of its jobs is a table of the jobs that it ran.
     #[test]
     fn what_is_written_is_read_again_as_the_same_jobs() {
-        use meshwork::job::{After, Owner, Terms, Wants};
+        use meshwork::job::{After, Constraints, Owner, Terms};
         use meshwork::workload::table::Listed;
 
         let folder = tempfile::tempdir().unwrap();
         let mut log = log(folder.path());
         let mut plain = running(0, Request::Nodes(3), &[2, 2], (0.0, 0.0, 1.0)).job;
         plain.number = 1;
-        let wants = Wants {
+        let constraints = Constraints {
             nodes_max: Some(9),
             segment: Some(2),
             spread_segments: true,
@@ -349,7 +349,7 @@ mod tests {
             require: Some("n[0-1,4]".to_owned()),
             exclude: Some("x".to_owned()),
             partition: Some("batch".to_owned()),
-            ..Wants::of(4)
+            ..Constraints::of(4)
         };
         let name = |name: &str| Some(format!("{name}, \"of\" physics"));
         let owner = Owner {
@@ -366,7 +366,7 @@ mod tests {
         };
         let rich = Job {
             number: 2,
-            request: Request::wanting(wants),
+            request: Request::constrained(constraints),
             owner: Some(owner.into()),
             terms: Some(Box::new(terms)),
             ..plain.clone()

@@ -197,7 +197,8 @@ fn write_csv(
         write!(out, ",{cell}")?;
     }
     // Most jobs are nobody's and want no more than a count.
-    if job.owner.is_some() || job.terms.is_some() || matches!(job.request, Request::Wanting(_)) {
+    if job.owner.is_some() || job.terms.is_some() || matches!(job.request, Request::Constrained(_))
+    {
         for (column, used) in optional().zip(used) {
             let cell = column.get(job);
             *used |= cell.is_some();

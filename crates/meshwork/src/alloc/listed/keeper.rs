@@ -7,7 +7,7 @@ use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, nothing_to_recal
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::of_set;
-use crate::job::{Request, Time, Wants, hostlist};
+use crate::job::{Constraints, Request, Time, hostlist};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Node, Topology, Wiring};
@@ -74,7 +74,7 @@ pub(super) struct Keeper {
     sizes: Arc<[u32]>,
     names: Arc<Names>,
     /// Whether constraints of jobs are honoured although the entry asks for a count.
-    heeds_wants: bool,
+    heeds_constraints: bool,
     /// The estimated end of the job on each node; `None` if no criterion needs it.
     ends: Option<Arc<Vec<Time>>>,
 }
@@ -155,7 +155,7 @@ impl Keeper {
         let (rule, nodes, names) = (Arc::new(rule), Arc::new(nodes), Arc::new(names));
         let sizes = Arc::new([]);
         let grid = machine.grid().clone();
-        Ok(Keeper { rule, nodes, grid, wanted, sizes, names, heeds_wants: false, ends: None })
+        Ok(Keeper { rule, nodes, grid, wanted, sizes, names, heeds_constraints: false, ends: None })
     }
 
     /// Sets constraints common to all jobs.
@@ -165,8 +165,8 @@ impl Keeper {
     }
 
     /// Honours constraints of jobs; free nodes alone then do not decide whether a job can start.
-    pub(super) fn heeding_wants(mut self) -> Keeper {
-        self.heeds_wants = true;
+    pub(super) fn heeding_constraints(mut self) -> Keeper {
+        self.heeds_constraints = true;
         self
     }
 
@@ -199,18 +199,18 @@ impl Keeper {
         let mut wanted = self.wanted.clone();
         wanted.nodes = u32::try_from(request.nodes()).ok()?;
         let mut most = wanted.nodes;
-        if let Request::Wanting(wants) = request {
-            if wants.segment.is_some() {
-                wanted.segment = wants.segment;
-                wanted.spread = wants.spread_segments;
-                wanted.consolidate = wants.consolidate_segments;
+        if let Request::Constrained(constraints) = request {
+            if constraints.segment.is_some() {
+                wanted.segment = constraints.segment;
+                wanted.spread = constraints.spread_segments;
+                wanted.consolidate = constraints.consolidate_segments;
             }
-            wanted.switches = wants.switches.or(wanted.switches);
-            wanted.contiguous = wants.contiguous;
-            if let Some(list) = &wants.require {
+            wanted.switches = constraints.switches.or(wanted.switches);
+            wanted.contiguous = constraints.contiguous;
+            if let Some(list) = &constraints.require {
                 wanted.listed = Some(self.names.set(list, self.nodes.count())?);
             }
-            most = wants.nodes_max.unwrap_or(most);
+            most = constraints.nodes_max.unwrap_or(most);
         }
         let is_cut = wanted.is_cut();
         if !self.sizes.is_empty() && !is_cut {
@@ -221,11 +221,11 @@ impl Keeper {
     }
 
     /// Restricts `nodes` to those that a job may have; `None` if it names ones that do not exist.
-    fn confine(&self, wants: &Wants, nodes: &mut NodeSet) -> Option<()> {
-        if let Some(list) = &wants.exclude {
+    fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
+        if let Some(list) = &constraints.exclude {
             nodes.subtract(&self.names.set(list, self.nodes.count())?);
         }
-        if let (Some(name), Some(partitions)) = (&wants.partition, &self.names.partitions) {
+        if let (Some(name), Some(partitions)) = (&constraints.partition, &self.names.partitions) {
             nodes.intersect(partitions.get(name)?);
         }
         Some(())
@@ -255,8 +255,8 @@ impl Keeper {
     fn never_on(&self, request: &Request) -> Option<Message> {
         let mut whole = NodeSet::empty(self.nodes.count());
         whole.insert_range(0, self.names.machine);
-        if let Request::Wanting(wants) = request
-            && self.confine(wants, &mut whole).is_none()
+        if let Request::Constrained(constraints) = request
+            && self.confine(constraints, &mut whole).is_none()
         {
             return Some(Message::NodeConfiguration);
         }
@@ -278,22 +278,22 @@ impl Allocator for Keeper {
         let mut wanted = self.wanted(request)?;
         wanted.ends = self.ends.clone().map(|of| Ends { of, now });
         let is_plain =
-            self.nodes.count() == site.nodes() && !matches!(request, Request::Wanting(_));
+            self.nodes.count() == site.nodes() && !matches!(request, Request::Constrained(_));
         let mut chosen = if is_plain {
             find(&*self.rule, &self.nodes, &wanted, site.free())
         } else {
             let mut free = NodeSet::empty(self.nodes.count());
             free.copy_range(0, site.free(), 0, site.nodes());
-            if let Request::Wanting(wants) = request {
-                self.confine(wants, &mut free)?;
-                if wants.whole_blocks {
+            if let Request::Constrained(constraints) = request {
+                self.confine(constraints, &mut free)?;
+                if constraints.whole_blocks {
                     self.keep_idle_blocks(site, &mut free);
                 }
             }
             find(&*self.rule, &self.nodes, &wanted, &free)
         }?;
-        if let Request::Wanting(wants) = request
-            && wants.whole_blocks
+        if let Request::Constrained(constraints) = request
+            && constraints.whole_blocks
         {
             self.fill_blocks(site, &mut chosen);
         }
@@ -301,11 +301,11 @@ impl Allocator for Keeper {
     }
 
     fn asks(&self) -> Option<Asks> {
-        self.heeds_wants.then_some(Asks::Wants)
+        self.heeds_constraints.then_some(Asks::Constrained)
     }
 
     fn finds(&self) -> Option<Finds> {
-        self.heeds_wants.then_some(Finds::SomeBlocks)
+        self.heeds_constraints.then_some(Finds::SomeBlocks)
     }
 
     fn never(&self, request: &Request) -> Option<String> {
@@ -363,7 +363,7 @@ pub(super) const fn entry(
         about,
         serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
         dimensions: None,
-        asks: Asks::Wants,
+        asks: Asks::Constrained,
         finds: Finds::SomeBlocks,
         contiguous: false,
         build,

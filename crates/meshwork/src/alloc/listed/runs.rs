@@ -42,7 +42,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: false,
     build: |params, topology| {
         let keeper = Keeper::new(Runs, params, topology, 0)?;
-        Ok(Box::new(if params.flag("wants") { keeper.heeding_wants() } else { keeper }))
+        Ok(Box::new(if params.flag("wants") { keeper.heeding_constraints() } else { keeper }))
     },
 };
 

@@ -3,7 +3,7 @@
 //! Each has its name, its kind, and its place in a [`Row`] and a [`Job`].
 
 use super::Row;
-use crate::job::{Job, Owner, Request, Terms, Wants, sides_text};
+use crate::job::{Constraints, Job, Owner, Request, Terms, sides_text};
 use crate::registry::{did_you_mean, nearest};
 
 /// Kind of the cells of a column.
@@ -57,7 +57,7 @@ pub enum Slot<'r> {
     /// Text.
     Text(&'r mut Option<String>),
     /// A constraint: the name of its column, and the cell.
-    Want(&'r mut Vec<(&'static str, String)>),
+    Constraint(&'r mut Vec<(&'static str, String)>),
 }
 
 /// Every column that is read.
@@ -90,7 +90,7 @@ pub static COLUMNS: [Column; 26] = [
         name: "nodes",
         holds: Holds::Count,
         get: |job| match &job.request {
-            Request::Nodes(_) | Request::Wanting(_) => Some(job.request.nodes().to_string()),
+            Request::Nodes(_) | Request::Constrained(_) => Some(job.request.nodes().to_string()),
             _ => None,
         },
         slot: |row| Slot::Number(&mut row.nodes),
@@ -183,12 +183,15 @@ pub static COLUMNS: [Column; 26] = [
 
 /// Creates the column of a constraint.
 const fn want(name: &'static str, holds: Holds, get: fn(&Job) -> Option<String>) -> Column {
-    Column { name, holds, get, slot: |row| Slot::Want(&mut row.wants) }
+    Column { name, holds, get, slot: |row| Slot::Constraint(&mut row.constraints) }
 }
 
 fn wanted(job: &Job, column: &str) -> Option<String> {
-    let Request::Wanting(wants) = &job.request else { return None };
-    Wants::cells(wants).into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
+    let Request::Constrained(constraints) = &job.request else { return None };
+    Constraints::cells(constraints)
+        .into_iter()
+        .find(|(name, _)| *name == column)
+        .map(|(_, cell)| cell)
 }
 
 fn owner(job: &Job) -> Option<&Owner> {

@@ -7,7 +7,7 @@ mod columns;
 
 use std::sync::Arc;
 
-use crate::job::{After, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, Wants, hostlist};
+use crate::job::{After, Constraints, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, hostlist};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
@@ -103,7 +103,7 @@ pub struct Row {
     /// Wait in an earlier run.
     pub wait: Option<f64>,
     /// Constraints as pairs of column name and cell.
-    pub wants: Vec<(&'static str, String)>,
+    pub constraints: Vec<(&'static str, String)>,
 }
 
 /// Reads the jobs of a table in order of submission and, within one instant, in file order.
@@ -141,7 +141,7 @@ impl Listed {
         let mut owners = Owners::default();
         for row in rows {
             let mut row = row?;
-            let partition = row.wants.iter().find(|(column, _)| *column == "partition");
+            let partition = row.constraints.iter().find(|(column, _)| *column == "partition");
             let partition = partition.map(|(_, cell)| cell.clone());
             let owner = Owner {
                 user: row.user.take(),
@@ -262,7 +262,7 @@ fn request(row: &Row) -> Result<Request, String> {
     match (row.nodes, &row.block, row.subcube) {
         (Some(nodes), None, None) => {
             let nodes = whole(nodes, "nodes", 1.0, f64::from(u32::MAX))? as u32;
-            wanting(nodes, &row.wants).map(Request::wanting)
+            constraints_of(nodes, &row.constraints).map(Request::constrained)
         }
         (None, Some(block), None) => sides(block).map(Request::Block).ok_or_else(|| {
             format!(
@@ -284,12 +284,12 @@ fn request(row: &Row) -> Result<Request, String> {
 /// First constraint of a row that requires a count. `partition` does not: with a block it is only
 /// the partition of submission.
 fn demands(row: &Row) -> Option<&'static str> {
-    row.wants.iter().map(|(column, _)| *column).find(|column| *column != "partition")
+    row.constraints.iter().map(|(column, _)| *column).find(|column| *column != "partition")
 }
 
 /// Reads a count with the constraints of its row.
-fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String> {
-    let mut wants = Wants::of(nodes);
+fn constraints_of(nodes: u32, cells: &[(&'static str, String)]) -> Result<Constraints, String> {
+    let mut constraints = Constraints::of(nodes);
     for (column, cell) in cells {
         let number = || {
             let given = cell.parse().map_err(|_| {
@@ -307,27 +307,27 @@ fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String
             hostlist::names(cell).map_err(refused).map(|_| Some(cell.clone()))
         };
         match *column {
-            "nodes_max" => wants.nodes_max = number()?,
-            "segment" => wants.segment = number()?,
-            "switches" => wants.switches = number()?,
-            "spread_segments" => wants.spread_segments = flag()?,
-            "consolidate_segments" => wants.consolidate_segments = flag()?,
-            "contiguous" => wants.contiguous = flag()?,
-            "exclusive" if cell == EXCLUSIVE => wants.whole_blocks = true,
+            "nodes_max" => constraints.nodes_max = number()?,
+            "segment" => constraints.segment = number()?,
+            "switches" => constraints.switches = number()?,
+            "spread_segments" => constraints.spread_segments = flag()?,
+            "consolidate_segments" => constraints.consolidate_segments = flag()?,
+            "contiguous" => constraints.contiguous = flag()?,
+            "exclusive" if cell == EXCLUSIVE => constraints.whole_blocks = true,
             "exclusive" => {
                 let given = cell.escape_debug();
                 return Err(format!("exclusive is `{given}`, but must be {EXCLUSIVE}, or empty"));
             }
-            "require" => wants.require = list()?,
-            "exclude" => wants.exclude = list()?,
-            "partition" => wants.partition = Some(cell.clone()),
+            "require" => constraints.require = list()?,
+            "exclude" => constraints.exclude = list()?,
+            "partition" => constraints.partition = Some(cell.clone()),
             other => return Err(format!("there is no column {other} of what a job wants")),
         }
     }
-    if let Some(most) = wants.nodes_max.filter(|&most| most < nodes) {
+    if let Some(most) = constraints.nodes_max.filter(|&most| most < nodes) {
         return Err(format!("nodes_max is {most}, but must be at least nodes, {nodes}"));
     }
-    Ok(wants)
+    Ok(constraints)
 }
 
 fn sides(text: &str) -> Option<Dims> {
@@ -373,8 +373,9 @@ mod tests {
     #[test]
     fn what_a_job_wants_beside_a_count() {
         let with = |cells: &[(&'static str, &str)]| {
-            let wants = cells.iter().map(|&(column, cell)| (column, cell.to_owned())).collect();
-            read(vec![Row { wants, ..row() }]).map(|jobs| jobs[0].request.clone())
+            let constraints =
+                cells.iter().map(|&(column, cell)| (column, cell.to_owned())).collect();
+            read(vec![Row { constraints, ..row() }]).map(|jobs| jobs[0].request.clone())
         };
         let all = with(&[
             ("nodes_max", "5"),
@@ -403,24 +404,28 @@ mod tests {
             assert_eq!(with(&[cell]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
         }
         let block = Row { nodes: None, block: Some("2x2".into()), ..row() };
-        let wanting = |column| Row { wants: vec![(column, "1".to_owned())], ..block.clone() };
+        let constraints_of =
+            |column| Row { constraints: vec![(column, "1".to_owned())], ..block.clone() };
         assert_eq!(
-            read(vec![wanting("segment")]).unwrap_err(),
+            read(vec![constraints_of("segment")]).unwrap_err(),
             "jobs.csv:7: the row wants `segment`, which goes with `nodes` and not with a block or a subcube"
         );
-        assert_eq!(read(vec![wanting("partition")]).unwrap()[0].request, Request::block(&[2, 2]));
+        assert_eq!(
+            read(vec![constraints_of("partition")]).unwrap()[0].request,
+            Request::block(&[2, 2])
+        );
     }
 
     #[test]
     fn attributes_of_a_job() {
-        let wants = vec![("partition", "debug".to_owned())];
+        let constraints = vec![("partition", "debug".to_owned())];
         let full = Row {
             user: Some("ada".into()),
             queue: Some("night".into()),
             priority: Some(0.5),
             deadline: Some(9.0),
             after: Some(4.0),
-            wants,
+            constraints,
             ..row()
         };
         let jobs = read(vec![full.clone(), Row { think: Some(3.0), ..full }, row()]).unwrap();

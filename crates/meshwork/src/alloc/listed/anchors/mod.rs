@@ -75,7 +75,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
     serves: &[Wiring::Torus, Wiring::Flat],
     dimensions: None,
-    asks: Asks::Wants,
+    asks: Asks::Constrained,
     finds: Finds::SomeBlocks,
     contiguous: false,
     build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
