@@ -4,7 +4,7 @@ use crate::skip::skip;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use meshwork::alloc::listed::Wanted;
+use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Constraints, Job, Request, Time};
 use meshwork_lab::Study;
@@ -219,7 +219,10 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
             let mut desk: Desk<u32> = Desk::new(reading.site(None).unwrap());
             (1..20)
                 .map(|n| {
-                    desk.allocate(&n, &Asked { wanted: Wanted::of(n % 7 + 1), ..Asked::default() })
+                    desk.allocate(
+                        &n,
+                        &Asked { wanted: NodeRequest::of(n % 7 + 1), ..Asked::default() },
+                    )
                 })
                 .collect::<Vec<Told>>()
         };
@@ -284,7 +287,7 @@ fn a_study_places_jobs_as_the_desk_does() {
         .unwrap();
         let mut desk: Desk<u32> = Desk::new(reading.site(None).unwrap());
         for (number, nodes) in [4, 2, 8, 3, 4, 1, 8, 4, 5, 2, 4].into_iter().enumerate() {
-            let asked = Asked { wanted: Wanted::of(nodes), ..Asked::default() };
+            let asked = Asked { wanted: NodeRequest::of(nodes), ..Asked::default() };
             let told = desk.allocate(&(number as u32), &asked);
             let placed = pool.allocate(&Request::Nodes(nodes));
             let own: Option<Vec<u32>> = placed.map(|placement| {
@@ -360,13 +363,13 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         for (number, constraints) in all.iter().enumerate() {
             let partition = constraints.partition.as_deref();
             let asked = Asked {
-                wanted: Wanted {
+                wanted: NodeRequest {
                     most: constraints.nodes_max.unwrap_or(constraints.nodes),
                     segment: constraints.segment,
                     spread: constraints.spread_segments,
                     switches: constraints.switches,
                     contiguous: constraints.contiguous,
-                    ..Wanted::of(constraints.nodes)
+                    ..NodeRequest::of(constraints.nodes)
                 },
                 require: constraints.require.clone(),
                 // The partition as an exclusion of all other nodes.
@@ -437,7 +440,7 @@ fn asked(step: &Json) -> Asked {
     let count = |key: &str| step[key].as_u64().map(|number| number as u32);
     let flag = |key: &str| step[key].as_u64() == Some(1) || step[key].as_bool() == Some(true);
     let nodes = count("n").unwrap();
-    let wanted = Wanted {
+    let wanted = NodeRequest {
         nodes,
         most: count("nmax").unwrap_or(nodes),
         segment: count("segment"),

@@ -16,7 +16,7 @@ use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
-use meshwork::alloc::listed::{Nodes, Rule, Wanted, find};
+use meshwork::alloc::listed::{NodeRequest, Nodes, Rule, find};
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Constraints, Request};
 use meshwork::machine::Placement;
@@ -66,7 +66,7 @@ fn agree(
                 };
                 choose(&job, &free, &weights, misread, &rule)
             };
-            let wanted = Wanted {
+            let wanted = NodeRequest {
                 nodes: job.nodes,
                 most: job.most,
                 segment: job.segment,
@@ -344,8 +344,11 @@ fn a_job_with_blocks_of_its_own_holds_them_whole() {
         if whole_blocks {
             blocks.iter().filter(is_used).for_each(|block| free.subtract(block));
         }
-        let wanted =
-            Wanted { nodes: constraints.nodes, most: constraints.nodes, ..Wanted::default() };
+        let wanted = NodeRequest {
+            nodes: constraints.nodes,
+            most: constraints.nodes,
+            ..NodeRequest::default()
+        };
         let expected = find(&rule, &nodes, &wanted, &free).map(|mut chosen| {
             if whole_blocks {
                 let touched: Vec<_> = blocks.iter().filter(|block| block.meets(&chosen)).collect();
