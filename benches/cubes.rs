@@ -61,7 +61,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
-        Asks::Nodes | Asks::Wants | Asks::BlockOrNodes => Request::Nodes(1 << k),
+        Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes => Request::Nodes(1 << k),
         Asks::Subcube => Request::Subcube(k),
         Asks::Block | Asks::Square => Request::Block((0..dimension).map(side(k)).collect()),
     };

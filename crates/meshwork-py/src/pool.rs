@@ -174,11 +174,11 @@ impl Pool {
 
     #[pyo3(signature = (ratio = None))]
     fn room<'py>(&self, py: Python<'py>, ratio: Option<Vec<u32>>) -> PyResult<Bound<'py, PyDict>> {
-        let room = self.lock(py)?.room(ratio.as_deref()).or_wrong()?;
+        let space = self.lock(py)?.free_space(ratio.as_deref()).or_wrong()?;
         let dict = PyDict::new(py);
-        dict.set_item("free", room.free)?;
-        dict.set_item("nodes", room.nodes)?;
-        let largest = room.largest.map(|PlacedBlock { base, dims }| -> PyResult<_> {
+        dict.set_item("free", space.free)?;
+        dict.set_item("nodes", space.nodes)?;
+        let largest = space.largest.map(|PlacedBlock { base, dims }| -> PyResult<_> {
             PyTuple::new(py, [tuple(py, &base)?, tuple(py, &dims)?])
         });
         dict.set_item("largest", largest.transpose()?)?;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use meshwork::job::{Cause, Time};
-use meshwork::observe::{Event, JobId, Observer, State};
+use meshwork::observe::{Event, JobId, Observer, MachineState};
 use meshwork_lab::findings::summary::label;
 use meshwork_lab::run::{Progress, Run, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
@@ -204,7 +204,7 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
 struct Both<'a>(Stopper<'a>, InPython);
 
 impl Observer for Both<'_> {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.1.elapsed(from, to, state);
     }
 

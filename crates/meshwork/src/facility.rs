@@ -13,7 +13,7 @@ use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
-use crate::sizing::{Crowd, Size, Sizing, as_asked};
+use crate::sizing::{QueueCounts, Size, Sizing, as_asked};
 
 /// Sites with their allocators, a sizing and a selector.
 pub struct Facility {
@@ -22,7 +22,7 @@ pub struct Facility {
     selector: Box<dyn Selector>,
     stream: Stream,
     /// Queue counts for sizings that depend on them; maintained by the owner of the queue.
-    pub crowd: Crowd,
+    pub counts: QueueCounts,
     /// Whether the sizing gives every job its request, and whether caches are disabled.
     is_fixed: bool,
     asks_anew: bool,
@@ -38,8 +38,8 @@ impl Facility {
         stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        let (crowd, is_fixed) = (Crowd::default(), sizing.is_fixed());
-        Facility { sites, sizing, selector, stream, crowd, is_fixed, asks_anew: false }
+        let (counts, is_fixed) = (QueueCounts::default(), sizing.is_fixed());
+        Facility { sites, sizing, selector, stream, counts, is_fixed, asks_anew: false }
     }
 
     /// All sites, in the order of the study.
@@ -51,8 +51,8 @@ impl Facility {
     /// The proposal for a job that waits in this queue: site, size and placement; `None` if it
     /// waits.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
-        let Facility { sites, sizing, selector, stream, crowd, .. } = self;
-        let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
+        let Facility { sites, sizing, selector, stream, counts, .. } = self;
+        let attempt = Attempt { job, now, sizing: sizing.as_ref(), counts: *counts };
         // A machine of one site needs no selector.
         if let [only] = sites.as_mut_slice() {
             return attempt.at(only, 0);
@@ -87,8 +87,8 @@ impl Facility {
     /// # Complexity
     /// At most one allocator request for each site and size.
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
-        let Facility { sites, sizing, crowd, .. } = self;
-        let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
+        let Facility { sites, sizing, counts, .. } = self;
+        let attempt = Attempt { job, now, sizing: sizing.as_ref(), counts: *counts };
         let mut lacks = Cause::Nodes;
         for managed in sites {
             lacks = lacks.max(attempt.lacks(managed)?);
@@ -101,7 +101,7 @@ impl Facility {
     pub(crate) fn fewest(&self, job: &Job) -> Option<u64> {
         let on = |managed: &ManagedSite| {
             let request = managed.in_form(&job.request)?;
-            Some(self.sizing.fewest(&managed.demand(&request, self.crowd)))
+            Some(self.sizing.fewest(&managed.demand(&request, self.counts)))
         };
         self.sites.iter().filter_map(on).min()
     }
@@ -118,8 +118,8 @@ impl Facility {
 
     /// The proposal for a job on one site.
     pub fn propose_at(&mut self, site: usize, job: &Job, now: Time) -> Option<Proposal> {
-        let Facility { sites, sizing, crowd, .. } = self;
-        Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd }.at(&mut sites[site], site)
+        let Facility { sites, sizing, counts, .. } = self;
+        Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
     /// The placement of a request of settled size, in the form of the site's allocator.
@@ -203,7 +203,7 @@ impl Facility {
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
-        Some((self.sizing.fewest(&only.demand(&form, self.crowd)), form))
+        Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
     /// The result of [`propose`](Facility::propose) for a job whose request has this form. For the
@@ -257,17 +257,17 @@ impl Facility {
     /// Resets a fork to its original, on a [plain](Facility::only_plain_site) site. Only the free
     /// nodes differ there. Cached denials stay known, or else become suspected.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
-        self.crowd = original.crowd;
+        self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
             site.become_like(there, still_true);
         }
     }
 
     /// Advances the random streams to the positions of a fork's.
-    pub(crate) fn draw_on_from(&mut self, fork: &Facility) {
+    pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
-            site.draw_on_from(there);
+            site.sync_streams_with(there);
         }
     }
 
@@ -280,7 +280,7 @@ impl Facility {
     /// Their slowdown includes the site's speed. Empty if the site could never hold the job.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
-        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
+        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         let mut sizes = attempt.sizes(managed);
         sizes.iter_mut().for_each(|size| size.stretch /= managed.site().speed());
         sizes
@@ -293,7 +293,7 @@ impl Facility {
             index: site,
             managed: self.sites[site].fork(),
             sizing: self.sizing.fork(),
-            crowd: self.crowd,
+            counts: self.counts,
         }
     }
 
@@ -305,7 +305,7 @@ impl Facility {
             sizing: self.sizing.fork(),
             selector: self.selector.fork(),
             stream: self.stream.clone(),
-            crowd: self.crowd,
+            counts: self.counts,
             is_fixed: self.is_fixed,
             asks_anew: self.asks_anew,
         }
@@ -317,7 +317,7 @@ pub struct SiteAhead {
     index: usize,
     managed: ManagedSite,
     sizing: Box<dyn Sizing>,
-    crowd: Crowd,
+    counts: QueueCounts,
 }
 
 impl SiteAhead {
@@ -328,7 +328,7 @@ impl SiteAhead {
             index: self.index,
             managed: self.managed.fork(),
             sizing: self.sizing.fork(),
-            crowd: self.crowd,
+            counts: self.counts,
         }
     }
 
@@ -341,7 +341,7 @@ impl SiteAhead {
     /// A copy of a site on which every job gets its requested size.
     pub(crate) fn of(managed: &ManagedSite) -> SiteAhead {
         let (managed, sizing) = (managed.fork(), as_asked());
-        SiteAhead { index: 0, managed, sizing, crowd: Crowd::default() }
+        SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
     /// Whether its placements are always one block of the requested shape.
@@ -365,7 +365,7 @@ impl SiteAhead {
 
     /// The cause why a job cannot start here now: see [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
-        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
+        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.lacks(&mut self.managed)
     }
 
@@ -373,7 +373,7 @@ impl SiteAhead {
     #[must_use]
     pub fn fewest(&self, job: &Job) -> Option<u64> {
         let request = self.managed.in_form(&job.request)?;
-        Some(self.sizing.fewest(&self.managed.demand(&request, self.crowd)))
+        Some(self.sizing.fewest(&self.managed.demand(&request, self.counts)))
     }
 
     /// Releases nodes.
@@ -397,7 +397,7 @@ impl SiteAhead {
 
     /// The proposal for a job in this state.
     pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
-        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
+        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.at(&mut self.managed, self.index)
     }
 }

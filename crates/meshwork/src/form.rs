@@ -6,7 +6,7 @@ pub enum Asks {
     /// A number of processors.
     Nodes,
     /// A number of processors, with the job's constraints on them.
-    Wants,
+    Constrained,
     /// A block with one side for each dimension of the grid.
     Block,
     /// A block if the job requests one, however long, else a number of processors.

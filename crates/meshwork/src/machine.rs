@@ -108,7 +108,7 @@ impl Site {
     /// Nothing else matters if any nodes will do.
     #[inline]
     #[must_use]
-    pub fn count_with_room(&self, request: &Request) -> Option<u32> {
+    pub fn count_if_free(&self, request: &Request) -> Option<u32> {
         let count = u32::try_from(request.nodes()).ok()?;
         (1..=self.free_nodes).contains(&count).then_some(count)
     }

@@ -33,8 +33,8 @@ pub fn shaped(
     let nodes = u32::try_from(request.nodes()).ok().filter(|&n| n >= 1 && n <= grid.nodes())?;
     match asks {
         Asks::Nodes => Some(Request::Nodes(nodes)),
-        Asks::Wants => Some(match request {
-            Request::Wanting(_) => request.clone(),
+        Asks::Constrained => Some(match request {
+            Request::Constrained(_) => request.clone(),
             _ => Request::Nodes(nodes),
         }),
         Asks::Subcube => Some(Request::Subcube(nodes.next_power_of_two().trailing_zeros())),

@@ -355,7 +355,7 @@ pub(super) fn capabilities(
                     "asks for",
                     json!(match entry.asks {
                         Asks::Nodes => "a count of processors",
-                        Asks::Wants => "a count of processors, and what else the job wants",
+                        Asks::Constrained => "a count of processors, and what else the job wants",
                         Asks::Block => "a block",
                         Asks::BlockOrNodes => "a block, or a count of processors",
                         Asks::Subcube => "a subcube",

@@ -5,11 +5,11 @@
 use std::fs;
 
 use crate::common::skip;
-use crate::common::slurm::{Slurm, Wanted};
+use crate::common::slurm::{NodeRequest, Slurm};
 use serde_json::{Value as Json, json};
 
 /// Four nodes behind two switches, allocated as whole nodes.
-const MACHINE: Wanted<'static> = Wanted {
+const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 4,
     conf: "TopologyPlugin=topology/tree\n\
            PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n",

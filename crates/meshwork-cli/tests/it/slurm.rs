@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::common::skip;
-use crate::common::slurm::{Slurm, Wanted, quiet};
+use crate::common::slurm::{NodeRequest, Slurm, quiet};
 
 /// 60 runs; the number of jobs depends on the computer: see [`jobs`].
 const STUDY: &str = "
@@ -31,7 +31,7 @@ allocator = ['first_fit', 'frame_sliding']
 allocator = 'first_fit'
 ";
 /// Three nodes; `ALL` is the time limit of the whole test in seconds.
-const MACHINE: Wanted<'static> = Wanted {
+const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 3,
     conf: "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n",
     topology: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use meshwork::alloc::listed::Wanted;
+use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
@@ -207,7 +207,7 @@ pub fn asked(stay: &JobRecord) -> SlurmRequest {
     let share = (!stay.exclusive && stay.processors > 0 && stay.nodes > 0)
         .then(|| stay.processors.div_ceil(stay.nodes));
     SlurmRequest {
-        wanted: Wanted {
+        wanted: NodeRequest {
             nodes: stay.nodes,
             most: stay.nodes,
             segment: stay.segment,

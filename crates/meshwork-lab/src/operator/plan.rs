@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meshwork::alloc::listed::{Wanted, find};
+use meshwork::alloc::listed::{NodeRequest, find};
 use meshwork::geometry::NodeSet;
 
 use super::folder::{SlurmMachine, asked};
@@ -33,7 +33,7 @@ pub struct ResolvedRequest {
 /// Lookups that requests share which are alike.
 #[derive(Debug)]
 struct Found {
-    wanted: Wanted,
+    wanted: NodeRequest,
     /// The nodes on which it might run, were all of them free.
     may: NodeSet,
     /// Whether no start is ever planned for it: not even the empty machine has nodes for it.
@@ -58,7 +58,7 @@ impl ResolvedRequest {
                 whole.subtract(excluded);
             }
         }
-        let patient = Wanted { switches: None, ..wanted.clone() };
+        let patient = NodeRequest { switches: None, ..wanted.clone() };
         let is_hopeless = is_unknown
             || wanted.nodes == 0
             || wanted.nodes > site.whole.count()

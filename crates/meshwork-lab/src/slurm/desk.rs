@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::listed::{Decision, Message, Wait, Wanted, decide, find};
+use meshwork::alloc::listed::{Decision, NodeRequest, SlurmMessage, Wait, decide, find};
 use meshwork::geometry::NodeSet;
 
 use super::hostlist::names;
@@ -13,7 +13,7 @@ use super::topology::Structure;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
     /// Counts and constraints; its listed nodes are replaced by `require`.
-    pub wanted: Wanted,
+    pub wanted: NodeRequest,
     /// Required nodes, as a host list.
     pub require: Option<String>,
     /// Excluded nodes, as a host list.
@@ -30,7 +30,7 @@ pub enum SlurmAnswer {
     /// The nodes it gets, or could get now.
     Nodes(NodeSet),
     /// It may start later.
-    Wait(Wait, Message),
+    Wait(Wait, SlurmMessage),
     /// It can never start, for this reason.
     Never(String),
 }
@@ -122,7 +122,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
             };
         wanted.listed = required;
         if wanted.nodes > self.site.whole.count() {
-            return SlurmAnswer::Never(Message::PartitionConfiguration.to_string());
+            return SlurmAnswer::Never(SlurmMessage::PartitionConfiguration.to_string());
         }
         let (mut available, whole) = self.available(asked, excluded.as_ref());
         kept.into_iter().for_each(|kept| available.subtract(kept));

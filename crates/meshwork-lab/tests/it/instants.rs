@@ -7,7 +7,7 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::form::Finds;
 use meshwork::job::{Cause, Dims, Request, Time};
 use meshwork::machine::{Block, Placement};
-use meshwork::pool::{Desk, Name, Operation, Pool, Question};
+use meshwork::pool::{Name, NamedPool, Operation, Pool, Question};
 use meshwork::rng::Stream;
 use meshwork_lab::operator::defrag::Cost;
 use meshwork_lab::operator::instant::Instant;
@@ -26,7 +26,7 @@ const MACHINES: &[&str] = &[
 ];
 
 /// A desk with running jobs of some sizes, and the request to explain.
-fn desks() -> Vec<(String, Desk, Request)> {
+fn desks() -> Vec<(String, NamedPool, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
         for allocator in ALLOCATORS {
@@ -47,7 +47,7 @@ fn desks() -> Vec<(String, Desk, Request)> {
                 };
                 let wanted = request();
                 let requests: Vec<Request> = (0..14).map(|_| request()).collect();
-                let mut desk = Desk::new(pool);
+                let mut desk = NamedPool::new(pool);
                 let mut held: Vec<i64> = Vec::new();
                 for (number, request) in (0..).zip(requests) {
                     let mut ask =
@@ -70,7 +70,7 @@ fn desks() -> Vec<(String, Desk, Request)> {
 }
 
 /// The state at an instant, with an end for each job.
-fn instant(desk: &Desk) -> Instant {
+fn instant(desk: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(desk);
     for (place, holder) in instant.running.iter_mut().enumerate() {
         holder.until = Some(Time::new([30.0, 10.0, 20.0, 10.0, 50.0, 40.0, 5.0][place % 7]));
@@ -79,7 +79,7 @@ fn instant(desk: &Desk) -> Instant {
 }
 
 /// The pool of a desk without the placements of these jobs.
-fn without(desk: &Desk, instant: &Instant, gone: &[usize]) -> Pool {
+fn without(desk: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(desk.pool().table()).unwrap();
     pool.restore(&desk.pool().snapshot()).unwrap();
     gone.iter().for_each(|&job| pool.release(&instant.running[job].placement).unwrap());
@@ -94,7 +94,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// Whether all placements of the allocator are single blocks, and which blocks it finds.
-fn entry(desk: &Desk) -> (bool, Finds) {
+fn entry(desk: &NamedPool) -> (bool, Finds) {
     let ahead = desk.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
 }
@@ -190,7 +190,7 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
 }
 
 /// The number of moves of the cheapest cleared block, by exhaustive search.
-fn cheapest_by_hand(desk: &Desk, instant: &Instant, wanted: &Request) -> Option<usize> {
+fn cheapest_by_hand(desk: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
     let mut empty = Pool::read(desk.pool().table()).unwrap();
     let alone = empty.can(wanted)?;
     let grid = desk.pool().site().grid();
@@ -225,7 +225,7 @@ fn cheapest_by_hand(desk: &Desk, instant: &Instant, wanted: &Request) -> Option<
 
 /// Whether the request fits after these moves, each checked against the free nodes of its turn.
 fn room_after(
-    desk: &Desk,
+    desk: &NamedPool,
     instant: &Instant,
     steps: &[(usize, Placement)],
     wanted: &Request,
@@ -293,7 +293,7 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
 #[test]
 fn exempt_jobs_stay_and_costs_count() {
     let text = "machine = { topology = 'mesh', dims = [4, 2] }\nallocator = 'first_fit'";
-    let mut desk = Desk::new(Pool::read(&text.parse().unwrap()).unwrap());
+    let mut desk = NamedPool::new(Pool::read(&text.parse().unwrap()).unwrap());
     let mut ask = |operation| desk.answer(Question { at: None, operation }).unwrap();
     // One node at 1,0 and two from 2,1 on are held: no block of 2 x 2 is free.
     for (name, base, dims) in [("a", [1, 0], [1, 1]), ("b", [2, 1], [2, 1])] {

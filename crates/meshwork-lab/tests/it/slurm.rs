@@ -4,9 +4,9 @@ use crate::skip::skip;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use meshwork::alloc::listed::Wanted;
+use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
-use meshwork::job::{Job, Request, Time, Wants};
+use meshwork::job::{Constraints, Job, Request, Time};
 use meshwork_lab::Study;
 use meshwork_lab::slurm::check;
 use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer, SlurmRequest};
@@ -221,7 +221,10 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
                 .map(|n| {
                     desk.allocate(
                         &n,
-                        &SlurmRequest { wanted: Wanted::of(n % 7 + 1), ..SlurmRequest::default() },
+                        &SlurmRequest {
+                            wanted: NodeRequest::of(n % 7 + 1),
+                            ..SlurmRequest::default()
+                        },
                     )
                 })
                 .collect::<Vec<SlurmAnswer>>()
@@ -287,7 +290,7 @@ fn a_study_places_jobs_as_the_desk_does() {
         .unwrap();
         let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(reading.site(None).unwrap());
         for (number, nodes) in [4, 2, 8, 3, 4, 1, 8, 4, 5, 2, 4].into_iter().enumerate() {
-            let asked = SlurmRequest { wanted: Wanted::of(nodes), ..SlurmRequest::default() };
+            let asked = SlurmRequest { wanted: NodeRequest::of(nodes), ..SlurmRequest::default() };
             let told = desk.allocate(&(number as u32), &asked);
             let placed = pool.allocate(&Request::Nodes(nodes));
             let own: Option<Vec<u32>> = placed.map(|placement| {
@@ -317,26 +320,26 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         "- topology: t\n  tree: {switches: [{switch: a, nodes: 'n[0-7]'}, {switch: b, nodes: 'n[8-15]'}, {switch: c, children: 'a,b'}]}\n",
         "- {topology: t, flat: true}\n",
     ];
-    let wanting = |of: u32| Wants::of(of);
+    let constraints_of = |of: u32| Constraints::of(of);
     let all = [
-        wanting(4),
-        Wants { segment: Some(4), ..wanting(8) },
-        Wants { segment: Some(2), spread_segments: true, ..wanting(4) },
-        Wants { require: Some("n[8,9]".into()), ..wanting(4) },
-        Wants { exclude: Some("n[0-4],n12".into()), ..wanting(4) },
-        Wants { partition: Some("small".into()), ..wanting(2) },
-        Wants { partition: Some("nobody".into()), ..wanting(1) },
-        Wants { contiguous: true, ..wanting(3) },
-        Wants { nodes_max: Some(9), ..wanting(4) },
-        Wants { switches: Some(1), ..wanting(4) },
-        Wants { require: Some("x7".into()), ..wanting(4) },
-        Wants { segment: Some(3), ..wanting(8) },
+        constraints_of(4),
+        Constraints { segment: Some(4), ..constraints_of(8) },
+        Constraints { segment: Some(2), spread_segments: true, ..constraints_of(4) },
+        Constraints { require: Some("n[8,9]".into()), ..constraints_of(4) },
+        Constraints { exclude: Some("n[0-4],n12".into()), ..constraints_of(4) },
+        Constraints { partition: Some("small".into()), ..constraints_of(2) },
+        Constraints { partition: Some("nobody".into()), ..constraints_of(1) },
+        Constraints { contiguous: true, ..constraints_of(3) },
+        Constraints { nodes_max: Some(9), ..constraints_of(4) },
+        Constraints { switches: Some(1), ..constraints_of(4) },
+        Constraints { require: Some("x7".into()), ..constraints_of(4) },
+        Constraints { segment: Some(3), ..constraints_of(8) },
     ];
     let columns = &meshwork::workload::table::COLUMNS;
     let header: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let mut table = header.join(",");
-    for (number, wants) in (1..).zip(&all) {
-        let job = Job::new(number, Time::ZERO, Request::wanting(wants.clone()), 10.0);
+    for (number, constraints) in (1..).zip(&all) {
+        let job = Job::new(number, Time::ZERO, Request::constrained(constraints.clone()), 10.0);
         let cells = columns.iter().map(|column| column.get(&job).unwrap_or_default());
         let cells: Vec<String> = cells.map(|cell| format!("\"{cell}\"")).collect();
         table += &format!("\n{}", cells.join(","));
@@ -360,20 +363,20 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         let site = reading.unwrap().site(Some("all")).unwrap();
         let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(site);
         let hosts: Vec<String> = names(table["allocator"]["hosts"].as_str().unwrap()).unwrap();
-        for (number, wants) in all.iter().enumerate() {
-            let partition = wants.partition.as_deref();
+        for (number, constraints) in all.iter().enumerate() {
+            let partition = constraints.partition.as_deref();
             let asked = SlurmRequest {
-                wanted: Wanted {
-                    most: wants.nodes_max.unwrap_or(wants.nodes),
-                    segment: wants.segment,
-                    spread: wants.spread_segments,
-                    switches: wants.switches,
-                    contiguous: wants.contiguous,
-                    ..Wanted::of(wants.nodes)
+                wanted: NodeRequest {
+                    most: constraints.nodes_max.unwrap_or(constraints.nodes),
+                    segment: constraints.segment,
+                    spread: constraints.spread_segments,
+                    switches: constraints.switches,
+                    contiguous: constraints.contiguous,
+                    ..NodeRequest::of(constraints.nodes)
                 },
-                require: wants.require.clone(),
+                require: constraints.require.clone(),
                 // The partition as an exclusion of all other nodes.
-                exclude: wants
+                exclude: constraints
                     .exclude
                     .clone()
                     .or((partition == Some("small")).then(|| "n[0-7],n[16-63]".to_owned())),
@@ -388,7 +391,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                 }
                 _ => None,
             };
-            let request = Request::wanting(wants.clone());
+            let request = Request::constrained(constraints.clone());
             let placed = pool.allocate(&request);
             let own = placed.map(|placement| {
                 let nodes = placement.nodes(pool.site().grid());
@@ -440,7 +443,7 @@ fn asked(step: &Json) -> SlurmRequest {
     let count = |key: &str| step[key].as_u64().map(|number| number as u32);
     let flag = |key: &str| step[key].as_u64() == Some(1) || step[key].as_bool() == Some(true);
     let nodes = count("n").unwrap();
-    let wanted = Wanted {
+    let wanted = NodeRequest {
         nodes,
         most: count("nmax").unwrap_or(nodes),
         segment: count("segment"),

@@ -97,7 +97,7 @@ impl Job {
     #[getter]
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
-            Request::Wanting(wants) => wants.partition.as_deref(),
+            Request::Constrained(wants) => wants.partition.as_deref(),
             _ => self.owner(By::Partition),
         }
     }
@@ -131,7 +131,7 @@ impl Job {
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        let Request::Wanting(wants) = &self.0.request else { return Ok(dict) };
+        let Request::Constrained(wants) = &self.0.request else { return Ok(dict) };
         for (name, cell) in wants.cells() {
             match Column::named(name).map(|column| column.holds) {
                 // That is an attribute of its own.

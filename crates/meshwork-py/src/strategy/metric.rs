@@ -2,7 +2,7 @@
 
 use meshwork::job::Time;
 use meshwork::observe::metrics::{Gauge, JobValue, Rules};
-use meshwork::observe::{Event, JobId, Observer, Running, State};
+use meshwork::observe::{Event, JobId, Observer, Running, MachineState};
 use meshwork::registry::About;
 use meshwork::topology::Topology as Wired;
 use pyo3::intern;
@@ -50,7 +50,7 @@ impl Gauge for Watching {
 }
 
 impl Observer for Watching {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.0.elapsed(from, to, state);
     }
 

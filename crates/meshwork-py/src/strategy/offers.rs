@@ -76,15 +76,15 @@ impl Offers {
     /// Give every site with room: `site`, `nodes`, `free`, `held` and `speed`. Nothing is drawn for
     /// it.
     fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let rooms = self.lent.with("offers", |offers| offers.rooms())?;
+        let fits = self.lent.with("offers", |offers| offers.fits())?;
         let list = PyList::empty(py);
-        for room in rooms {
+        for fit in fits {
             let dict = PyDict::new(py);
-            dict.set_item("site", room.site)?;
-            dict.set_item("nodes", room.nodes)?;
-            dict.set_item("free", room.free)?;
-            dict.set_item("held", room.held)?;
-            dict.set_item("speed", room.speed)?;
+            dict.set_item("site", fit.site)?;
+            dict.set_item("nodes", fit.nodes)?;
+            dict.set_item("free", fit.free)?;
+            dict.set_item("held", fit.held)?;
+            dict.set_item("speed", fit.speed)?;
             list.append(dict)?;
         }
         Ok(list)

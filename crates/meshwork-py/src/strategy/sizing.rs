@@ -1,7 +1,7 @@
 //! Sizings in Python.
 
 use meshwork::form::Asks;
-use meshwork::job::{Request, Wants};
+use meshwork::job::{Request, Constraints};
 use meshwork::registry::{Params, Problem};
 use meshwork::sizing::{Demand as Model, Size, Sizing};
 use meshwork::smallvec::SmallVec;
@@ -70,8 +70,8 @@ impl Demand {
         Demand {
             request: demand.request.clone(),
             nodes: demand.nodes,
-            running: demand.crowd.running,
-            waiting: demand.crowd.waiting,
+            running: demand.counts.running,
+            waiting: demand.counts.waiting,
         }
     }
 }
@@ -91,8 +91,8 @@ impl InPython {
 /// A subcube is a number of processors in Python, and so is a count with wishes, which stay what they are.
 fn in_form(request: Request, demand: &Model<'_>) -> Request {
     match (&request, demand.request, demand.asks) {
-        (Request::Nodes(nodes), Request::Wanting(wants), _) => {
-            Request::Wanting(Box::new(Wants { nodes: *nodes, ..(**wants).clone() }))
+        (Request::Nodes(nodes), Request::Constrained(constraints), _) => {
+            Request::Constrained(Box::new(Constraints { nodes: *nodes, ..(**constraints).clone() }))
         }
         (Request::Nodes(nodes), _, Asks::Subcube) if nodes.is_power_of_two() => {
             Request::Subcube(nodes.ilog2())

@@ -58,7 +58,7 @@ impl Gate {
 impl Cluster<'_> {
     /// Installs the access rules. Reservations that have ended by `now` are dropped.
     #[cold]
-    pub(crate) fn keep_apart(&mut self, mut access: Access, now: Time) {
+    pub(crate) fn enable_access(&mut self, mut access: Access, now: Time) {
         access.reservations.retain(|reserved| reserved.until > now);
         let closure = |(site, nodes): &(usize, Vec<_>), from, until| {
             let planned = Planned { site: *site, nodes, from, until, drains: false };

@@ -11,22 +11,22 @@ impl Cluster<'_> {
     /// Appends a job to the queue. Refuses it and returns `false` if it does not fit the empty
     /// machine.
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, mut room: Box<Running>) -> bool {
+    pub(crate) fn arrive(&mut self, mut record: Box<Running>) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
-        room.id = id;
-        let Some((fewest, form)) = self.let_in(&room.job) else {
-            self.observer.observe(self.now, &Event::Refused(id, &room.job));
-            self.spare.push(room);
+        record.id = id;
+        let Some((fewest, form)) = self.admit(&record.job) else {
+            self.observer.observe(self.now, &Event::Refused(id, &record.job));
+            self.recycled.push(record);
             return false;
         };
-        self.observer.observe(self.now, &Event::Arrived(id, &room.job));
-        self.facility.arrived(&room.job);
-        self.facility.crowd.waiting += 1;
+        self.observer.observe(self.now, &Event::Arrived(id, &record.job));
+        self.facility.arrived(&record.job);
+        self.facility.counts.waiting += 1;
         if let Some(service) = &mut self.service {
-            room.job = service.careers.arrives(id, room.job);
+            record.job = service.interruptions.arrives(id, record.job);
         }
-        let ticket = self.queue.push(room, fewest, form);
+        let ticket = self.queue.push(record, fewest, form);
         self.arrivals.push(ticket);
         true
     }
@@ -34,15 +34,16 @@ impl Cluster<'_> {
     /// Returns a record for an arriving job, recycled if possible. Its `id` is set on arrival, and
     /// its fields about the run when the job starts.
     #[inline(always)]
-    pub(crate) fn room_for(&mut self, job: Job) -> Box<Running> {
-        match self.spare.pop() {
-            Some(mut room) => {
+    pub(crate) fn record_for(&mut self, job: Job) -> Box<Running> {
+        match self.recycled.pop() {
+            Some(mut record) => {
                 let Job { number, arrival, request, runtime, estimate, owner, terms } = job;
-                (room.job.number, room.job.arrival, room.job.request) = (number, arrival, request);
-                (room.job.runtime, room.job.estimate) = (runtime, estimate);
-                (room.job.owner, room.job.terms) = (owner, terms);
-                (room.messages, room.wear) = (None, None);
-                room
+                (record.job.number, record.job.arrival, record.job.request) =
+                    (number, arrival, request);
+                (record.job.runtime, record.job.estimate) = (runtime, estimate);
+                (record.job.owner, record.job.terms) = (owner, terms);
+                (record.messages, record.wear) = (None, None);
+                record
             }
             None => Box::new(Running::waiting(JobId(self.arrived), job)),
         }
@@ -51,7 +52,7 @@ impl Cluster<'_> {
     /// The minimum number of nodes of an admitted job, and its form where requests have one. `None`
     /// if the job is not admitted or does not fit the empty machine.
     #[inline(always)]
-    fn let_in(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
+    fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
         let is_let_in = fewest <= self.most_held && (self.gate.is_none() || self.is_admitted(job));
         if !is_let_in {

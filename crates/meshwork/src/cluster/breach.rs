@@ -90,7 +90,7 @@ impl Cluster<'_> {
         }
         if !self.facility.sizes_are_fixed() {
             // The sizing chose among several sizes, of which only the smallest is known here.
-            let fewest = self.queue.glance(ticket).fewest;
+            let fewest = self.queue.scan_key(ticket).fewest;
             let is_less = u64::from(placement.len()) < fewest;
             return is_less
                 .then(|| unlike(managed, &format!("at least {fewest} nodes"), placement));

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::Cluster;
 use super::forms::Form;
-use super::queue::{Glance, Kinds, Ticket};
+use super::queue::{FormQueues, ScanKey, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
@@ -22,7 +22,7 @@ use crate::job::Time;
 /// much.
 pub struct Candidates {
     after: Ticket,
-    by_kind: Option<ByKind>,
+    by_form: Option<ByForm>,
 }
 
 /// Waiting jobs behind a job that are not already known to be blocked.
@@ -31,13 +31,13 @@ pub struct Candidates {
 ///
 /// # Complexity
 /// That of [`Candidates`].
-pub struct Hopeful {
+pub struct Startable {
     after: Ticket,
-    by_kind: Option<ByKind>,
+    by_form: Option<ByForm>,
 }
 
 /// The first job of each form in queue order, and the next job of each form already visited.
-struct ByKind {
+struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
     /// The job returned last, whose successor has not been searched for yet.
@@ -69,12 +69,12 @@ const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
     #[inline(always)]
-    fn has(self, glance: Glance) -> bool {
+    fn has(self, key: ScanKey) -> bool {
         // Most jobs are too large. For the others the outcome is unpredictable, so both conditions
         // are evaluated without a branch.
-        glance.fewest <= self.most_free && {
-            let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
-            (glance.fewest <= self.extra_nodes) | (self.now + span <= self.by)
+        key.fewest <= self.most_free && {
+            let span = self.speed.map_or(key.estimate, |speed| key.estimate / speed);
+            (key.fewest <= self.extra_nodes) | (self.now + span <= self.by)
         }
     }
 }
@@ -87,24 +87,24 @@ impl Cluster<'_> {
             return None; // a full machine is the most common case
         }
         let chance = self.chance_beside(guard);
-        self.queue.next_that(ticket, |glance| chance.has(glance))
+        self.queue.next_that(ticket, |key| chance.has(key))
     }
 
     /// Whether a waiting job is not already known to be blocked beside the guard.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
-        self.may_start_beside(self.queue.glance(ticket), guard)
+        self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
     /// Whether a waiting job is small enough, at its smallest, for the free nodes of some site.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
-        self.queue.glance(ticket).fewest <= self.most_free
+        self.queue.scan_key(ticket).fewest <= self.most_free
     }
 
     /// Whether a job may start beside the guard, by its minimum nodes and its estimate.
     #[inline]
-    pub(super) fn may_start_beside(&self, glance: Glance, guard: &Guard) -> bool {
-        self.chance_beside(guard).has(glance)
+    pub(super) fn may_start_beside(&self, key: ScanKey, guard: &Guard) -> bool {
+        self.chance_beside(guard).has(key)
     }
 
     /// The backfill conditions that a guard imposes.
@@ -125,32 +125,32 @@ impl Cluster<'_> {
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
         let nodes = matches!(guard.reservation.hold, Hold::Nodes(_));
-        let by_kind = (nodes && self.misses_no_block()).then(|| ByKind::of(self));
-        Candidates { after, by_kind }
+        let by_form = (nodes && self.misses_no_block()).then(|| ByForm::of(self));
+        Candidates { after, by_form }
     }
 
     /// The waiting jobs behind `after` that are not already known to be blocked.
     #[must_use]
-    pub fn hopeful(&self, after: Ticket) -> Hopeful {
-        let by_kind = self.misses_no_block().then(|| ByKind::of(self));
-        Hopeful { after, by_kind }
+    pub fn startable(&self, after: Ticket) -> Startable {
+        let by_form = self.misses_no_block().then(|| ByForm::of(self));
+        Startable { after, by_form }
     }
 
     /// The waiting jobs by form, on a machine whose only site is complete.
-    pub(super) fn kinds(&self) -> &Kinds {
-        self.queue.kinds()
+    pub(super) fn form_queues(&self) -> &FormQueues {
+        self.queue.form_queues()
     }
 
     /// The next job of a form behind this one that may start beside the guard.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
-        if !self.kinds().has_more(kind, after) {
+        if !self.form_queues().has_more(kind, after) {
             return None;
         }
         match self.chance(kind, guard) {
             Chance::None => None,
-            Chance::Any => self.kinds().next_that(kind, after, |_| true),
+            Chance::Any => self.form_queues().next_that(kind, after, |_| true),
             Chance::By(end) => {
-                self.kinds().next_that(kind, after, |glance| self.would_end(glance) <= end)
+                self.form_queues().next_that(kind, after, |key| self.would_end(key) <= end)
             }
         }
     }
@@ -170,8 +170,8 @@ impl Cluster<'_> {
     }
 
     /// Expected end of a job started now on the only site.
-    pub(super) fn would_end(&self, glance: Glance) -> Time {
-        self.now + glance.estimate * (1.0 / self.facility.sites()[0].site().speed())
+    pub(super) fn would_end(&self, key: ScanKey) -> Time {
+        self.now + key.estimate * (1.0 / self.facility.sites()[0].site().speed())
     }
 }
 
@@ -179,30 +179,31 @@ impl Candidates {
     /// The next candidate behind the last one returned; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
-        self.after = match &mut self.by_kind {
+        self.after = match &mut self.by_form {
             None => cluster.next_beside(self.after, guard)?,
-            Some(by_kind) => by_kind.next(self.after, cluster, Some(guard))?,
+            Some(by_form) => by_form.next(self.after, cluster, Some(guard))?,
         };
         Some(self.after)
     }
 }
 
-impl Hopeful {
+impl Startable {
     /// The next such job behind the last one returned; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>) -> Option<Ticket> {
-        self.after = match &mut self.by_kind {
+        self.after = match &mut self.by_form {
             None => cluster.next_small_enough(self.after)?,
-            Some(by_kind) => by_kind.next(self.after, cluster, None)?,
+            Some(by_form) => by_form.next(self.after, cluster, None)?,
         };
         Some(self.after)
     }
 }
 
-impl ByKind {
-    fn of(cluster: &Cluster<'_>) -> ByKind {
-        let firsts = cluster.kinds().firsts(cluster.most_free).collect::<Vec<_>>().into_iter();
-        ByKind { firsts, further: BinaryHeap::new(), named: None }
+impl ByForm {
+    fn of(cluster: &Cluster<'_>) -> ByForm {
+        let firsts =
+            cluster.form_queues().firsts(cluster.most_free).collect::<Vec<_>>().into_iter();
+        ByForm { firsts, further: BinaryHeap::new(), named: None }
     }
 
     /// The next job behind `after`.
@@ -212,7 +213,7 @@ impl ByKind {
         cluster: &Cluster<'_>,
         guard: Option<&Guard>,
     ) -> Option<Ticket> {
-        let ByKind { firsts, further, named } = self;
+        let ByForm { firsts, further, named } = self;
         if let Some((ticket, kind)) = named.take()
             && let Some(ticket) = cluster.next_of(kind, ticket, guard)
         {
@@ -228,7 +229,7 @@ impl ByKind {
             // A request to the allocator in the meantime may have ruled out the form.
             let may_start = match cluster.chance(kind, guard) {
                 Chance::None => continue,
-                Chance::By(end) => cluster.would_end(cluster.queue.glance(ticket)) <= end,
+                Chance::By(end) => cluster.would_end(cluster.queue.scan_key(ticket)) <= end,
                 Chance::Any => true,
             };
             if may_start && ticket > after {

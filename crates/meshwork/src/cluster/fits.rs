@@ -48,7 +48,7 @@ fn number(request: &Request) -> u64 {
             sides.iter().fold(0, |number: u64, &side| number.rotate_left(16) ^ u64::from(side))
         }
         Request::Subcube(dimension) => !u64::from(*dimension),
-        Request::Wanting(wants) => u64::from(wants.nodes).rotate_left(32),
+        Request::Constrained(constraints) => u64::from(constraints.nodes).rotate_left(32),
     }
 }
 

@@ -71,7 +71,7 @@ impl Cluster<'_> {
                 let side = |d: usize| if d < *dimension as usize { 2 } else { 1 };
                 aligned(grid, &busy, &(0..grid.dimensions()).map(side).collect::<Dims>())
             }
-            (Request::Nodes(_) | Request::Wanting(_), _) => {
+            (Request::Nodes(_) | Request::Constrained(_), _) => {
                 loose(grid, &busy, size.request.nodes() as usize)
             }
         }?;

@@ -5,7 +5,7 @@ mod access;
 mod arrivals;
 mod breach;
 mod candidates;
-mod careers;
+mod interruptions;
 mod closures;
 mod earliest;
 mod ends;
@@ -26,14 +26,14 @@ mod starts;
 mod waits;
 
 pub(crate) use breach::{Breach, By};
-pub use candidates::{Candidates, Hopeful};
+pub use candidates::{Candidates, Startable};
 pub use outlook::Outlook;
 pub use preempt::Preempted;
 pub(crate) use profile::Profile;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
-pub use service::{Hopeless, MAX_IDLE_STEPS, MAX_INTERRUPTIONS};
+pub use service::{MAX_IDLE_STEPS, MAX_INTERRUPTIONS, Unsatisfiable};
 pub(crate) use space::{Planned, Space};
 pub use starts::{Place, StartOptions};
 
@@ -57,7 +57,7 @@ use crate::form::Finds;
 use crate::job::{Job, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
-use crate::observe::{Event, Observer, Running, State};
+use crate::observe::{Event, MachineState, Observer, Running};
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
@@ -75,7 +75,7 @@ pub struct Cluster<'a> {
     /// Recycled records of finished jobs, reused for arriving ones. A record is large and stays in
     /// one allocation from the job's arrival until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
-    spare: Vec<Box<Running>>,
+    recycled: Vec<Box<Running>>,
     /// Running jobs by expected end. Built on first use, since most schedulers never need it.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
@@ -95,7 +95,7 @@ pub struct Cluster<'a> {
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
-    state: State,
+    state: MachineState,
     /// Whether an observer asks what blocks the oldest waiting job.
     watches_what_blocks: bool,
     /// Cached causes of waiting, if an observer asks for them.
@@ -135,14 +135,14 @@ impl<'a> Cluster<'a> {
             most_free: facility.most_free(),
             most_held: u64::MAX,
             facility,
-            state: State { nodes, links: network.links() as u64, ..State::default() },
+            state: MachineState { nodes, links: network.links() as u64, ..MachineState::default() },
             network,
             watches_what_blocks: observer.asks_what_blocks(),
             observer,
             kill_at_estimate,
             queue: Queue::default(),
             running: Slab::new(),
-            spare: Vec::new(),
+            recycled: Vec::new(),
             ends: OnceCell::new(),
             arrivals: Vec::new(),
             departures: Vec::new(),
@@ -183,7 +183,7 @@ impl<'a> Cluster<'a> {
     /// Number of running jobs.
     #[must_use]
     pub fn running_jobs(&self) -> u64 {
-        self.facility.crowd.running
+        self.facility.counts.running
     }
 
     /// The first waiting job in queue order.
@@ -199,17 +199,17 @@ impl<'a> Cluster<'a> {
     }
 
     /// The next waiting job that may be startable, skipping those ruled out by cached answers. To
-    /// visit all of them, use [`hopeful`](Cluster::hopeful), which is faster.
+    /// visit all of them, use [`startable`](Cluster::startable), which is faster.
     #[must_use]
-    pub fn next_hopeful(&self, ticket: Ticket) -> Option<Ticket> {
+    pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
             return self.next_small_enough(ticket);
         };
-        let kinds = self.kinds();
-        let open = kinds
+        let form_queues = self.form_queues();
+        let open = form_queues
             .firsts(self.most_free)
             .filter(|(_, form)| !site.is_denied(self.forms.request(*form)));
-        open.filter_map(|(_, form)| kinds.next_that(form, ticket, |_| true)).min()
+        open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
     /// The next waiting job whose minimum number of nodes is free on some site.
@@ -218,7 +218,7 @@ impl<'a> Cluster<'a> {
         if self.most_free == 0 {
             return None;
         }
-        self.queue.next_that(ticket, |glance| glance.fewest <= self.most_free)
+        self.queue.next_that(ticket, |key| key.fewest <= self.most_free)
     }
 
     /// Whether the machine is one site with fixed sizes whose allocator finds every free block. A
@@ -341,15 +341,15 @@ impl<'a> Cluster<'a> {
 
     /// Tells observers that a waiting job was promised a start by this instant.
     pub fn promise(&mut self, ticket: Ticket, by: Time) {
-        self.queue.glance(ticket);
+        self.queue.scan_key(ticket);
         self.observer.observe(self.now, &Event::Promised(ticket.id, by));
     }
 
     /// Removes a waiting job from the queue unserved; its ticket becomes invalid.
     pub fn turn_away(&mut self, ticket: Ticket) {
-        let Some(room) = self.queue.remove(ticket) else { return };
-        let mut job = room.job;
-        self.facility.crowd.waiting -= 1;
+        let Some(record) = self.queue.remove(ticket) else { return };
+        let mut job = record.job;
+        self.facility.counts.waiting -= 1;
         if let Some(service) = &mut self.service {
             job = service.turns_away(ticket.id, job);
         }
@@ -383,12 +383,12 @@ impl<'a> Cluster<'a> {
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
             self.state.waiting = self.queue.len() as u64;
-            self.state.running = self.facility.crowd.running;
+            self.state.running = self.facility.counts.running;
             if self.watches_what_blocks {
                 self.state.blocked_by_shape = self.is_blocked_by_shape();
             }
             if self.waits.is_some() {
-                self.tell_waits(to);
+                self.report_waits(to);
             }
             if self.power.is_some() {
                 self.pass_with_power(to);
@@ -398,7 +398,7 @@ impl<'a> Cluster<'a> {
         }
         self.arrivals.clear();
         while let Some(Departure { ran }) = self.departures.pop() {
-            self.spare.push(ran);
+            self.recycled.push(ran);
         }
     }
 
@@ -423,13 +423,13 @@ impl<'a> Cluster<'a> {
         while let Some(key) = next {
             let mut ran = self.running.remove(key.slot as usize);
             ran.messages = self.network.finish(self.now, key);
-            self.facility.crowd.running -= 1;
+            self.facility.counts.running -= 1;
             if let Some(ends) = self.ends.get_mut() {
                 ends.remove(&End::of(key.slot as usize, &ran));
             }
             self.give_back(&ran);
             if let Some(service) = &mut self.service {
-                service.careers.ends(&mut ran);
+                service.interruptions.ends(&mut ran);
             }
             self.observer.observe(self.now, &Event::Finished(&ran));
             self.departures.push(Departure { ran });
@@ -460,7 +460,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    pub(crate) fn tell(&mut self, event: &Event<'_>) {
+    pub(crate) fn notify(&mut self, event: &Event<'_>) {
         self.observer.observe(self.now, event);
     }
 

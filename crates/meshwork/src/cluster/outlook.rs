@@ -161,7 +161,7 @@ impl Outlook {
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
-        headroom.first_room(reservation.at, None, reservation.hold.nodes(), until)
+        headroom.first_gap(reservation.at, None, reservation.hold.nodes(), until)
     }
 
     fn earliest_on(&self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {

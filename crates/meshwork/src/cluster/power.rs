@@ -14,15 +14,15 @@ use crate::topology::{Grid, Node};
 /// Energy model and sleep states.
 pub(super) struct Power {
     energy: Energy,
-    beds: Option<Beds>,
+    sleep_states: Option<SleepStates>,
 }
 
 /// Sleep states of nodes.
-struct Beds {
+struct SleepStates {
     sleep: Sleep,
     sites: Vec<Site>,
     /// Idle placements in the order in which they became idle, and so in which they fall asleep.
-    tired: VecDeque<Tired>,
+    idle: VecDeque<IdleNodes>,
     /// Running jobs that had to wait for nodes to wake.
     delayed: BTreeSet<JobId>,
 }
@@ -35,7 +35,7 @@ struct Site {
 }
 
 /// Nodes that fall asleep at `at` unless used before.
-struct Tired {
+struct IdleNodes {
     at: Time,
     site: usize,
     placement: Placement,
@@ -43,19 +43,19 @@ struct Tired {
 
 const NEVER: f64 = f64::INFINITY;
 
-impl Beds {
+impl SleepStates {
     /// Marks nodes as idle from now on.
-    fn lie_down(&mut self, site: usize, placement: Placement, now: Time) {
+    fn mark_idle(&mut self, site: usize, placement: Placement, now: Time) {
         let at = now + self.sleep.after;
         let Site { grid, due, .. } = &mut self.sites[site];
         placement.for_each_run(grid, |start, count| {
             due[start as usize..(start + count) as usize].fill(at);
         });
-        self.tired.push_back(Tired { at, site, placement });
+        self.idle.push_back(IdleNodes { at, site, placement });
     }
 
     /// Marks nodes as not idle; returns those that slept, sorted.
-    fn get_up(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
+    fn mark_busy(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
         let Site { grid, asleep, due } = &mut self.sites[site];
         let mut woken = Vec::new();
         placement.for_each_run(grid, |start, count| {
@@ -70,8 +70,8 @@ impl Beds {
     /// Puts the next due nodes to sleep, if due before `by`: when, on which site, and which. The
     /// list is empty if all of them were used meanwhile.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
-        self.tired.front().filter(|tired| tired.at < by)?;
-        let Tired { at, site, placement } = self.tired.pop_front()?;
+        self.idle.front().filter(|idle| idle.at < by)?;
+        let IdleNodes { at, site, placement } = self.idle.pop_front()?;
         let Site { grid, asleep, due } = &mut self.sites[site];
         let mut fallen = Vec::new();
         placement.for_each_run(grid, |start, count| {
@@ -88,10 +88,10 @@ impl Beds {
 impl Cluster<'_> {
     /// Installs the energy model; all nodes are idle at first.
     #[cold]
-    pub(crate) fn draw(&mut self, energy: Energy, now: Time) {
+    pub(crate) fn enable_power(&mut self, energy: Energy, now: Time) {
         self.most_held = energy.most_held();
         self.count_free();
-        let beds = energy.sleep().map(|sleep| {
+        let sleep_states = energy.sleep().map(|sleep| {
             let site = |managed: &ManagedSite| {
                 let grid = managed.site().grid().clone();
                 let asleep = NodeSet::empty(grid.nodes());
@@ -99,15 +99,15 @@ impl Cluster<'_> {
                 Site { grid, asleep, due }
             };
             let sites: Vec<Site> = self.facility.sites().iter().map(site).collect();
-            let (tired, delayed) = (VecDeque::new(), BTreeSet::new());
-            let mut beds = Beds { sleep, sites, tired, delayed };
-            for site in 0..beds.sites.len() {
-                let sides = Dims::from_slice(beds.sites[site].grid.sides());
-                beds.lie_down(site, Block { base: 0, sides }.into(), now);
+            let (idle, delayed) = (VecDeque::new(), BTreeSet::new());
+            let mut sleep_states = SleepStates { sleep, sites, idle, delayed };
+            for site in 0..sleep_states.sites.len() {
+                let sides = Dims::from_slice(sleep_states.sites[site].grid.sides());
+                sleep_states.mark_idle(site, Block { base: 0, sides }.into(), now);
             }
-            beds
+            sleep_states
         });
-        self.power = Some(Box::new(Power { energy, beds }));
+        self.power = Some(Box::new(Power { energy, sleep_states }));
     }
 
     /// Updates `most_free`.
@@ -174,8 +174,8 @@ impl Cluster<'_> {
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
-        if let Some(beds) = &mut power.beds {
-            while let Some((at, site, nodes)) = beds.next_asleep(to) {
+        if let Some(sleep_states) = &mut power.sleep_states {
+            while let Some((at, site, nodes)) = sleep_states.next_asleep(to) {
                 if nodes.is_empty() {
                     continue;
                 }
@@ -195,15 +195,16 @@ impl Cluster<'_> {
     /// Wakes the nodes that a job takes; returns how long it waits for them.
     #[cold]
     pub(super) fn wake(&mut self, id: JobId, site: usize, placement: &Placement) -> f64 {
-        let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) else {
+        let Some(sleep_states) = self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
+        else {
             return 0.0;
         };
-        let nodes = beds.get_up(site, placement);
+        let nodes = sleep_states.mark_busy(site, placement);
         if nodes.is_empty() {
             return 0.0;
         }
-        let Sleep { wake, wake_energy, .. } = beds.sleep;
-        beds.delayed.insert(id);
+        let Sleep { wake, wake_energy, .. } = sleep_states.sleep;
+        sleep_states.delayed.insert(id);
         self.state.asleep -= nodes.len() as u64;
         let energy = wake_energy * nodes.len() as f64;
         self.observer.observe(self.now, &Event::Awake { site, nodes: &nodes, energy });
@@ -213,29 +214,37 @@ impl Cluster<'_> {
     /// Marks the nodes of a stopped job as idle.
     #[cold]
     pub(super) fn leave_idle(&mut self, id: JobId, site: usize, placement: &Placement) {
-        if let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) {
-            beds.delayed.remove(&id);
-            beds.lie_down(site, placement.clone(), self.now);
+        if let Some(sleep_states) =
+            self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
+        {
+            sleep_states.delayed.remove(&id);
+            sleep_states.mark_idle(site, placement.clone(), self.now);
         }
     }
 
     /// How long a running job waited for nodes to wake.
     pub(super) fn woke_for(&self, id: JobId) -> f64 {
-        let beds = self.power.as_ref().and_then(|power| power.beds.as_ref());
-        beds.filter(|beds| beds.delayed.contains(&id)).map_or(0.0, |beds| beds.sleep.wake)
+        let sleep_states = self.power.as_ref().and_then(|power| power.sleep_states.as_ref());
+        sleep_states
+            .filter(|sleep_states| sleep_states.delayed.contains(&id))
+            .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
     /// Marks a node that goes out of service as not idle.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
-        if let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) {
-            self.state.asleep -= beds.get_up(site, placement).len() as u64;
+        if let Some(sleep_states) =
+            self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
+        {
+            self.state.asleep -= sleep_states.mark_busy(site, placement).len() as u64;
         }
     }
 
     /// Marks a node that is back in service as idle.
     pub(super) fn switch_on(&mut self, site: usize, placement: &Placement) {
-        if let Some(beds) = self.power.as_mut().and_then(|power| power.beds.as_mut()) {
-            beds.lie_down(site, placement.clone(), self.now);
+        if let Some(sleep_states) =
+            self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
+        {
+            sleep_states.mark_idle(site, placement.clone(), self.now);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Preemption of running jobs for a waiting one.
 
 use super::queue::Ticket;
-use super::service::{Hopeless, Service};
+use super::service::{Service, Unsatisfiable};
 use super::starts::Place;
 use super::{By, Cluster};
 use crate::geometry::{NodeSet, Placement};
@@ -30,7 +30,7 @@ impl Cluster<'_> {
         victims: &[RunKey],
         become_of: Preempted,
     ) -> Option<Vec<Ticket>> {
-        let mut proposal = self.room_without(ticket, victims)?;
+        let mut proposal = self.propose_without(ticket, victims)?;
         if self.runs_into_closure(ticket, &proposal) {
             return None;
         }
@@ -49,9 +49,9 @@ impl Cluster<'_> {
         }
         let mut service = match self.service.take() {
             Some(service) => service,
-            None => Box::new(Service::of_a_sound_machine(self.kill_at_estimate)),
+            None => Box::new(Service::without_outages(self.kill_at_estimate)),
         };
-        let stopped = self.make_room(&mut service, &hit, become_of);
+        let stopped = self.stop_all(&mut service, &hit, become_of);
         self.service = Some(service);
         match stopped {
             Ok(again) => self.begin(ticket, &mut proposal, 1.0, Place::Sought).then_some(again),
@@ -62,26 +62,26 @@ impl Cluster<'_> {
         }
     }
 
-    fn make_room(
+    fn stop_all(
         &mut self,
         service: &mut Service,
         hit: &[RunKey],
         become_of: Preempted,
-    ) -> Result<Vec<Ticket>, Hopeless> {
+    ) -> Result<Vec<Ticket>, Unsatisfiable> {
         let mut again = Vec::new();
         for &key in hit {
             let ran = self.stop(key, |ran, setup, now| match become_of {
-                Preempted::Requeued => drop(service.careers.interrupts(ran, setup, now)),
-                Preempted::Suspended => service.careers.suspends(ran, setup, now),
+                Preempted::Requeued => drop(service.interruptions.interrupts(ran, setup, now)),
+                Preempted::Suspended => service.interruptions.suspends(ran, setup, now),
             });
-            again.push(self.wait_again(service, &ran, false)?);
+            again.push(self.requeue(service, &ran, false)?);
         }
         Ok(again)
     }
 
     /// A placement for a waiting job if the fewest possible victims, in the given order, were gone.
-    fn room_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
-        let fewest = self.queue.glance(ticket).fewest;
+    fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
+        let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);
         let mut ahead = self.facility.fork();
         let outside = self.outside_of(ticket);

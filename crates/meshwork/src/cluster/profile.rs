@@ -139,8 +139,8 @@ impl Profile {
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
         let index = self.chunk_of(from);
         let chunk = &mut self.chunks[index];
-        let has_room = chunk.times.len() + 2 <= MAX_STEPS;
-        if has_room && chunk.first < from && from < until && until <= chunk.last() {
+        let fits = chunk.times.len() + 2 <= MAX_STEPS;
+        if fits && chunk.first < from && from < until && until <= chunk.last() {
             return chunk.change(from, until, count);
         }
         self.add(from, Some(until), count);
@@ -314,7 +314,7 @@ impl Profile {
 
     /// The first instant from `begin` on, and before `limit`, from which `count` nodes stay free.
     /// They stay free until the instant that `needed` returns for it.
-    pub(crate) fn first_room(
+    pub(crate) fn first_gap(
         &self,
         begin: Time,
         limit: Option<Time>,
@@ -332,7 +332,7 @@ impl Profile {
 
     /// The gaps with `count` free nodes from `begin` on that begin before `limit`. The last may
     /// have no end.
-    pub(crate) fn rooms(
+    pub(crate) fn gaps(
         &self,
         begin: Time,
         limit: Time,
@@ -355,7 +355,7 @@ impl Profile {
 
     /// The first instant from `begin` on from which `count` nodes stay free for `span`.
     pub(crate) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
-        self.first_room(begin, None, count, |at| at + span)
+        self.first_gap(begin, None, count, |at| at + span)
     }
 
     fn walk(&self, begin: Time, count: u64) -> Walk<'_> {
@@ -523,14 +523,14 @@ mod tests {
             prop_assert_eq!(found, stretch);
             // All gaps.
             let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
-            let rooms = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));
-            prop_assert!(profile.rooms(time(begin), time(limit), count).eq(rooms));
+            let gaps = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));
+            prop_assert!(profile.gaps(time(begin), time(limit), count).eq(gaps));
             // For a fixed span, or until another release.
             for other in [begin + 1, begin + 20, 1_000] {
                 let until = |t: u32| if t < other { (t + span.max(1)).min(other) } else { t + span.max(1) };
                 let with = (begin..limit).find(|&t| enough(t, until(t))).map(f64::from);
                 let needed = |at: Time| time(until(at.units() as u32));
-                let found = profile.first_room(time(begin), Some(time(limit)), count, needed);
+                let found = profile.first_gap(time(begin), Some(time(limit)), count, needed);
                 prop_assert_eq!(found.map(Time::units), with);
             }
             let without = (begin..400).find(|&t| !enough(t, t + 1)).map(f64::from);

@@ -23,7 +23,7 @@ pub struct Ticket {
 
 /// Scan key of a waiting job, stored apart from the job for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Glance {
+pub(crate) struct ScanKey {
     /// Lower bound on the nodes that the job needs to start.
     pub fewest: u64,
     /// Run time by the user's estimate.
@@ -34,13 +34,13 @@ pub(crate) struct Glance {
 const CHUNK: usize = 64;
 
 /// A list of waiting jobs with removal at any position. Each job knows its neighbours in queue
-/// order. The searchable [`Line`] is built on the first search, and the [`Kinds`] on the first
+/// order. The searchable [`Line`] is built on the first search, and the [`FormQueues`] on the first
 /// query by form: logs have tens of thousands of waiting jobs but a few hundred forms. Most
 /// schedulers need neither.
 ///
 /// # Complexity
 /// **O(1)** to append or remove a job, and to read the first or the next, besides the cost of the
-/// [`Line`] and the [`Kinds`] once built. Memory grows with the jobs that wait now.
+/// [`Line`] and the [`FormQueues`] once built. Memory grows with the jobs that wait now.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
@@ -49,7 +49,7 @@ pub(crate) struct Queue {
     /// Built on the first search.
     line: OnceCell<Line>,
     /// Built on the first query by form.
-    kinds: OnceCell<Kinds>,
+    form_queues: OnceCell<FormQueues>,
     /// Lower bound of the next appended position: twice the number of the next job to arrive, or
     /// more once jobs were requeued at the end.
     end: u64,
@@ -57,23 +57,23 @@ pub(crate) struct Queue {
     stale: Cell<Option<Ticket>>,
     /// Placeholder returned for such a ticket until the run ends after this pass. It can never
     /// start.
-    nobody: OnceCell<Box<Waiting>>,
+    placeholder: OnceCell<Box<Waiting>>,
 }
 
 struct Waiting {
     /// The job's record, from arrival to end; boxed, since it is large and not moved.
-    room: Box<Running>,
-    glance: Glance,
+    record: Box<Running>,
+    key: ScanKey,
     /// The request's form, where requests have one.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots of the neighbours, or [`NOBODY`].
+    /// Slots of the neighbours, or [`NO_SLOT`].
     before: u32,
     after: u32,
 }
 
 /// Marks the absence of a slot.
-const NOBODY: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// The waiting jobs by form.
 ///
@@ -81,7 +81,7 @@ const NOBODY: u32 = u32::MAX;
 /// Besides the cost of a [`Line`]: to append or remove the first job of its form, **O(log k)**
 /// comparisons for *k* forms with waiting jobs, and up to *k* / 2 moves in one block of memory.
 #[derive(Default)]
-pub(crate) struct Kinds {
+pub(crate) struct FormQueues {
     /// Waiting jobs by form index.
     lines: Vec<Line>,
     /// The first job of each form, in queue order; a pass begins with these.
@@ -99,16 +99,16 @@ struct Line {
     chunks: VecDeque<Chunk>,
     /// Recycled buffer of the last emptied chunk: in a short queue chunks come and go with every
     /// job.
-    spare: Vec<(Ticket, Glance)>,
+    recycled: Vec<(Ticket, ScanKey)>,
 }
 
 #[derive(Default)]
 struct Chunk {
     /// The jobs in order, after `gone` removed ones; most are removed from the front.
-    jobs: Vec<(Ticket, Glance)>,
+    jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
     /// Lower bound on the needs of any job in it, exact when last recomputed.
-    least: Option<Glance>,
+    least: Option<ScanKey>,
     taken_since: u32,
     /// Index last found by a search. That job is usually removed next, and the search continues
     /// there.
@@ -120,7 +120,7 @@ const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
     #[inline]
-    fn waiting(&self) -> &[(Ticket, Glance)] {
+    fn waiting(&self) -> &[(Ticket, ScanKey)] {
         &self.jobs[self.gone..]
     }
 
@@ -129,27 +129,27 @@ impl Chunk {
     }
 
     /// Inserts a job at its position.
-    fn insert(&mut self, ticket: Ticket, glance: Glance) {
+    fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let at = self.before(ticket.place);
-        self.jobs.insert(self.gone + at, (ticket, glance));
-        self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
+        self.jobs.insert(self.gone + at, (ticket, key));
+        self.least = Some(self.least.map_or(key, |least| least.min(key)));
     }
 
     #[inline(always)]
-    fn push(&mut self, ticket: Ticket, glance: Glance) {
+    fn push(&mut self, ticket: Ticket, key: ScanKey) {
         // Moves the waiting jobs over removed ones rather than growing the buffer.
         if self.jobs.len() == self.jobs.capacity() && 2 * self.gone > self.jobs.len() {
             self.jobs.drain(..self.gone);
             self.gone = 0;
         }
-        self.jobs.push((ticket, glance));
-        self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
+        self.jobs.push((ticket, key));
+        self.least = Some(self.least.map_or(key, |least| least.min(key)));
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let (removed, glance) = self.jobs.remove(self.gone + self.before(ticket.place));
+        let (removed, key) = self.jobs.remove(self.gone + self.before(ticket.place));
         assert!(removed == ticket, "a ticket is good until its job starts");
-        self.has_lost(glance);
+        self.has_lost(key);
     }
 
     /// Number of its jobs before a queue position. Uses the last found index or a linear count: for
@@ -157,7 +157,7 @@ impl Chunk {
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
-        let is_before = |(other, _): &(Ticket, Glance)| other.place < place;
+        let is_before = |(other, _): &(Ticket, ScanKey)| other.place < place;
         let is_behind_others = found == 0 || waiting.get(found - 1).is_some_and(is_before);
         if is_behind_others && !waiting.get(found).is_some_and(is_before) {
             return found;
@@ -167,31 +167,30 @@ impl Chunk {
 
     /// Updates the chunk after a removal; the minimum is recomputed after several that may have set
     /// it.
-    fn has_lost(&mut self, glance: Glance) {
-        let was_more =
-            |least: Glance| glance.fewest > least.fewest && glance.estimate > least.estimate;
+    fn has_lost(&mut self, key: ScanKey) {
+        let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
             return;
         }
         self.taken_since += 1;
         if self.taken_since == LOOK_AGAIN {
             self.taken_since = 0;
-            let glances = self.jobs[self.gone..].iter().map(|&(_, glance)| glance);
-            self.least = glances.reduce(Glance::min);
+            let keys = self.jobs[self.gone..].iter().map(|&(_, key)| key);
+            self.least = keys.reduce(ScanKey::min);
         }
     }
 
-    fn next_that(&self, from: usize, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
+    fn next_that(&self, from: usize, may_start: impl Fn(ScanKey) -> bool) -> Option<Ticket> {
         let waiting = self.waiting();
-        let behind = waiting[from..].iter().position(|(_, glance)| may_start(*glance))?;
+        let behind = waiting[from..].iter().position(|(_, key)| may_start(*key))?;
         self.found.set(from + behind);
         Some(waiting[from + behind].0)
     }
 }
 
-impl Glance {
-    fn min(self, other: Glance) -> Glance {
-        Glance {
+impl ScanKey {
+    fn min(self, other: ScanKey) -> ScanKey {
+        ScanKey {
             fewest: self.fewest.min(other.fewest),
             estimate: self.estimate.min(other.estimate),
         }
@@ -200,24 +199,24 @@ impl Glance {
 
 impl Line {
     #[inline(always)]
-    fn push(&mut self, ticket: Ticket, glance: Glance) {
+    fn push(&mut self, ticket: Ticket, key: ScanKey) {
         match self.chunks.back_mut().filter(|chunk| chunk.waiting().len() < CHUNK) {
-            Some(last) => last.push(ticket, glance),
+            Some(last) => last.push(ticket, key),
             None => {
-                let jobs = std::mem::take(&mut self.spare);
+                let jobs = std::mem::take(&mut self.recycled);
                 let mut chunk = Chunk { jobs, ..Chunk::default() };
-                chunk.push(ticket, glance);
+                chunk.push(ticket, key);
                 self.chunks.push_back(chunk);
             }
         }
     }
 
     /// Inserts a job at its queue position.
-    fn insert(&mut self, ticket: Ticket, glance: Glance) {
+    fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
-            Some(chunk) => chunk.insert(ticket, glance),
-            None => self.push(ticket, glance),
+            Some(chunk) => chunk.insert(ticket, key),
+            None => self.push(ticket, key),
         }
     }
 
@@ -230,14 +229,14 @@ impl Line {
     }
 
     /// Shrinks the buffer of an empty line, since there may be thousands of lines.
-    fn save_room(&mut self) {
-        if self.chunks.is_empty() && self.spare.capacity() > 4 {
+    fn shrink(&mut self) {
+        if self.chunks.is_empty() && self.recycled.capacity() > 4 {
             *self = Line::default();
         }
     }
 
     /// The next job behind this ticket, which need not be in the line, that satisfies `may_start`.
-    fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
+    fn next_that(&self, ticket: Ticket, may_start: impl Fn(ScanKey) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
         // Most searches start behind the head of the queue.
         let (here, next) = if first.first_place() == ticket.place {
@@ -263,25 +262,25 @@ impl Line {
     fn remove(&mut self, ticket: Ticket) {
         // Most often the first job starts.
         if let Some(first) = self.chunks.front_mut()
-            && let Some(&(_, glance)) =
+            && let Some(&(_, key)) =
                 first.waiting().first().filter(|(other, _)| other.slot == ticket.slot)
         {
             first.gone += 1;
             if first.gone < first.jobs.len() {
-                first.has_lost(glance);
+                first.has_lost(key);
             } else if let Some(emptied) = self.chunks.pop_front() {
-                self.keep_room(emptied);
+                self.recycle(emptied);
             }
             return;
         }
         // Or the last, which could start as it arrived.
         if let Some(last) = self.chunks.back_mut()
-            && let Some((_, glance)) = last.jobs.pop_if(|(other, _)| other.slot == ticket.slot)
+            && let Some((_, key)) = last.jobs.pop_if(|(other, _)| other.slot == ticket.slot)
         {
             if last.gone < last.jobs.len() {
-                last.has_lost(glance);
+                last.has_lost(key);
             } else if let Some(emptied) = self.chunks.pop_back() {
-                self.keep_room(emptied);
+                self.recycle(emptied);
             }
             return;
         }
@@ -291,13 +290,13 @@ impl Line {
         if self.chunks[chunk].waiting().is_empty()
             && let Some(emptied) = self.chunks.remove(chunk)
         {
-            self.keep_room(emptied);
+            self.recycle(emptied);
         }
     }
 
-    fn keep_room(&mut self, emptied: Chunk) {
-        self.spare = emptied.jobs;
-        self.spare.clear();
+    fn recycle(&mut self, emptied: Chunk) {
+        self.recycled = emptied.jobs;
+        self.recycled.clear();
     }
 }
 
@@ -308,17 +307,17 @@ impl Queue {
 
     /// Appends a job at the end.
     #[inline(always)]
-    pub(crate) fn push(&mut self, room: Box<Running>, fewest: u64, form: Option<Form>) -> Ticket {
-        let id = room.id;
+    pub(crate) fn push(&mut self, record: Box<Running>, fewest: u64, form: Option<Form>) -> Ticket {
+        let id = record.id;
         let place = (2 * id.0).max(self.end);
         self.end = place + 2;
-        let glance = Glance { fewest, estimate: room.job.estimate };
-        let ticket = self.stand(Ticket { place, id, slot: NOBODY }, None, room, glance, form);
+        let key = ScanKey { fewest, estimate: record.job.estimate };
+        let ticket = self.link(Ticket { place, id, slot: NO_SLOT }, None, record, key, form);
         if let Some(line) = self.line.get_mut() {
-            line.push(ticket, glance);
+            line.push(ticket, key);
         }
-        if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
-            kinds.push(ticket, glance, form, Line::push);
+        if let (Some(form_queues), Some(form)) = (self.form_queues.get_mut(), form) {
+            form_queues.push(ticket, key, form, Line::push);
         }
         ticket
     }
@@ -327,45 +326,45 @@ impl Queue {
     /// since.
     pub(crate) fn put_back(
         &mut self,
-        room: Box<Running>,
+        record: Box<Running>,
         fewest: u64,
         to_the_end: bool,
         form: Option<Form>,
     ) -> Ticket {
         if to_the_end {
-            return self.push(room, fewest, form);
+            return self.push(record, fewest, form);
         }
-        let id = room.id;
-        let glance = Glance { fewest, estimate: room.job.estimate };
-        let ticket = Ticket { place: 2 * id.0 + 1, id, slot: NOBODY };
+        let id = record.id;
+        let key = ScanKey { fewest, estimate: record.job.estimate };
+        let ticket = Ticket { place: 2 * id.0 + 1, id, slot: NO_SLOT };
         let next = self.next_that(ticket, |_| true);
-        let ticket = self.stand(ticket, next, room, glance, form);
+        let ticket = self.link(ticket, next, record, key, form);
         if let Some(line) = self.line.get_mut() {
-            line.insert(ticket, glance);
+            line.insert(ticket, key);
         }
-        if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
-            kinds.push(ticket, glance, form, Line::insert);
+        if let (Some(form_queues), Some(form)) = (self.form_queues.get_mut(), form) {
+            form_queues.push(ticket, key, form, Line::insert);
         }
         ticket
     }
 
     /// Inserts a job into a slot before `next`, or at the end.
     #[inline(always)]
-    fn stand(
+    fn link(
         &mut self,
         ticket: Ticket,
         next: Option<Ticket>,
-        room: Box<Running>,
-        glance: Glance,
+        record: Box<Running>,
+        key: ScanKey,
         form: Option<Form>,
     ) -> Ticket {
         let slot = self.jobs.vacant_key() as u32;
         let ticket = Ticket { slot, ..ticket };
         let (before, after) = match next {
-            None => (self.last.map_or(NOBODY, |last| last.slot), NOBODY),
+            None => (self.last.map_or(NO_SLOT, |last| last.slot), NO_SLOT),
             Some(next) => (self.jobs[next.slot as usize].before, next.slot),
         };
-        self.jobs.insert(Waiting { room, glance, form, ticket, before, after });
+        self.jobs.insert(Waiting { record, key, form, ticket, before, after });
         match self.jobs.get_mut(before as usize) {
             Some(waiting) => waiting.after = slot,
             None => self.first = Some(ticket),
@@ -381,7 +380,7 @@ impl Queue {
     fn line(&self) -> &Line {
         self.line.get_or_init(|| {
             let mut line = Line::default();
-            self.iter().for_each(|ticket| line.push(ticket, self.glance(ticket)));
+            self.iter().for_each(|ticket| line.push(ticket, self.scan_key(ticket)));
             line
         })
     }
@@ -392,15 +391,15 @@ impl Queue {
     }
 
     /// The waiting jobs by form, maintained from the first call on.
-    pub(crate) fn kinds(&self) -> &Kinds {
-        self.kinds.get_or_init(|| {
-            let mut kinds = Kinds::default();
+    pub(crate) fn form_queues(&self) -> &FormQueues {
+        self.form_queues.get_or_init(|| {
+            let mut form_queues = FormQueues::default();
             for ticket in self.iter() {
                 if let Some(form) = self.form(ticket) {
-                    kinds.push(ticket, self.glance(ticket), form, Line::push);
+                    form_queues.push(ticket, self.scan_key(ticket), form, Line::push);
                 }
             }
-            kinds
+            form_queues
         })
     }
 
@@ -422,7 +421,7 @@ impl Queue {
     pub(crate) fn next_that(
         &self,
         ticket: Ticket,
-        may_start: impl Fn(Glance) -> bool,
+        may_start: impl Fn(ScanKey) -> bool,
     ) -> Option<Ticket> {
         self.line().next_that(ticket, may_start)
     }
@@ -439,11 +438,11 @@ impl Queue {
     #[cold]
     fn stale(&self, ticket: Ticket) -> &Waiting {
         self.stale.set(self.stale.get().or(Some(ticket)));
-        self.nobody.get_or_init(|| {
+        self.placeholder.get_or_init(|| {
             let job = Job::new(0, Time::ZERO, Request::Nodes(1), 0.0);
-            let room = Box::new(Running::waiting(ticket.id, job));
-            let glance = Glance { fewest: u64::MAX, estimate: 0.0 };
-            Box::new(Waiting { room, glance, form: None, ticket, before: NOBODY, after: NOBODY })
+            let record = Box::new(Running::waiting(ticket.id, job));
+            let key = ScanKey { fewest: u64::MAX, estimate: 0.0 };
+            Box::new(Waiting { record, key, form: None, ticket, before: NO_SLOT, after: NO_SLOT })
         })
     }
 
@@ -454,7 +453,7 @@ impl Queue {
     }
 
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
-        &self.waiting(ticket).room.job
+        &self.waiting(ticket).record.job
     }
 
     /// The form of a job's request, where requests have one.
@@ -465,8 +464,8 @@ impl Queue {
 
     /// The scan key of a job.
     #[inline]
-    pub(crate) fn glance(&self, ticket: Ticket) -> Glance {
-        self.waiting(ticket).glance
+    pub(crate) fn scan_key(&self, ticket: Ticket) -> ScanKey {
+        self.waiting(ticket).key
     }
 
     /// The queue as seen by one of its jobs.
@@ -482,7 +481,7 @@ impl Queue {
             self.stale(ticket);
             return None;
         }
-        let Waiting { room, form, before, after, .. } = self.jobs.remove(ticket.slot as usize);
+        let Waiting { record, form, before, after, .. } = self.jobs.remove(ticket.slot as usize);
         match self.jobs.get_mut(before as usize) {
             Some(waiting) => waiting.after = after,
             None => self.first = self.jobs.get(after as usize).map(|waiting| waiting.ticket),
@@ -494,23 +493,23 @@ impl Queue {
         if let Some(line) = self.line.get_mut() {
             line.remove(ticket);
         }
-        if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
-            kinds.remove(ticket, form);
+        if let (Some(form_queues), Some(form)) = (self.form_queues.get_mut(), form) {
+            form_queues.remove(ticket, form);
         }
-        Some(room)
+        Some(record)
     }
 }
 
-impl Kinds {
+impl FormQueues {
     /// Adds a job to the line of its form with `join`, at the end or at its position.
     fn push(
         &mut self,
         ticket: Ticket,
-        glance: Glance,
+        key: ScanKey,
         form: Form,
-        join: impl Fn(&mut Line, Ticket, Glance),
+        join: impl Fn(&mut Line, Ticket, ScanKey),
     ) {
-        let Kinds { lines, firsts } = self;
+        let FormQueues { lines, firsts } = self;
         if lines.len() <= form.index() {
             lines.resize_with(form.index() + 1, Line::default);
         }
@@ -522,7 +521,7 @@ impl Kinds {
             }
             put_first(firsts, ticket, form);
         }
-        join(line, ticket, glance);
+        join(line, ticket, key);
     }
 
     fn remove(&mut self, ticket: Ticket, form: Form) {
@@ -535,7 +534,7 @@ impl Kinds {
                 put_first(&mut self.firsts, next, form);
             }
         }
-        line.save_room();
+        line.shrink();
     }
 
     /// The first job of each form of at most `most` nodes, in queue order.
@@ -549,7 +548,7 @@ impl Kinds {
         &self,
         form: Form,
         ticket: Ticket,
-        may_start: impl Fn(Glance) -> bool,
+        may_start: impl Fn(ScanKey) -> bool,
     ) -> Option<Ticket> {
         self.lines[form.index()].next_that(ticket, may_start)
     }
@@ -606,7 +605,7 @@ mod tests {
 
     use super::*;
 
-    fn room(id: JobId, size: u32, estimate: f64) -> Box<Running> {
+    fn record(id: JobId, size: u32, estimate: f64) -> Box<Running> {
         let request = Request::Nodes(size);
         let job = Job { estimate, ..Job::new(1, Time::ZERO, request, 1.0) };
         Box::new(Running::waiting(id, job))
@@ -620,14 +619,14 @@ mod tests {
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
-        let push = |queue: &mut Queue, id| queue.push(room(JobId(id), 1, 1.0), 1, None);
+        let push = |queue: &mut Queue, id| queue.push(record(JobId(id), 1, 1.0), 1, None);
         let first = push(&mut queue, 0);
         let second = push(&mut queue, 1);
         queue.remove(first);
-        let first = queue.put_back(room(JobId(0), 1, 1.0), 1, true, None);
+        let first = queue.put_back(record(JobId(0), 1, 1.0), 1, true, None);
         let third = push(&mut queue, 2);
         queue.remove(third);
-        let third = queue.put_back(room(JobId(2), 1, 1.0), 1, false, None);
+        let third = queue.put_back(record(JobId(2), 1, 1.0), 1, false, None);
         let walked = std::iter::successors(queue.first(), |&ticket| queue.after(ticket));
         assert!(walked.eq([second, first, third]));
         for ticket in [third, second, first] {
@@ -653,18 +652,18 @@ mod tests {
                 if op > 3 && !left.is_empty() {
                     let id = left.swap_remove(at.index(left.len()));
                     let estimate = (number * 3 % 10) as f64;
-                    let room = room(id, size as u32, estimate);
-                    let ticket = queue.put_back(room, size, to_the_end, form(size));
+                    let record = record(id, size as u32, estimate);
+                    let ticket = queue.put_back(record, size, to_the_end, form(size));
                     let before = vector.iter().take_while(|(other, ..)| other.id < id).count();
                     let place = if to_the_end { vector.len() } else { before };
                     vector.insert(place, (ticket, size, estimate));
                 } else if op > 0 || vector.is_empty() {
                     let estimate = (number * 7 % 10) as f64;
                     if number == begin {
-                        queue.kinds();
+                        queue.form_queues();
                     }
-                    let room = room(JobId(number as u64), size as u32, estimate);
-                    let ticket = queue.push(room, size, form(size));
+                    let record = record(JobId(number as u64), size as u32, estimate);
+                    let ticket = queue.push(record, size, form(size));
                     vector.push((ticket, size, estimate));
                 } else {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));
@@ -681,28 +680,28 @@ mod tests {
             prop_assert!(walked.iter().eq(vector.iter().map(|(ticket, ..)| ticket)));
             prop_assert_eq!(queue.len(), vector.len());
             let (fewest, estimate) = bounds;
-            let may_start = |glance: Glance| {
-                glance.fewest <= fewest && glance.estimate <= estimate as f64
+            let may_start = |key: ScanKey| {
+                key.fewest <= fewest && key.estimate <= estimate as f64
             };
             for (i, &(ticket, size, _)) in vector.iter().enumerate() {
-                prop_assert_eq!(queue.glance(ticket).fewest, size);
+                prop_assert_eq!(queue.scan_key(ticket).fewest, size);
                 let expected = vector[i + 1..].iter().find(|&&(_, fewest, estimate)| {
-                    may_start(Glance { fewest, estimate })
+                    may_start(ScanKey { fewest, estimate })
                 });
                 prop_assert_eq!(queue.next_that(ticket, may_start), expected.map(|e| e.0));
                 prop_assert_eq!(queue.form(ticket), form(size));
-                let kinds = queue.kinds();
-                for (_, form) in kinds.firsts(9) {
+                let form_queues = queue.form_queues();
+                for (_, form) in form_queues.firsts(9) {
                     let mut behind =
                         vector[i + 1..].iter().filter(|(_, fewest, _)| *fewest == form.nodes);
-                    prop_assert_eq!(kinds.has_more(form, ticket), behind.clone().next().is_some());
+                    prop_assert_eq!(form_queues.has_more(form, ticket), behind.clone().next().is_some());
                     let expected =
-                        behind.find(|&&(_, fewest, estimate)| may_start(Glance { fewest, estimate }));
-                    let next = kinds.next_that(form, ticket, may_start);
+                        behind.find(|&&(_, fewest, estimate)| may_start(ScanKey { fewest, estimate }));
+                    let next = form_queues.next_that(form, ticket, may_start);
                     prop_assert_eq!(next, expected.map(|e| e.0));
                 }
             }
-            let firsts: Vec<Ticket> = queue.kinds().firsts(6).map(|(first, _)| first).collect();
+            let firsts: Vec<Ticket> = queue.form_queues().firsts(6).map(|(first, _)| first).collect();
             let mut seen = BTreeSet::new();
             let is_first = |(_, size, _): &&(Ticket, u64, f64)| (3..=6).contains(size) && seen.insert(*size);
             let expected: Vec<Ticket> = vector.iter().filter(is_first).map(|(ticket, ..)| *ticket).collect();

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::careers::Careers;
 use super::closures::Closure;
 use super::ends::End;
+use super::interruptions::Interruptions;
 use super::queue::Ticket;
 use super::{By, Cluster, Departure};
 use crate::alloc::{Claim, Holder};
@@ -27,7 +27,7 @@ pub const MAX_IDLE_STEPS: u32 = 200_000;
 /// Reasons why a run with failures would never end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Hopeless {
+pub enum Unsatisfiable {
     /// A job is interrupted too often to finish.
     #[error(
         "job {number} was interrupted more than {MAX_INTERRUPTIONS} times: it takes longer than its nodes stay up, and \
@@ -61,7 +61,7 @@ pub(super) struct Service {
     draining: usize,
     /// Number of running entries that are stand-ins for nodes out of service.
     pub(super) stand_ins: usize,
-    pub(super) careers: Careers,
+    pub(super) interruptions: Interruptions,
     /// Outages visible to schedulers.
     pub(super) closures: Vec<Closure>,
     /// Whether a node went out of service or came back since the last pass.
@@ -83,7 +83,7 @@ struct Affected {
 
 impl Service {
     /// The service of a machine without failures, for preemption.
-    pub(super) fn of_a_sound_machine(kill_at_estimate: bool) -> Service {
+    pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
     }
@@ -96,7 +96,7 @@ impl Service {
             nodes: BTreeMap::new(),
             draining: 0,
             stand_ins: 0,
-            careers: Careers::new(checkpoint, kill_at_estimate),
+            interruptions: Interruptions::new(checkpoint, kill_at_estimate),
             closures: Vec::new(),
             is_disturbed: false,
             idle: 0,
@@ -106,20 +106,20 @@ impl Service {
     /// Restores a starting job as submitted, with its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
-        self.careers.starts(running);
+        self.interruptions.starts(running);
     }
 
     /// Drops a waiting job and returns it as submitted, without interruption history.
     pub(super) fn turns_away(&mut self, id: JobId, job: Job) -> Job {
         self.idle = 0;
-        self.careers.forget(id).unwrap_or(job)
+        self.interruptions.forget(id).unwrap_or(job)
     }
 }
 
 impl Cluster<'_> {
     /// Installs the outages; planned ones are visible to schedulers if `looks_ahead`.
     #[cold]
-    pub(crate) fn suffer(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
+    pub(crate) fn enable_outages(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
         service.timeline.begin(now);
         if looks_ahead {
@@ -160,7 +160,7 @@ impl Cluster<'_> {
 
     /// Resets the flags for changes at the last instant.
     #[cold]
-    pub(crate) fn calm_down(&mut self) {
+    pub(crate) fn clear_disturbance(&mut self) {
         if let Some(service) = &mut self.service {
             service.is_disturbed = false;
         }
@@ -176,11 +176,11 @@ impl Cluster<'_> {
 
     /// Applies reservation edges, repairs, then failures due now; returns whether anything changed.
     #[cold]
-    pub(crate) fn strike(&mut self, more_arrive: bool) -> Result<bool, Hopeless> {
+    pub(crate) fn apply_due_outages(&mut self, more_arrive: bool) -> Result<bool, Unsatisfiable> {
         let is_edge = self.pass_edge();
         let Some(mut service) = self.service.take() else { return Ok(is_edge) };
-        let struck = self.steps(&mut service);
-        if matches!(struck, Ok(true)) {
+        let changed = self.steps(&mut service);
+        if matches!(changed, Ok(true)) {
             service.is_disturbed = true;
             self.count_free();
             let Service { closures, nodes, .. } = &mut *service;
@@ -200,15 +200,15 @@ impl Cluster<'_> {
         let is_idle = service.idle > MAX_IDLE_STEPS;
         self.service = Some(service);
         if is_idle {
-            return Err(Hopeless::NoneStarts { waiting: self.queue.len() });
+            return Err(Unsatisfiable::NoneStarts { waiting: self.queue.len() });
         }
-        struck.map(|struck| struck || is_edge)
+        changed.map(|changed| changed || is_edge)
     }
 
-    fn steps(&mut self, service: &mut Service) -> Result<bool, Hopeless> {
-        let mut struck = false;
+    fn steps(&mut self, service: &mut Service) -> Result<bool, Unsatisfiable> {
+        let mut changed = false;
         while let Some(step) = service.timeline.step(self.now) {
-            struck = true;
+            changed = true;
             match step.what {
                 What::Begin => self.begin_outage(service, step)?,
                 What::Overdue => {
@@ -223,10 +223,10 @@ impl Cluster<'_> {
                 }
             }
         }
-        Ok(struck)
+        Ok(changed)
     }
 
-    fn begin_outage(&mut self, service: &mut Service, step: Step) -> Result<(), Hopeless> {
+    fn begin_outage(&mut self, service: &mut Service, step: Step) -> Result<(), Unsatisfiable> {
         let Step { site, nodes, expected, drains, .. } = step;
         for &node in &nodes {
             let affected = service.nodes.entry((site, node)).or_default();
@@ -238,15 +238,15 @@ impl Cluster<'_> {
             }
         }
         let mut back = nodes.clone();
-        let hit = if drains { Vec::new() } else { self.who_runs_on(site, &nodes) };
+        let hit = if drains { Vec::new() } else { self.jobs_on(site, &nodes) };
         let mut interrupted = Vec::new();
         for key in hit {
             let mut interruptions = 0;
             let ran = self.stop(key, |ran, setup, now| {
-                interruptions = service.careers.interrupts(ran, setup, now);
+                interruptions = service.interruptions.interrupts(ran, setup, now);
             });
             if interruptions > MAX_INTERRUPTIONS {
-                return Err(Hopeless::NeverEnds { number: ran.job.number });
+                return Err(Unsatisfiable::NeverEnds { number: ran.job.number });
             }
             let held = ran.placement.nodes(self.site(site).grid());
             back.extend(held.into_iter().filter(|node| service.nodes.contains_key(&(site, *node))));
@@ -261,13 +261,13 @@ impl Cluster<'_> {
             self.take_out(service, (site, node))?;
         }
         for ran in interrupted {
-            self.wait_again(service, &ran, service.to_the_end)?;
+            self.requeue(service, &ran, service.to_the_end)?;
         }
         Ok(())
     }
 
     /// The jobs that hold any of these nodes, in order of arrival.
-    fn who_runs_on(&self, site: usize, nodes: &[Node]) -> Vec<RunKey> {
+    fn jobs_on(&self, site: usize, nodes: &[Node]) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
         nodes.iter().for_each(|&node| set.insert(node));
@@ -284,49 +284,49 @@ impl Cluster<'_> {
         hit
     }
 
-    /// Stops a running job and releases its nodes. `tell` records the outcome; it receives the
+    /// Stops a running job and releases its nodes. `notify` records the outcome; it receives the
     /// job's setup time and the current time.
     pub(super) fn stop(
         &mut self,
         key: RunKey,
-        tell: impl FnOnce(&mut Running, f64, Time),
+        notify: impl FnOnce(&mut Running, f64, Time),
     ) -> Box<Running> {
         let mut ran = self.running.remove(key.slot as usize);
         self.network.stop(self.now, key);
-        self.facility.crowd.running -= 1;
+        self.facility.counts.running -= 1;
         if let Some(ends) = self.ends.get_mut() {
             ends.remove(&End::of(key.slot as usize, &ran));
         }
         let setup =
             self.facility.sites()[ran.site].setup_time(&ran.placement) + self.woke_for(ran.id);
         self.give_back(&ran);
-        tell(&mut ran, setup, self.now);
+        notify(&mut ran, setup, self.now);
         self.observer.observe(self.now, &Event::Interrupted(&ran));
         self.departures.push(Departure { ran: ran.clone() });
         ran
     }
 
     /// Requeues a stopped job.
-    pub(super) fn wait_again(
+    pub(super) fn requeue(
         &mut self,
         service: &mut Service,
         ran: &Running,
         to_the_end: bool,
-    ) -> Result<Ticket, Hopeless> {
-        let job = service.careers.waits_again(ran);
+    ) -> Result<Ticket, Unsatisfiable> {
+        let job = service.interruptions.waits_again(ran);
         let Some((fewest, form)) = self.need(&job) else {
-            return Err(Hopeless::Bug("a job that ran fits nowhere".to_owned()));
+            return Err(Unsatisfiable::Bug("a job that ran fits nowhere".to_owned()));
         };
-        self.facility.crowd.waiting += 1;
-        let mut room = self.room_for(job);
-        room.id = ran.id;
-        let ticket = self.queue.put_back(room, fewest, to_the_end, form);
+        self.facility.counts.waiting += 1;
+        let mut record = self.record_for(job);
+        record.id = ran.id;
+        let ticket = self.queue.put_back(record, fewest, to_the_end, form);
         self.arrivals.push(ticket);
         Ok(ticket)
     }
 
     /// Takes a node out of service, unless it already is or a job must first end on it.
-    fn take_out(&mut self, service: &mut Service, at: (usize, Node)) -> Result<(), Hopeless> {
+    fn take_out(&mut self, service: &mut Service, at: (usize, Node)) -> Result<(), Unsatisfiable> {
         let (site, node) = at;
         let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
         if affected.is_out || !self.facility.sites()[site].site().free().contains(node) {
@@ -339,7 +339,7 @@ impl Cluster<'_> {
         let placement = self.alone(at);
         self.facility
             .claim_for(site, &placement, Claim::new(self.now, Holder::Outage))
-            .map_err(|error| Hopeless::Bug(error.to_string()))?;
+            .map_err(|error| Unsatisfiable::Bug(error.to_string()))?;
         self.switch_off(site, &placement);
         self.changes += 1;
         self.state.down += 1;

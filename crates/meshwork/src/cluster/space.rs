@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Cluster;
-use super::free_sets::{Back, Eased, FreeSets, Held, Openings, Wanted};
+use super::free_sets::{Back, Eased, FreeSets, Held, NodeRequest, Openings};
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
@@ -104,8 +104,8 @@ impl Asked {
         Reservation { at, span, stretch, site: 0, hold: Hold::Nodes(placement) }
     }
 
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted { request: &self.request, count: self.count, span: self.span }
+    fn wanted(&self) -> NodeRequest<'_> {
+        NodeRequest { request: &self.request, count: self.count, span: self.span }
     }
 }
 

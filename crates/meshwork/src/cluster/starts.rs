@@ -99,7 +99,7 @@ impl Cluster<'_> {
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         // Most requests are ruled out here, at no further cost.
         let is_sought = matches!(options.place, Place::Sought);
-        let too_many = self.queue.glance(ticket).fewest > self.most_free;
+        let too_many = self.queue.scan_key(ticket).fewest > self.most_free;
         !(is_sought && too_many) && self.start_if_placed(ticket, options)
     }
 
@@ -165,8 +165,8 @@ impl Cluster<'_> {
         clear_of: &[(usize, &Placement)],
         guard: Option<&Guard>,
     ) -> Option<Proposal> {
-        let glance = self.queue.glance(ticket);
-        if guard.is_some_and(|guard| !self.may_start_beside(glance, guard)) {
+        let key = self.queue.scan_key(ticket);
+        if guard.is_some_and(|guard| !self.may_start_beside(key, guard)) {
             return None;
         }
         // An allocator that misses no block and fails without kept nodes also fails with them, so
@@ -176,7 +176,7 @@ impl Cluster<'_> {
             && self.misses_no_block()
             && clear_of.is_empty()
         {
-            if self.would_end(glance) <= guard.reservation.at {
+            if self.would_end(key) <= guard.reservation.at {
                 return self.ask(ticket, &[]);
             }
             return self.ask(ticket, &[(guard.reservation.site, kept)]);
@@ -250,7 +250,7 @@ impl Cluster<'_> {
         }
         let there = &mut self.without.as_mut()?.facility;
         // Random draws on the fork advance the original too, or the next request would repeat them.
-        there.draw_on_from(&self.facility);
+        there.sync_streams_with(&self.facility);
         let proposal = match self.queue.form(ticket) {
             Some(form) => there.propose_form(self.forms.request(form), self.now),
             None => {
@@ -258,7 +258,7 @@ impl Cluster<'_> {
                 there.propose(self.queue.job(ticket), self.now, &around)
             }
         };
-        self.facility.draw_on_from(there);
+        self.facility.sync_streams_with(there);
         proposal
     }
 
@@ -395,8 +395,8 @@ impl Cluster<'_> {
         }
         self.changes += 1;
         let Some(mut running) = self.queue.remove(ticket) else { return false };
-        self.facility.crowd.waiting -= 1;
-        self.facility.crowd.running += 1;
+        self.facility.counts.waiting -= 1;
+        self.facility.counts.running += 1;
         let job = &running.job;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let mut setup = self.facility.sites()[site].setup_time(placement);

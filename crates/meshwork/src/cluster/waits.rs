@@ -29,7 +29,7 @@ impl Cluster<'_> {
     /// # Complexity
     /// **O(log k)** for each waiting job with *k* requests, and a query for each request after each
     /// change.
-    pub(super) fn tell_waits(&mut self, to: Time) {
+    pub(super) fn report_waits(&mut self, to: Time) {
         let Cluster { waits: Some(waits), queue, facility, observer, now, changes, .. } = self
         else {
             return;

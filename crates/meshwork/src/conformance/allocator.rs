@@ -8,7 +8,7 @@ use crate::alloc::{self, Allocator, AllocatorEntry, Ask, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, JobId, Request, Time, Wants};
+use crate::job::{Constraints, Dims, JobId, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{Params, entry};
 use crate::rng::Stream;
@@ -204,7 +204,7 @@ impl<'a> Trial<'a> {
             let mut by = Holder::Job(JobId(step));
             let taken = if seed == WITH_ADOPTIONS && rng.below(5) == 0 {
                 by = Holder::Outage;
-                strike(&mut site, allocator.as_mut(), &mut held, &mut rng)
+                fail_or_repair(&mut site, allocator.as_mut(), &mut held, &mut rng)
             } else if rng.below(5) < 3 {
                 allocator.choose(Ask::new(&request, &site, now, &mut draws))
             } else if seed == WITH_ADOPTIONS && rng.below(4) == 0 {
@@ -352,7 +352,7 @@ impl<'a> Trial<'a> {
                 "from a new one that was told nothing, though it declares to go by the free nodes",
             )?;
         }
-        self.finds_room(site, request, first.as_ref())
+        self.finds_placement(site, request, first.as_ref())
     }
 
     /// Checks that a placement is admissible for the request.
@@ -386,7 +386,7 @@ impl<'a> Trial<'a> {
         }
         let is_as_requested = placed.blocks.len() == 1
             && match request {
-                Request::Nodes(_) | Request::Wanting(_) => given == request.nodes(),
+                Request::Nodes(_) | Request::Constrained(_) => given == request.nodes(),
                 Request::Subcube(dimension) => placed.len() == 1 << dimension,
                 Request::Block(sides) => {
                     orientations(sides, self.rotation).any(|s| s == placed.blocks[0].sides)
@@ -402,7 +402,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Checks that a placement is found exactly when the allocator declares it.
-    fn finds_room(
+    fn finds_placement(
         &self,
         site: &Site,
         request: &Request,
@@ -466,8 +466,8 @@ pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) 
     let grid = topology.grid();
     match asks {
         Asks::BlockOrNodes if rng.below(2) == 0 => random_request(Asks::Block, topology, rng),
-        Asks::Wants if rng.below(2) == 0 => random_wants(grid.nodes(), rng),
-        Asks::Nodes | Asks::Wants | Asks::BlockOrNodes => {
+        Asks::Constrained if rng.below(2) == 0 => random_wants(grid.nodes(), rng),
+        Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes => {
             Request::Nodes(1 + rng.below(u64::from(grid.nodes()) / 2) as u32)
         }
         Asks::Subcube => Request::Subcube(rng.below(grid.dimensions() as u64 + 1) as u32),
@@ -485,33 +485,33 @@ pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) 
 /// Returns a count with some random constraints; nodes are given by their numbers.
 fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     let mut pick = |most: u32| rng.below(u64::from(most.max(1))) as u32;
-    let mut wants = Wants::of(1 + pick(nodes / 2));
+    let mut constraints = Constraints::of(1 + pick(nodes / 2));
     match pick(4) {
         0 => {
             let segments = 1 + pick(3);
-            wants.nodes = wants.nodes.next_multiple_of(segments).min(nodes);
-            wants.segment = Some((wants.nodes / segments).max(1));
-            wants.spread_segments = pick(2) == 0;
-            wants.consolidate_segments = pick(2) == 0;
+            constraints.nodes = constraints.nodes.next_multiple_of(segments).min(nodes);
+            constraints.segment = Some((constraints.nodes / segments).max(1));
+            constraints.spread_segments = pick(2) == 0;
+            constraints.consolidate_segments = pick(2) == 0;
         }
-        1 => wants.nodes_max = Some(wants.nodes + pick(nodes / 2)),
-        2 => wants.switches = Some(1 + pick(3)),
-        _ => wants.contiguous = true,
+        1 => constraints.nodes_max = Some(constraints.nodes + pick(nodes / 2)),
+        2 => constraints.switches = Some(1 + pick(3)),
+        _ => constraints.contiguous = true,
     }
-    wants.whole_blocks = pick(3) == 0;
+    constraints.whole_blocks = pick(3) == 0;
     if pick(3) == 0 {
         let first = pick(nodes);
-        wants.exclude = Some(format!("[{first}-{}]", first + pick(nodes - first)));
+        constraints.exclude = Some(format!("[{first}-{}]", first + pick(nodes - first)));
     }
     if pick(3) == 0 {
-        wants.require = Some(format!("[{}]", pick(nodes)));
+        constraints.require = Some(format!("[{}]", pick(nodes)));
     }
-    Request::wanting(wants)
+    Request::constrained(constraints)
 }
 
 /// Fails or repairs a random node. A placement that contains the node is released as a whole first.
 /// Returns the node as the placement to claim, or `None` after a repair: if it was held alone.
-fn strike(
+fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,
     held: &mut Vec<(Placement, Time, u64)>,

@@ -8,7 +8,7 @@ use crate::form::Asks;
 use crate::job::Request;
 use crate::registry::{Params, entry};
 use crate::rng::Stream;
-use crate::sizing::{self, Crowd, Demand, Size, Sizing, SizingEntry};
+use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
 
@@ -75,11 +75,11 @@ fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> F
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
-            &[Asks::Nodes, Asks::Wants, Asks::Block, Asks::BlockOrNodes, Asks::Square]
+            &[Asks::Nodes, Asks::Constrained, Asks::Block, Asks::BlockOrNodes, Asks::Square]
         }
         (Wiring::Mesh | Wiring::Torus, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes],
         (Wiring::Hypercube, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes, Asks::Subcube],
-        _ => &[Asks::Nodes, Asks::Wants],
+        _ => &[Asks::Nodes, Asks::Constrained],
     }
 }
 
@@ -98,10 +98,10 @@ fn demands(
         let asks = forms[rng.below(forms.len() as u64) as usize];
         let request = random_request(asks, topology, &mut rng);
         sizing.arrived(&request);
-        let mut crowd = || Crowd { running: rng.below(9), waiting: 1 + rng.below(9) };
+        let mut counts = || QueueCounts { running: rng.below(9), waiting: 1 + rng.below(9) };
         let nodes = topology.grid().nodes();
-        let demand = Demand { request: &request, asks, nodes, crowd: crowd() };
-        let then = Demand { crowd: crowd(), ..demand };
+        let demand = Demand { request: &request, asks, nodes, counts: counts() };
+        let then = Demand { counts: counts(), ..demand };
         sizes(sizing.as_ref(), &demand, &then).map_err(|sentence| (step, sentence))?;
     }
     Ok(STEPS)
@@ -128,8 +128,8 @@ fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<
     let fewest = sizing.fewest(demand);
     for Size { request: size, stretch } in all.iter().chain(&sizing.sizes(then)) {
         let is_in_form = match (asks, size) {
-            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
-            | (Asks::Wants, Request::Wanting(_))
+            (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Constrained, Request::Constrained(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => match request {
                 Request::Block(asked) => sides.len() == asked.len(),

@@ -4,7 +4,7 @@ mod keys;
 
 pub use keys::PARAMS;
 
-use crate::observe::State;
+use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
 /// Power model of a machine: the table `energy` of a scenario, read and checked.
@@ -91,7 +91,7 @@ impl Energy {
     }
 
     /// Power of the machine in this state, in watts; a processor out of service takes none.
-    pub(crate) fn power(&self, state: &State) -> f64 {
+    pub(crate) fn power(&self, state: &MachineState) -> f64 {
         let awake = state.nodes - state.held - state.down - state.asleep;
         let sleeping = self.sleep.map_or(0.0, |sleep| sleep.power * state.asleep as f64);
         self.idle * awake as f64 + self.busy * state.held as f64 + sleeping
@@ -99,7 +99,7 @@ impl Energy {
 
     /// Power of the machine if no processor is asleep or out of service.
     fn of_machine(&self, processors: u64, held: u64) -> f64 {
-        self.power(&State { nodes: processors, held, ..State::default() })
+        self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
     /// The most processors that may be held under a cap, if all others are idle. `u64::MAX` if all

@@ -9,7 +9,7 @@ pub use names::Names;
 pub use simulation::Simulation;
 
 use crate::access::Access;
-use crate::cluster::Hopeless;
+use crate::cluster::Unsatisfiable;
 use crate::energy::Energy;
 use crate::facility::Facility;
 use crate::failures::Outages;
@@ -103,7 +103,7 @@ pub enum RunError {
     Overload,
     /// Nodes fail so often that the run would never end.
     #[error(transparent)]
-    Hopeless(Hopeless),
+    Unsatisfiable(Unsatisfiable),
     /// Too many jobs for the computation of fair starts.
     #[error(
         "`unfair_jobs` and `unfairness` run all jobs up to each arrival again, and more than {MAX_JUDGED} jobs arrive: \

@@ -3,7 +3,7 @@
 use super::followers::Followers;
 use super::unread::{Next, first, pull};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
-use crate::cluster::{Breach, By, Cluster, Hopeless, MAX_IDLE_STEPS};
+use crate::cluster::{Breach, By, Cluster, MAX_IDLE_STEPS, Unsatisfiable};
 use crate::job::Time;
 use crate::network::RunKey;
 use crate::observe::Observer;
@@ -122,13 +122,13 @@ impl<'a> Simulation<'a> {
         }
         let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
         if let (Some(outages), Some(first)) = (outages, &next) {
-            cluster.suffer(outages, first.arrival, scheduler.reserves());
+            cluster.enable_outages(outages, first.arrival, scheduler.reserves());
         }
         if let (Some(access), Some(first)) = (access, &next) {
-            cluster.keep_apart(access, first.arrival);
+            cluster.enable_access(access, first.arrival);
         }
         if let (Some(energy), Some(first)) = (energy, &next) {
-            cluster.draw(energy, first.arrival);
+            cluster.enable_power(energy, first.arrival);
         }
         Ok(Simulation {
             only_jobs: followers.is_none() && !cluster.has_outages(),
@@ -295,7 +295,7 @@ impl<'a> Simulation<'a> {
         let Simulation { cluster, passes, jobs, next, followers, names, refused, .. } = self;
         cluster.elapse(instant);
         if !ONLY_JOBS {
-            cluster.calm_down();
+            cluster.clear_disturbance();
         }
         let departed = cluster
             .depart(
@@ -308,25 +308,28 @@ impl<'a> Simulation<'a> {
         }
         let mut may_arrive = *passes == Passes::Instant || !departed;
         if !ONLY_JOBS && outage == Some(instant) && may_arrive {
-            let struck = cluster.strike(goes_on).map_err(|hopeless| match hopeless {
-                Hopeless::Bug(bug) => RunError::Bug(bug),
-                hopeless => RunError::Hopeless(hopeless),
-            })?;
-            may_arrive = *passes == Passes::Instant || !struck;
+            let changed =
+                cluster.apply_due_outages(goes_on).map_err(
+                    |unsatisfiable| match unsatisfiable {
+                        Unsatisfiable::Bug(bug) => RunError::Bug(bug),
+                        unsatisfiable => RunError::Unsatisfiable(unsatisfiable),
+                    },
+                )?;
+            may_arrive = *passes == Passes::Instant || !changed;
         }
         while may_arrive {
             let is_next = next.as_ref().is_some_and(|next| next.arrival == instant);
-            let room = match followers {
-                _ if is_next => next.take().map(|next| next.room),
+            let record = match followers {
+                _ if is_next => next.take().map(|next| next.record),
                 Some(followers) if !ONLY_JOBS => {
-                    followers.take(instant).map(|job| cluster.room_for(job))
+                    followers.take(instant).map(|job| cluster.record_for(job))
                 }
                 _ => None,
             };
-            let Some(room) = room else { break };
+            let Some(record) = record else { break };
             may_arrive = *passes == Passes::Instant;
-            let number = room.job.number;
-            if cluster.arrive(room) {
+            let number = record.job.number;
+            if cluster.arrive(record) {
                 *refused = None;
             } else {
                 *refused = refused.map(|jobs| jobs + 1);

@@ -11,13 +11,13 @@ pub(super) struct Next {
     /// Arrival, stored apart from the job because it is read at every instant.
     pub(super) arrival: Time,
     /// Record of the job while it waits and runs.
-    pub(super) room: Box<Running>,
+    pub(super) record: Box<Running>,
 }
 
 impl Next {
     #[inline(always)]
     fn of(job: Job, cluster: &mut Cluster<'_>) -> Next {
-        Next { arrival: job.arrival, room: cluster.room_for(job) }
+        Next { arrival: job.arrival, record: cluster.record_for(job) }
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn first(
                 check(&job, cluster, false)?;
                 followers.get_or_insert_default().keep(job, after, ends);
             }
-            Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
+            Some(Submission::Unusable(line)) => cluster.notify(&Event::Unusable(&line)),
             None => return Ok((followers, None)),
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn pull(
                 *next = Some(Next::of(job, cluster));
             }
             Some(Ok(Submission::Unusable(line))) => {
-                cluster.tell(&Event::Unusable(&line));
+                cluster.notify(&Event::Unusable(&line));
                 continue;
             }
             Some(Ok(Submission::Following(follower))) => {

@@ -2,16 +2,16 @@
 
 mod dims;
 pub mod hostlist;
-mod wants;
+mod constraints;
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::sync::Arc;
 
+pub use constraints::Constraints;
+pub(crate) use constraints::EXCLUSIVE;
 pub use dims::Dims;
-pub(crate) use wants::EXCLUSIVE;
-pub use wants::Wants;
 
 /// Index of a job in the order of arrival, 0 for the first job of the run. Identifies the job in
 /// events and breaks every tie between jobs.
@@ -192,8 +192,9 @@ pub enum Request {
     Block(Dims),
     /// A subcube of this dimension *k*: 2ᵏ processors.
     Subcube(u32),
-    /// A number of processors with constraints; made by [`wanting`](Request::wanting).
-    Wanting(Box<Wants>),
+    /// A number of processors with constraints; made by [`constrained`](Request::constrained).
+    #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
+    Constrained(Box<Constraints>),
 }
 
 impl Request {
@@ -203,13 +204,13 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for `wants.nodes` processors, a plain count if there are no constraints.
+    /// Returns the request for `constraints.nodes` processors, a plain count if there are no constraints.
     #[must_use]
-    pub fn wanting(wants: Wants) -> Request {
-        if wants == Wants::of(wants.nodes) {
-            return Request::Nodes(wants.nodes);
+    pub fn constrained(constraints: Constraints) -> Request {
+        if constraints == Constraints::of(constraints.nodes) {
+            return Request::Nodes(constraints.nodes);
         }
-        Request::Wanting(Box::new(wants))
+        Request::Constrained(Box::new(constraints))
     }
 
     /// Base-2 logarithm of the processor count, rounded up. This is the dimension of the smallest
@@ -244,7 +245,7 @@ impl Request {
                 sides.iter().fold(1, |product: u64, &side| product.saturating_mul(u64::from(side)))
             }
             Request::Subcube(dimension) => 1_u64.checked_shl(*dimension).unwrap_or(u64::MAX),
-            Request::Wanting(wants) => u64::from(wants.nodes),
+            Request::Constrained(constraints) => u64::from(constraints.nodes),
         }
     }
 }
@@ -257,7 +258,7 @@ impl fmt::Display for Request {
             Request::Nodes(count) => write!(f, "{count}"),
             Request::Block(sides) => f.write_str(&sides_text(sides)),
             Request::Subcube(dimension) => write!(f, "2^{dimension}"),
-            Request::Wanting(wants) => wants.fmt(f),
+            Request::Constrained(constraints) => constraints.fmt(f),
         }
     }
 }

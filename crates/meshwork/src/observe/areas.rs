@@ -1,6 +1,6 @@
 //! Integrals over time of the machine's state.
 
-use super::State;
+use super::MachineState;
 
 /// State variable over which a metric integrates.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub enum Integrand {
     /// Free processors, while the oldest waiting job requests no more than are free.
     FreeInVain,
     /// Any other function of the state.
-    Of(fn(&State) -> f64),
+    Of(fn(&MachineState) -> f64),
 }
 
 /// Number of integrands with a name. If any metric integrates over time, all of them are summed up:
@@ -28,13 +28,13 @@ pub enum Integrand {
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
-    /// Whether the integrand depends, or may depend, on [`State::blocked_by_shape`].
+    /// Whether the integrand depends, or may depend, on [`MachineState::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(self) -> bool {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
     /// Index among the named integrands, or else the function to integrate.
-    pub(super) fn place(self) -> Result<usize, fn(&State) -> f64> {
+    pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
             Integrand::Nodes => 1,
@@ -50,7 +50,7 @@ impl Integrand {
 
 /// Values of the named integrands, in index order.
 #[inline]
-pub(super) fn values(state: &State) -> [f64; NAMED] {
+pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);
     [
         1.0,

@@ -2,7 +2,7 @@
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;
-use super::{Event, JobId, Observer, State};
+use super::{Event, JobId, MachineState, Observer};
 use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
@@ -36,7 +36,7 @@ impl Gauges {
 }
 
 impl Observer for Gauges {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.0.iter_mut().for_each(|(_, gauge)| gauge.elapsed(from, to, state));
     }
 

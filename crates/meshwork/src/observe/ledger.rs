@@ -1,7 +1,7 @@
 //! Consistency checks on the bookkeeping of every run.
 
 use super::areas::number;
-use super::{Event, Observer, State};
+use super::{Event, MachineState, Observer};
 use crate::job::Time;
 
 /// Checks two identities that hold in every run, whatever the strategies.
@@ -60,7 +60,7 @@ impl Ledger {
 
 impl Observer for Ledger {
     #[inline(always)]
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.jobs_area += (to - from) * number(state.waiting + state.running);
         self.held_area += (to - from) * number(state.held);
     }

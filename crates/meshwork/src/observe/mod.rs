@@ -216,7 +216,7 @@ pub struct Messages {
 /// State of the machine during a time span without events.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct State {
+pub struct MachineState {
     /// Number of processors of the whole machine.
     pub nodes: u64,
     /// Number of directed links between them; 0 in networks without messages.
@@ -250,7 +250,7 @@ pub struct State {
 /// `()` observes nothing; a pair of observers is an observer, and so is a borrowed one.
 pub trait Observer: Send {
     /// Reports that time passed from `from` to `to` with the machine in this state.
-    fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
+    fn elapsed(&mut self, _from: Time, _to: Time, _state: &MachineState) {}
 
     /// Whether the observer needs [`waited`](Observer::waited). This costs an allocator query for
     /// each form with waiting jobs after each change of the machine, and nothing if no observer
@@ -265,7 +265,7 @@ pub trait Observer: Send {
         true
     }
 
-    /// Whether the observer uses [`State::blocked_by_shape`], which is otherwise always `false`.
+    /// Whether the observer uses [`MachineState::blocked_by_shape`], which is otherwise always `false`.
     fn asks_what_blocks(&self) -> bool {
         true
     }
@@ -295,7 +295,7 @@ impl Observer for () {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.0.elapsed(from, to, state);
         self.1.elapsed(from, to, state);
     }
@@ -328,7 +328,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         (**self).elapsed(from, to, state);
     }
 

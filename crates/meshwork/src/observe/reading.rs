@@ -1,6 +1,6 @@
 //! Locations of a metric's two sums.
 
-use super::State;
+use super::MachineState;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
@@ -21,7 +21,7 @@ impl Reading {
     pub(super) fn of(
         measure: &Measure,
         metric: usize,
-        further: &mut Vec<fn(&State) -> f64>,
+        further: &mut Vec<fn(&MachineState) -> f64>,
     ) -> Reading {
         let mut place = |integrand: Integrand| {
             integrand.place().unwrap_or_else(|value| {

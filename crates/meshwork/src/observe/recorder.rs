@@ -11,7 +11,7 @@ pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses}
 use super::metrics::{self, Integrand, JobValue, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::reading::Reading;
-use super::{Event, JobId, Messages, Observer, Running, State};
+use super::{Event, JobId, MachineState, Messages, Observer, Running};
 use crate::job::{Cause, Time};
 use crate::registry::Params;
 use crate::topology::Topology;
@@ -65,7 +65,7 @@ pub struct Recorder {
     metrics: Vec<&'static MetricEntry>,
     /// Whether any metric uses integrals over time: all named integrands and `further` are summed.
     sums_over_time: bool,
-    further: Vec<fn(&State) -> f64>,
+    further: Vec<fn(&MachineState) -> f64>,
     /// Locations of each metric's two sums.
     readings: Vec<Reading>,
     /// Metrics of [`Measure::Net`]: index, integrand, and the waste to subtract for each run.
@@ -91,7 +91,7 @@ pub struct Recorder {
     /// Metrics that are means over arrivals.
     per_arrival: Vec<usize>,
     /// Metrics of [`Measure::PerEvent`]: index, and the ratio evaluated after each start and end.
-    per_event: Vec<(usize, fn(&State) -> (f64, f64))>,
+    per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Metrics that are the mean power.
     power: Vec<usize>,
     /// Whether energy is summed up.
@@ -99,7 +99,7 @@ pub struct Recorder {
     /// Whether finished jobs count in metrics only, not in classes or quantiles: nearly always.
     is_plain: bool,
     /// State during the last span, with `held` updated since; only for metrics at events.
-    state: State,
+    state: MachineState,
     waiting: u64,
     /// Values of each quantity of which a quantile is taken, and the jobs in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
@@ -199,7 +199,7 @@ impl Recorder {
             per_event,
             power,
             sums_energy,
-            state: State::default(),
+            state: MachineState::default(),
             waiting: 0,
             quantiles,
             evenness,
@@ -566,7 +566,7 @@ impl Recorder {
 // Both are inlined into the callers, which run them for each event and each instant.
 impl Observer for Recorder {
     #[inline(always)]
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         if !self.per_event.is_empty() {
             self.state = *state;
         }

@@ -1,6 +1,6 @@
 //! Look-ahead of selectors: sites in a hypothetical state.
 
-use super::{Attempt, ManagedSite, Room, Rooms, rooms};
+use super::{Attempt, ManagedSite, SiteFit, SiteFits, fits};
 use crate::alloc::{Claim, Holder};
 use crate::form::Finds;
 use crate::job::Job;
@@ -37,20 +37,20 @@ impl<'a> Ahead<'a> {
     /// # Complexity
     /// **O(1)** for each site where any processors will do, one request to the allocator for each
     /// other site.
-    pub fn rooms(&mut self, job: &Job) -> Rooms {
+    pub fn fits(&mut self, job: &Job) -> SiteFits {
         let Ahead { sites, attempt, then } = self;
         let attempt = Attempt { job, ..*attempt };
-        rooms(sites.iter_mut().zip(then).map(|(managed, then)| match then {
+        fits(sites.iter_mut().zip(then).map(|(managed, then)| match then {
             Then::Same => {
-                let held = managed.room(&attempt);
+                let held = managed.fit(&attempt);
                 (&managed.site, managed.site.free_nodes(), held)
             }
             Then::Free(free) => {
-                let held = managed.room_among(*free, &attempt);
+                let held = managed.fit_among(*free, &attempt);
                 (&managed.site, *free, held)
             }
             Then::Other(other) => {
-                let held = other.room(&attempt);
+                let held = other.fit(&attempt);
                 (&other.site, other.site.free_nodes(), held)
             }
         }))
@@ -60,11 +60,11 @@ impl<'a> Ahead<'a> {
     ///
     /// Returns `false`, and changes nothing, if the allocator proposes nodes that are not free; in
     /// the real run the engine would stop with an error.
-    pub fn start(&mut self, job: &Job, room: &Room) -> bool {
-        let managed = &self.sites[room.site];
-        let then = &mut self.then[room.site];
+    pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
+        let managed = &self.sites[fit.site];
+        let then = &mut self.then[fit.site];
         if managed.finds == Finds::AnyNodes {
-            *then = Then::Free(room.left());
+            *then = Then::Free(fit.left());
             return true;
         }
         if matches!(then, Then::Same) {
@@ -72,7 +72,7 @@ impl<'a> Ahead<'a> {
         }
         let Then::Other(other) = then else { return false };
         let attempt = Attempt { job, ..self.attempt };
-        let proposal = attempt.at(other, room.site);
+        let proposal = attempt.at(other, fit.site);
         proposal.is_some_and(|proposal| {
             other.claim(&proposal.placement, Claim::new(attempt.now, Holder::Reservation)).is_ok()
         })
@@ -95,7 +95,7 @@ mod tests {
     use crate::job::{Request, Time};
     use crate::rng::Stream;
     use crate::scenario::Scenario;
-    use crate::sizing::{Crowd, Sizing};
+    use crate::sizing::{QueueCounts, Sizing};
 
     /// Sites of several kinds as they may be after some jobs have started.
     fn random_sites(rng: &mut Stream) -> Vec<ManagedSite> {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn attempt<'a>(job: &'a Job, sizing: &'a dyn Sizing) -> Attempt<'a> {
-        Attempt { job, now: Time::ZERO, sizing, crowd: Crowd::default() }
+        Attempt { job, now: Time::ZERO, sizing, counts: QueueCounts::default() }
     }
 
     fn random_job(rng: &mut Stream) -> Job {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     /// Naive reference: every site is copied, and every job is proposed and claimed.
-    fn rooms_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> Rooms {
+    fn fits_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> SiteFits {
         sites
             .iter_mut()
             .enumerate()
@@ -149,7 +149,7 @@ mod tests {
                 let proposal = attempt(job, sizing).at(managed, index)?;
                 let (nodes, free) = (managed.site.nodes(), managed.site.free_nodes());
                 let (held, speed) = (proposal.placement.len(), managed.site.speed());
-                Some(Room { site: index, nodes, free, held, speed })
+                Some(SiteFit { site: index, nodes, free, held, speed })
             })
             .collect()
     }
@@ -167,17 +167,17 @@ mod tests {
             let mut ahead = Ahead::new(&mut sites, attempt(&head, sizing.as_ref()));
             for _ in 0..12 {
                 let job = random_job(&mut rng);
-                let rooms = ahead.rooms(&job);
-                assert_eq!(rooms, rooms_of(&mut twin, sizing.as_ref(), &job));
+                let fits = ahead.fits(&job);
+                assert_eq!(fits, fits_of(&mut twin, sizing.as_ref(), &job));
                 let full = twin.iter().all(|managed| managed.site.free_nodes() == 0);
                 assert_eq!(ahead.is_full(), full);
-                if rooms.is_empty() {
+                if fits.is_empty() {
                     continue;
                 }
-                let room = rooms[rng.below(rooms.len() as u64) as usize];
-                assert!(ahead.start(&job, &room));
-                let other = &mut twin[room.site];
-                let proposal = attempt(&job, sizing.as_ref()).at(other, room.site).unwrap();
+                let fit = fits[rng.below(fits.len() as u64) as usize];
+                assert!(ahead.start(&job, &fit));
+                let other = &mut twin[fit.site];
+                let proposal = attempt(&job, sizing.as_ref()).at(other, fit.site).unwrap();
                 other.claim(&proposal.placement, Time::ZERO.into()).unwrap();
                 started += 1;
             }

@@ -22,7 +22,7 @@ use crate::machine::{Block, ClaimError, Placement, Site};
 use crate::registry::Origin;
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
-use crate::sizing::{Crowd, Demand, Size, Sizing};
+use crate::sizing::{Demand, QueueCounts, Size, Sizing};
 
 /// A site and its allocator.
 pub struct ManagedSite {
@@ -175,7 +175,7 @@ impl ManagedSite {
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
-            let sides = Dims::from_slice(&[self.site.count_with_room(request)?]);
+            let sides = Dims::from_slice(&[self.site.count_if_free(request)?]);
             return Some(Block { base: 0, sides }.into());
         }
         self.choose_nodes(request, now)
@@ -185,7 +185,7 @@ impl ManagedSite {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
-        if self.has_no_room(request, now) {
+        if self.cannot_place(request, now) {
             return None;
         }
         let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
@@ -253,7 +253,7 @@ impl ManagedSite {
     }
 
     /// Whether cached denials, or a smaller request tried now, imply that there is no placement.
-    fn has_no_room(&mut self, request: &Request, now: Time) -> bool {
+    fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is: often there is no other.
         if self.denied.is_without_knowledge() {
             return false;
@@ -331,14 +331,14 @@ impl ManagedSite {
     /// Number of nodes the job would hold if started here now; `None` if it does not fit. The
     /// answer of [`Attempt::at`], but without drawing from the allocator's stream: comparing sites
     /// before choosing one has no side effects.
-    fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
+    fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
-            return self.room_among(free, attempt);
+            return self.fit_among(free, attempt);
         }
         attempt.sizes(self).iter().find_map(|size| {
             if size.request.nodes() > u64::from(free)
-                || self.has_no_room(&size.request, attempt.now)
+                || self.cannot_place(&size.request, attempt.now)
             {
                 return None;
             }
@@ -353,7 +353,7 @@ impl ManagedSite {
     }
 
     /// Number of `free` nodes the job would hold, if any nodes will do here.
-    fn room_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
+    fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
         held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
@@ -364,8 +364,8 @@ impl ManagedSite {
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
-            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
-            | (Asks::Wants, Request::Wanting(_))
+            (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Constrained, Request::Constrained(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
                 sides.len() == self.site.grid().dimensions()
@@ -381,8 +381,8 @@ impl ManagedSite {
 
     /// The input of a sizing for a request in the allocator's form.
     #[inline]
-    pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
-        Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
+    pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
+        Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
@@ -433,7 +433,7 @@ impl ManagedSite {
     }
 
     /// Advances the random stream to the position of a fork's.
-    pub(crate) fn draw_on_from(&mut self, fork: &ManagedSite) {
+    pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
 
@@ -473,7 +473,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) job: &'a Job,
     pub(crate) now: Time,
     pub(crate) sizing: &'a dyn Sizing,
-    pub(crate) crowd: Crowd,
+    pub(crate) counts: QueueCounts,
 }
 
 impl Attempt<'_> {
@@ -481,17 +481,17 @@ impl Attempt<'_> {
     #[inline]
     pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
         let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
-        self.sizing.sizes(&managed.demand(&request, self.crowd))
+        self.sizing.sizes(&managed.demand(&request, self.counts))
     }
 
     /// The cause why the job cannot start on a site now: too few nodes, or no suitable shape.
     /// `None` if it can. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
-        if managed.room(self).is_some() {
+        if managed.fit(self).is_some() {
             return None;
         }
         let form = managed.in_form(&self.job.request);
-        let fewest = form.map(|form| self.sizing.fewest(&managed.demand(&form, self.crowd)));
+        let fewest = form.map(|form| self.sizing.fewest(&managed.demand(&form, self.counts)));
         let is_enough = fewest.is_some_and(|fewest| fewest <= managed.site.free_nodes().into());
         Some(if is_enough { Cause::Shape } else { Cause::Nodes })
     }
@@ -508,7 +508,7 @@ impl Attempt<'_> {
 
 /// A site on which a job fits now.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Room {
+pub struct SiteFit {
     /// The index of the site.
     pub site: usize,
     /// Number of its processors.
@@ -521,7 +521,7 @@ pub struct Room {
     pub speed: f64,
 }
 
-impl Room {
+impl SiteFit {
     /// Number of processors the job would leave free.
     #[must_use]
     pub fn left(&self) -> u32 {
@@ -536,7 +536,7 @@ impl Room {
 }
 
 /// The sites on which a job fits, in their own order.
-pub type Rooms = SmallVec<[Room; 8]>;
+pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
 /// The queue in which a job waits, as visible to a selector.
 pub trait QueueView {
@@ -573,9 +573,9 @@ impl<'a> Offers<'a> {
     }
 
     /// All sites on which the job fits. No side effects, not even on the allocators' streams.
-    pub fn rooms(&mut self) -> Rooms {
-        rooms(self.sites.iter_mut().map(|managed| {
-            let held = managed.room(&self.attempt);
+    pub fn fits(&mut self) -> SiteFits {
+        fits(self.sites.iter_mut().map(|managed| {
+            let held = managed.fit(&self.attempt);
             (&managed.site, managed.site.free_nodes(), held)
         }))
     }
@@ -594,12 +594,12 @@ impl<'a> Offers<'a> {
 }
 
 /// The sites on which the job would hold some processors.
-fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms {
+fn fits<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> SiteFits {
     sites
         .enumerate()
         .filter_map(|(index, (site, free, held))| {
             let held = held?;
-            Some(Room { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
+            Some(SiteFit { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
         })
         .collect()
 }

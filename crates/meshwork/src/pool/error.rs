@@ -105,7 +105,7 @@ pub enum RestoreError {
 /// Reason for which a front end refuses an operation. Neither it nor the clock has changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum DeskError {
+pub enum NamedPoolError {
     /// The given instant is in the past.
     #[error("`at` is {at}, but it is {now} already, and time does not go back")]
     GoneBy {

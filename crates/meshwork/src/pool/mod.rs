@@ -1,13 +1,13 @@
 //! Allocator without a simulation: processors to allocate and release, for authors of schedulers.
 
-mod desk;
+mod named;
 mod error;
-mod room;
+mod free_space;
 mod snapshot;
 
-pub use desk::{Answer, Desk, Holding, Name, Operation, Question, State};
-pub use error::{DeskError, PoolError, RestoreError};
-pub use room::Room;
+pub use error::{NamedPoolError, PoolError, RestoreError};
+pub use free_space::FreeSpace;
+pub use named::{Answer, Holding, Name, NamedPool, NamedPoolState, Operation, Question};
 pub use snapshot::{PlacedBlock, Snapshot, Tenure};
 
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Features, Measure, MetricEntry, Rules};
 use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
-use crate::observe::{Event, Gauges, JobId, Observer, State};
+use crate::observe::{Event, Gauges, JobId, MachineState, Observer};
 use crate::offer::ManagedSite;
 use crate::registry::{Named, Param, Params, Problem, entry, join, name_of, resolve_in};
 use crate::rng::Stream;
@@ -371,7 +371,7 @@ impl Scenario {
     ///
     /// # Errors
     /// Only for a bug.
-    pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
+    pub fn setup_ideal(&self, replication: u64) -> Result<Setup, RunError> {
         Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
     }
 
@@ -644,7 +644,7 @@ struct Watchers<'a> {
 }
 
 impl Observer for Watchers<'_> {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.recorder.elapsed(from, to, state);
         self.ledger.elapsed(from, to, state);
         self.other.elapsed(from, to, state);

@@ -61,10 +61,10 @@ impl Scheduler for Folding {
         }
         let mut running: Vec<RunKey> = cluster.running().map(|(key, _)| key).collect();
         running.sort_unstable();
-        let room = self.limits.max_jobs.saturating_sub(running.len());
+        let allowance = self.limits.max_jobs.saturating_sub(running.len());
         let admitted: Vec<Ticket> = cluster
             .waiting()
-            .take(room)
+            .take(allowance)
             .take_while(|ticket| machine.enter(ticket.id, &grid))
             .collect();
         let mut blocks = Vec::new();

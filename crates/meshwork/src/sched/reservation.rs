@@ -81,7 +81,7 @@ impl Scheduler for Reserving {
             self.ahead.retain(|ticket| !again.contains(&ticket.id));
         }
         let (mut next, mut place) = (cluster.head(), 0);
-        let mut hopeful = None;
+        let mut startable = None;
         // Number of free nodes that are not kept; cached until something changes.
         let mut clear = None;
         while let Some(ticket) = next {
@@ -90,7 +90,7 @@ impl Scheduler for Reserving {
             let following = if place < self.most {
                 cluster.after(ticket)
             } else {
-                hopeful.get_or_insert_with(|| cluster.hopeful(ticket)).next(cluster)
+                startable.get_or_insert_with(|| cluster.startable(ticket)).next(cluster)
             };
             place += 1;
             let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);

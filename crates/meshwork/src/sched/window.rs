@@ -81,12 +81,12 @@ impl Window {
             return false;
         }
         let is_whole_queue = self.width >= cluster.waiting_jobs() as u64;
-        let mut hopeful = is_whole_queue.then(|| cluster.hopeful(head));
+        let mut startable = is_whole_queue.then(|| cluster.startable(head));
         let (mut last, mut seen) = (head, 1);
         while seen < self.width {
             // In a narrow window every job counts, startable or not.
-            let next = match &mut hopeful {
-                Some(hopeful) => hopeful.next(cluster),
+            let next = match &mut startable {
+                Some(startable) => startable.next(cluster),
                 None => cluster.after(last),
             };
             let Some(candidate) = next else { return false };

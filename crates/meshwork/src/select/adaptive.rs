@@ -44,12 +44,12 @@ impl Selector for Adaptive {
         offers: &mut Offers<'_>,
         _rng: &mut Stream,
     ) -> Option<Proposal> {
-        let rooms = offers.rooms();
-        let (tight, fast) = (tightest(&rooms)?, fastest(&rooms)?);
+        let fits = offers.fits();
+        let (tight, fast) = (tightest(&fits)?, fastest(&fits)?);
         if tight.site == fast.site {
             return offers.at(tight.site);
         }
-        let mut others = |room| self.lookahead.beside(offers, job, room).jobs;
+        let mut others = |fit| self.lookahead.beside(offers, job, fit).jobs;
         let more_beside_tight = others(&tight) > others(&fast);
         offers.at(if more_beside_tight { tight.site } else { fast.site })
     }

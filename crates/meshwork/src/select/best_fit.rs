@@ -2,7 +2,7 @@
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
-use crate::offer::{Offers, Proposal, Room};
+use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::About;
 use crate::rng::Stream;
 
@@ -34,8 +34,8 @@ impl Selector for BestFit {
         offers: &mut Offers<'_>,
         _rng: &mut Stream,
     ) -> Option<Proposal> {
-        let room = tightest(&offers.rooms())?;
-        offers.at(room.site)
+        let fit = tightest(&offers.fits())?;
+        offers.at(fit.site)
     }
 
     fn fork(&self) -> Box<dyn Selector> {
@@ -45,7 +45,7 @@ impl Selector for BestFit {
 
 /// The offer that leaves the fewest processors free, ties by higher speed, then the first.
 #[must_use]
-pub(super) fn tightest(rooms: &[Room]) -> Option<Room> {
-    let faster = |a: &Room, b: &Room| b.speed.total_cmp(&a.speed);
-    rooms.iter().min_by(|a, b| a.left().cmp(&b.left()).then_with(|| faster(a, b))).copied()
+pub(super) fn tightest(fits: &[SiteFit]) -> Option<SiteFit> {
+    let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);
+    fits.iter().min_by(|a, b| a.left().cmp(&b.left()).then_with(|| faster(a, b))).copied()
 }

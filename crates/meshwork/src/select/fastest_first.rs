@@ -2,7 +2,7 @@
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
-use crate::offer::{Offers, Proposal, Room};
+use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::About;
 use crate::rng::Stream;
 
@@ -32,8 +32,8 @@ impl Selector for FastestFirst {
         offers: &mut Offers<'_>,
         _rng: &mut Stream,
     ) -> Option<Proposal> {
-        let room = fastest(&offers.rooms())?;
-        offers.at(room.site)
+        let fit = fastest(&offers.fits())?;
+        offers.at(fit.site)
     }
 
     fn fork(&self) -> Box<dyn Selector> {
@@ -43,6 +43,6 @@ impl Selector for FastestFirst {
 
 /// The offer with the highest speed; ties go to the first.
 #[must_use]
-pub(super) fn fastest(rooms: &[Room]) -> Option<Room> {
-    rooms.iter().min_by(|a, b| b.speed.total_cmp(&a.speed)).copied()
+pub(super) fn fastest(fits: &[SiteFit]) -> Option<SiteFit> {
+    fits.iter().min_by(|a, b| b.speed.total_cmp(&a.speed)).copied()
 }

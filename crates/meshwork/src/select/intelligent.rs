@@ -5,7 +5,7 @@ use super::fastest_first::fastest;
 use super::lookahead::{LOOKAHEAD, LookAhead};
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
-use crate::offer::{Offers, Proposal, Room};
+use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::About;
 use crate::rng::Stream;
 
@@ -49,8 +49,8 @@ impl Selector for Intelligent {
         offers: &mut Offers<'_>,
         _rng: &mut Stream,
     ) -> Option<Proposal> {
-        let rooms = offers.rooms();
-        let (tight, fast) = (tightest(&rooms)?, fastest(&rooms)?);
+        let fits = offers.fits();
+        let (tight, fast) = (tightest(&fits)?, fastest(&fits)?);
         let prefers_fast = if tight.site == fast.site {
             false
         } else if offers.queue().was_empty() {
@@ -79,9 +79,15 @@ struct Weighed {
 
 impl Intelligent {
     /// Equations 2 to 5. In both sums best fit places the other jobs.
-    fn weigh(&self, job: &Job, offers: &mut Offers<'_>, tight: &Room, fast: &Room) -> Weighed {
+    fn weigh(
+        &self,
+        job: &Job,
+        offers: &mut Offers<'_>,
+        tight: &SiteFit,
+        fast: &SiteFit,
+    ) -> Weighed {
         let mut total =
-            |room: &Room| room.capacity() + self.lookahead.beside(offers, job, room).capacity;
+            |fit: &SiteFit| fit.capacity() + self.lookahead.beside(offers, job, fit).capacity;
         let (fast_total, tight_total) = (total(fast), total(tight));
         let score = fast.speed / tight.speed * (fast_total / tight_total);
         Weighed { fast: fast_total, tight: tight_total, score }
@@ -99,8 +105,8 @@ mod tests {
         let mut sites = Sites::new(&ABC, others, false);
         let head = job(5);
         let mut offers = sites.offers(&head);
-        let rooms = offers.rooms();
-        let (tight, fast) = (tightest(&rooms).unwrap(), fastest(&rooms).unwrap());
+        let fits = offers.fits();
+        let (tight, fast) = (tightest(&fits).unwrap(), fastest(&fits).unwrap());
         assert_eq!((tight.site, tight.left(), tight.capacity()), (2, 1, 7.5));
         assert_eq!((fast.site, fast.left(), fast.capacity()), (1, 11, 10.0));
         Intelligent { lookahead }.weigh(&head, &mut offers, &tight, &fast)

@@ -2,7 +2,7 @@
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
-use crate::offer::{Offers, Proposal, Room};
+use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::About;
 use crate::rng::Stream;
 
@@ -32,8 +32,8 @@ impl Selector for LeastLoaded {
         offers: &mut Offers<'_>,
         _rng: &mut Stream,
     ) -> Option<Proposal> {
-        let room = idlest(&offers.rooms())?;
-        offers.at(room.site)
+        let fit = idlest(&offers.fits())?;
+        offers.at(fit.site)
     }
 
     fn fork(&self) -> Box<dyn Selector> {
@@ -42,10 +42,10 @@ impl Selector for LeastLoaded {
 }
 
 /// The offer with the largest share of free processors, ties by higher speed, then the first.
-fn idlest(rooms: &[Room]) -> Option<Room> {
+fn idlest(fits: &[SiteFit]) -> Option<SiteFit> {
     // The shares a.free / a.nodes and b.free / b.nodes, compared without a division.
-    let share = |a: &Room, b: &Room| u64::from(a.free) * u64::from(b.nodes);
-    let idler = |a: &Room, b: &Room| share(b, a).cmp(&share(a, b));
-    let faster = |a: &Room, b: &Room| b.speed.total_cmp(&a.speed);
-    rooms.iter().min_by(|a, b| idler(a, b).then_with(|| faster(a, b))).copied()
+    let share = |a: &SiteFit, b: &SiteFit| u64::from(a.free) * u64::from(b.nodes);
+    let idler = |a: &SiteFit, b: &SiteFit| share(b, a).cmp(&share(a, b));
+    let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);
+    fits.iter().min_by(|a, b| idler(a, b).then_with(|| faster(a, b))).copied()
 }

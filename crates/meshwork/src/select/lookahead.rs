@@ -2,7 +2,7 @@
 
 use super::best_fit::tightest;
 use crate::job::Job;
-use crate::offer::{Offers, Room};
+use crate::offer::{Offers, SiteFit};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// How far along the queue the estimate looks.
@@ -36,34 +36,34 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// The other waiting jobs that could start next if `job` were started with the offer `room`.
+    /// The other waiting jobs that could start next if `job` were started with the offer `fit`.
     /// They are tried in order of arrival, each placed by best fit.
     ///
     /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
     /// jobs, and with `Stop` no further than the first that cannot start.
-    pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, room: &Room) -> Beside {
+    pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, fit: &SiteFit) -> Beside {
         let queue = offers.queue();
         let mut ahead = offers.ahead();
         let mut beside = Beside { jobs: 0, capacity: 0.0 };
-        if !ahead.start(job, room) {
+        if !ahead.start(job, fit) {
             return beside;
         }
         for other in queue.others() {
             if ahead.is_full() {
                 break;
             }
-            let Some(room) = tightest(&ahead.rooms(other)) else {
+            let Some(fit) = tightest(&ahead.fits(other)) else {
                 if self == LookAhead::Stop {
                     break;
                 }
                 continue;
             };
-            if self != LookAhead::Independent && !ahead.start(other, &room) {
+            if self != LookAhead::Independent && !ahead.start(other, &fit) {
                 break;
             }
             beside.jobs += 1;
-            beside.capacity += room.capacity();
+            beside.capacity += fit.capacity();
         }
         beside
     }

@@ -63,7 +63,7 @@ mod tests {
     use crate::offer::{Attempt, ManagedSite, QueueView};
     use crate::registry::entry;
     use crate::shape::ShapeRule;
-    use crate::sizing::{Crowd, SIZINGS, Sizing};
+    use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
     /// Flat sites with these numbers of free processors and speeds, and the other jobs of a queue.
@@ -121,8 +121,8 @@ mod tests {
         }
 
         pub(super) fn offers<'a>(&'a mut self, job: &'a Job) -> Offers<'a> {
-            let (sizing, crowd) = (self.sizing.as_ref(), Crowd::default());
-            let attempt = Attempt { job, now: Time::ZERO, sizing, crowd };
+            let (sizing, counts) = (self.sizing.as_ref(), QueueCounts::default());
+            let attempt = Attempt { job, now: Time::ZERO, sizing, counts };
             Offers { attempt, sites: &mut self.sites, queue: &self.others }
         }
     }

@@ -30,8 +30,8 @@ impl Selector for Random {
         offers: &mut Offers<'_>,
         rng: &mut Stream,
     ) -> Option<Proposal> {
-        let rooms = offers.rooms();
-        match rooms.as_slice() {
+        let fits = offers.fits();
+        match fits.as_slice() {
             [] => None,
             [only] => offers.at(only.site),
             several => offers.at(several[rng.below(several.len() as u64) as usize].site),

@@ -67,7 +67,7 @@ static AVERAGES: Words<Average, 3> = Words::new([
 impl AverageLimit {
     /// The limit as a dimension.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
-        let crowd = demand.crowd;
+        let counts = demand.counts;
         // A job alone has no limit: the rounded share would be smaller than a machine whose size is
         // not a power of two.
         let share = |jobs: u64| match jobs {
@@ -75,8 +75,8 @@ impl AverageLimit {
             _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),
         };
         match &self.average {
-            Average::AllJobs => share(crowd.running + crowd.waiting),
-            Average::RunningJobs => share(crowd.running),
+            Average::AllJobs => share(counts.running + counts.waiting),
+            Average::RunningJobs => share(counts.running),
             Average::Requests(last) => {
                 let (sum, count) = (last.iter().sum::<u32>(), last.len() as u32);
                 (2 * sum + count).checked_div(2 * count).unwrap_or(u32::MAX)

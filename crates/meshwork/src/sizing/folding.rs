@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Demand, Size};
 use crate::form::Asks;
-use crate::job::{Request, Wants};
+use crate::job::{Constraints, Request};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// Slowdown of a job that runs on fewer processors.
@@ -63,9 +63,10 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     let request = match &size.request {
         Request::Nodes(count) => Request::Nodes(count.div_ceil(2)),
         Request::Subcube(dimension) => Request::Subcube(dimension - 1),
-        Request::Wanting(wants) => {
-            Request::wanting(Wants { nodes: wants.nodes.div_ceil(2), ..(**wants).clone() })
-        }
+        Request::Constrained(constraints) => Request::constrained(Constraints {
+            nodes: constraints.nodes.div_ceil(2),
+            ..(**constraints).clone()
+        }),
         Request::Block(sides) if asks == Asks::Square => {
             Request::Block(sides.iter().map(|side| side / 2).collect())
         }
@@ -152,8 +153,8 @@ mod tests {
     #[test]
     fn a_job_folded_to_one_processor_runs_as_often_longer_as_it_was_folded() {
         let request = Request::Subcube(7);
-        let crowd = super::super::Crowd::default();
-        let demand = Demand { request: &request, asks: Asks::Subcube, nodes: 256, crowd };
+        let counts = super::super::QueueCounts::default();
+        let demand = Demand { request: &request, asks: Asks::Subcube, nodes: 256, counts };
         let sizes = all_folds(&demand, u64::MAX, Stretch::Folds);
         assert_eq!(sizes.len(), 8);
         assert_eq!(sizes[7], Size { request: Request::Subcube(0), stretch: 128.0 });

@@ -24,12 +24,12 @@ pub struct Demand<'a> {
     /// Processors of the site.
     pub nodes: u32,
     /// Current numbers of running and waiting jobs.
-    pub crowd: Crowd,
+    pub counts: QueueCounts,
 }
 
 /// Queue counts of a machine. Look-ahead keeps the current numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Crowd {
+pub struct QueueCounts {
     /// Running jobs.
     pub running: u64,
     /// Waiting jobs, including the one in question.

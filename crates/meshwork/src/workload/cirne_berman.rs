@@ -161,12 +161,12 @@ impl Arrivals {
         left -= days * 24.0 * HOUR;
         loop {
             let weight = self.weights[self.hour];
-            let room = (HOUR - self.into) * weight;
-            if left < room {
+            let capacity = (HOUR - self.into) * weight;
+            if left < capacity {
                 self.into += left / weight;
                 return self.begin + self.into;
             }
-            left -= room;
+            left -= capacity;
             self.hour = (self.hour + 1) % 24;
             self.begin += HOUR;
             self.into = 0.0;

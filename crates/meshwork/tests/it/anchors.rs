@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
 use meshwork::alloc::listed::criteria::Criterion;
-use meshwork::alloc::listed::{Decision, Ends, Message, Nodes, Wait, Wanted, decide, find};
+use meshwork::alloc::listed::{
+    Decision, Ends, NodeRequest, Nodes, SlurmMessage, Wait, decide, find,
+};
 use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
@@ -302,9 +304,9 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
                 if rng.below(4) == 0 {
                     required.extend(free.iter().copied().nth(rng.below(u64::from(count)) as usize));
                 }
-                let wanted = Wanted {
+                let wanted = NodeRequest {
                     listed: (!required.is_empty()).then(|| set(count, required.iter().copied())),
-                    ..Wanted::of(size)
+                    ..NodeRequest::of(size)
                 };
                 let available = set(count, free.iter().copied());
                 let covered: BTreeSet<u32> = toruses
@@ -448,7 +450,7 @@ fn criteria_of_our_own_agree_with_their_definitions() {
                         }
                     }
                 }
-                let wanted = Wanted { ends: Some(ends.clone()), ..Wanted::of(size) };
+                let wanted = NodeRequest { ends: Some(ends.clone()), ..NodeRequest::of(size) };
                 let chosen = find(&anchors, &nodes, &wanted, &set(count, free.iter().copied()));
                 let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
                 let best = best.map(|(_, _, nodes)| nodes);
@@ -553,7 +555,7 @@ fn segments_are_tried_again_where_boxes_overlap() {
     let torus = Torus::new([11, 1, 1], cells.clone(), &[shape]).unwrap();
     let anchors = Anchors::new(11, vec![torus], &Criterion::SLURM);
     let free = |free: &[usize]| set(11, free.iter().map(|&cell| cells[cell].unwrap()));
-    let wanted = Wanted { segment: Some(3), ..Wanted::of(6) };
+    let wanted = NodeRequest { segment: Some(3), ..NodeRequest::of(6) };
     let given = |cells: &[usize]| find(&anchors, &Nodes::alike(11), &wanted, &free(cells));
     // The box of 5 to 7 comes first and leaves no other; without cell 6 there are two.
     assert_eq!(given(&[3, 4, 5, 6, 7, 8, 9]), Some(free(&[3, 4, 5, 7, 8, 9])));
@@ -572,33 +574,36 @@ fn what_is_refused_and_what_waits() {
     let (anchors, nodes) = pairs();
     let free = |list: &[u32]| set(5, list.iter().copied());
     let whole = NodeSet::full(5);
-    let told = |wanted: &Wanted, available: &NodeSet| match decide(
+    let told = |wanted: &NodeRequest, available: &NodeSet| match decide(
         &anchors, &nodes, wanted, available, &whole,
     ) {
         Decision::Start(nodes) => format!("{:?}", nodes.iter().collect::<Vec<_>>()),
         Decision::Wait(wait, cause) => format!("{wait:?}: {cause}"),
         Decision::Never(cause) => format!("never: {cause}"),
     };
-    assert_eq!(told(&Wanted::of(2), &whole), "[0, 1]");
+    assert_eq!(told(&NodeRequest::of(2), &whole), "[0, 1]");
     assert_eq!(
-        told(&Wanted::of(3), &whole),
+        told(&NodeRequest::of(3), &whole),
         "never: Requested topology configuration is not available"
     );
     assert_eq!(
-        told(&Wanted::of(1), &whole),
+        told(&NodeRequest::of(1), &whole),
         "never: Requested topology configuration is not available"
     );
-    assert_eq!(told(&Wanted::of(2), &free(&[0, 2])), "Shape: No suitable topology unit found");
-    assert_eq!(told(&Wanted::of(2), &free(&[0])), "Nodes: Requested nodes are busy");
-    let segments = Wanted { segment: Some(2), ..Wanted::of(4) };
+    assert_eq!(told(&NodeRequest::of(2), &free(&[0, 2])), "Shape: No suitable topology unit found");
+    assert_eq!(told(&NodeRequest::of(2), &free(&[0])), "Nodes: Requested nodes are busy");
+    let segments = NodeRequest { segment: Some(2), ..NodeRequest::of(4) };
     assert_eq!(
         told(&segments, &free(&[0, 1, 2, 4])),
         "Shape: No suitable topology unit found for segment"
     );
-    let uneven = Wanted { segment: Some(2), ..Wanted::of(3) };
+    let uneven = NodeRequest { segment: Some(2), ..NodeRequest::of(3) };
     assert_eq!(told(&uneven, &whole), "never: Requested topology configuration is not available");
-    let listed =
-        |nodes: &[u32], segment| Wanted { listed: Some(free(nodes)), segment, ..Wanted::of(2) };
+    let listed = |nodes: &[u32], segment| NodeRequest {
+        listed: Some(free(nodes)),
+        segment,
+        ..NodeRequest::of(2)
+    };
     assert_eq!(told(&listed(&[2], None), &whole), "[1, 2]");
     assert_eq!(
         told(&listed(&[1, 4], None), &whole),
@@ -610,6 +615,6 @@ fn what_is_refused_and_what_waits() {
         "longer than the job: to choose from"
     );
     assert_eq!(told(&listed(&[2, 3], None), &free(&[0, 1, 2])), "Nodes: Requested nodes are busy");
-    let short = Wanted { listed: Some(free(&[0, 1])), segment: Some(2), ..Wanted::of(4) };
+    let short = NodeRequest { listed: Some(free(&[0, 1])), segment: Some(2), ..NodeRequest::of(4) };
     assert_eq!(told(&short, &whole), "never: Requested topology configuration is not available");
 }

@@ -12,7 +12,7 @@ use meshwork::facility::Facility;
 use meshwork::failures::DURATIONS;
 use meshwork::network::NETWORKS;
 use meshwork::offer::ManagedSite;
-use meshwork::pool::{Desk, Pool};
+use meshwork::pool::{NamedPool, Pool};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, abouts, resolve};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
@@ -193,7 +193,7 @@ fn what_a_user_holds_can_be_sent_to_another_thread() {
     fn is_send<T: Send + ?Sized>() {}
     is_send::<Catalogue>();
     is_send::<Pool>();
-    is_send::<Desk>();
+    is_send::<NamedPool>();
     is_send::<Scenario>();
     is_send::<Setup>();
     is_send::<Outcome>();

@@ -6,7 +6,7 @@ use crate::common::{job, machines, random_jobs, run, scenario, starts, submissio
 use meshwork::alloc::ALLOCATORS;
 use meshwork::engine::simulate;
 use meshwork::job::{Job, Request, Time};
-use meshwork::observe::{Event, JobId, Observer, Running, State};
+use meshwork::observe::{Event, JobId, MachineState, Observer, Running};
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Topology;
@@ -49,7 +49,7 @@ impl Instants {
 }
 
 impl Observer for Instants {
-    fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {
+    fn elapsed(&mut self, _from: Time, _to: Time, _state: &MachineState) {
         self.started.clear();
     }
 

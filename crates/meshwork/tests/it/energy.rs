@@ -9,7 +9,7 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::conformance::submissions;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
-use meshwork::observe::{Event, JobId, Observer, State};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::{Node, Topology};
@@ -157,7 +157,7 @@ impl Accounts {
 }
 
 impl Observer for Accounts {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         assert!(from < to);
         if self.begun.is_some() {
             self.most = self.most.max(state.power);

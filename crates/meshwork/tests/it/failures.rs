@@ -9,7 +9,7 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::conformance::submissions;
 use meshwork::failures::daly;
 use meshwork::job::{Job, Request, Time};
-use meshwork::observe::{Event, JobId, Observer, State};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
@@ -49,7 +49,7 @@ impl Books {
 }
 
 impl Observer for Books {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         assert!(from < to);
         assert_eq!(state.down, self.down.len() as u64, "at {to}");
         assert_eq!(state.waiting, self.waiting.len() as u64, "at {to}");

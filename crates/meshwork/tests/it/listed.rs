@@ -9,7 +9,7 @@ use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
-use meshwork::alloc::listed::{Decision, Nodes, Rule, Wanted, decide};
+use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
@@ -95,14 +95,14 @@ fn machines() -> Vec<(&'static str, u32, Box<dyn Rule>)> {
 }
 
 /// A random job and its description.
-fn random_job(count: u32, rng: &mut Stream) -> (Wanted, String) {
+fn random_job(count: u32, rng: &mut Stream) -> (NodeRequest, String) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let nodes = match pick(8) {
         0 => 1,
         1 => 1 + pick(u64::from(count)),
         _ => 1 + pick(u64::from(count) / 3 + 1),
     };
-    let mut wanted = Wanted::of(nodes);
+    let mut wanted = NodeRequest::of(nodes);
     let mut text = format!("{nodes}");
     let mut say = |word: String| {
         let _ = write!(text, " {word}");

@@ -16,9 +16,9 @@ use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
-use meshwork::alloc::listed::{Nodes, Rule, Wanted, find};
+use meshwork::alloc::listed::{NodeRequest, Nodes, Rule, find};
 use meshwork::geometry::NodeSet;
-use meshwork::job::{Request, Wants};
+use meshwork::job::{Constraints, Request};
 use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
@@ -66,7 +66,7 @@ fn agree(
                 };
                 choose(&job, &free, &weights, misread, &rule)
             };
-            let wanted = Wanted {
+            let wanted = NodeRequest {
                 nodes: job.nodes,
                 most: job.most,
                 segment: job.segment,
@@ -338,13 +338,17 @@ fn a_job_with_blocks_of_its_own_holds_them_whole() {
             continue;
         }
         let whole_blocks = rng.below(3) == 0;
-        let wants = Wants { whole_blocks, ..Wants::of(1 + rng.below(9) as u32) };
+        let constraints = Constraints { whole_blocks, ..Constraints::of(1 + rng.below(9) as u32) };
         let mut free = pool.site().free().clone();
         let is_used = |block: &&NodeSet| !block.is_within(pool.site().free());
         if whole_blocks {
             blocks.iter().filter(is_used).for_each(|block| free.subtract(block));
         }
-        let wanted = Wanted { nodes: wants.nodes, most: wants.nodes, ..Wanted::default() };
+        let wanted = NodeRequest {
+            nodes: constraints.nodes,
+            most: constraints.nodes,
+            ..NodeRequest::default()
+        };
         let expected = find(&rule, &nodes, &wanted, &free).map(|mut chosen| {
             if whole_blocks {
                 let touched: Vec<_> = blocks.iter().filter(|block| block.meets(&chosen)).collect();
@@ -352,7 +356,7 @@ fn a_job_with_blocks_of_its_own_holds_them_whole() {
             }
             chosen
         });
-        let given = pool.allocate(&Request::wanting(wants));
+        let given = pool.allocate(&Request::constrained(constraints));
         let given_set = given.as_ref().map(|placement| {
             let mut nodes = NodeSet::empty(NODES);
             placement.add_to(&mut nodes, pool.site().grid());

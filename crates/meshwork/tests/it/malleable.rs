@@ -6,7 +6,7 @@ use meshwork::cluster::{Cluster, Reshape, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
-use meshwork::observe::{Event, JobId, Observer, State};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
@@ -27,7 +27,7 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.sizes.push((from.units(), self.holding.values().copied().collect()));
         self.delivered += (to - from) * state.held as f64;
         let held: u32 = self.holding.values().sum();

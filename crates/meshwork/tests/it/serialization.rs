@@ -2,7 +2,7 @@
 
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
-use meshwork::observe::{Event, JobId, Observer, State};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::Scenario;
 use meshwork::workload::NoInputs;
 use serde_json::{Value, json};
@@ -48,11 +48,11 @@ fn an_instant_that_is_no_number_is_refused() {
 #[derive(Default)]
 struct Written {
     events: Vec<Value>,
-    states: Vec<State>,
+    states: Vec<MachineState>,
 }
 
 impl Observer for Written {
-    fn elapsed(&mut self, _: Time, _: Time, state: &State) {
+    fn elapsed(&mut self, _: Time, _: Time, state: &MachineState) {
         self.states.push(*state);
     }
 
@@ -90,9 +90,9 @@ fn events_and_outcomes_of_a_run_can_be_written() {
 
 #[test]
 fn what_a_desk_is_asked_and_answers_is_written_and_read() {
-    use meshwork::pool::{Answer, Desk, Name, Operation, PlacedBlock, Pool, Question};
+    use meshwork::pool::{Answer, Name, NamedPool, Operation, PlacedBlock, Pool, Question};
     let pool = Pool::builder().mesh([8, 8]).build().unwrap();
-    let mut desk = Desk::new(pool);
+    let mut named = NamedPool::new(pool);
     let blocks = vec![PlacedBlock { base: vec![4, 4], dims: vec![2, 2] }];
     let operations = [
         Operation::Allocate(Name::Number(7), Request::block(&[3, 5])),
@@ -109,7 +109,7 @@ fn what_a_desk_is_asked_and_answers_is_written_and_read() {
     for (i, operation) in operations.into_iter().enumerate() {
         let question = Question { at: Some(Time::new(i as f64)), operation };
         written.push(there_and_back(&question));
-        written.push(there_and_back(&desk.answer(question).unwrap()));
+        written.push(there_and_back(&named.answer(question).unwrap()));
     }
     assert_eq!(
         written[0],
@@ -123,5 +123,5 @@ fn what_a_desk_is_asked_and_answers_is_written_and_read() {
     };
     let restore = Question { at: None, operation: Operation::Restore(state) };
     assert_eq!(there_and_back(&restore)["at"], Value::Null);
-    assert_eq!(there_and_back(&desk.answer(restore).unwrap()), json!("restored"));
+    assert_eq!(there_and_back(&named.answer(restore).unwrap()), json!("restored"));
 }

@@ -8,7 +8,7 @@ use crate::common::{self, SITES, Transcript, machines, random_jobs, scenario, su
 use meshwork::cluster::{Cluster, MAX_IDLE_STEPS, StartOptions};
 use meshwork::engine::{Names, RunError, Setup, Simulation, simulate};
 use meshwork::job::{Job, Request, Time};
-use meshwork::observe::{Event, Observer, State};
+use meshwork::observe::{Event, MachineState, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 use meshwork::sched::{SCHEDULERS, Scheduler};
@@ -20,7 +20,7 @@ use meshwork::workload::{NoInputs, Submissions};
 struct Told(Transcript);
 
 impl Observer for Told {
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         writeln!(self.0.text, "{from} {to} {state:?}").unwrap();
     }
 

@@ -9,7 +9,7 @@ use meshwork::engine::simulate;
 use meshwork::form::Finds;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
-use meshwork::observe::{Event, Observer, Running, State};
+use meshwork::observe::{Event, MachineState, Observer, Running};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
@@ -81,7 +81,7 @@ impl Observer for Told {
         self.asks
     }
 
-    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
         self.lines.push(format!("{from} {to} {state:?}"));
     }
 
@@ -365,7 +365,7 @@ impl Scheduler for AskingEveryone {
             next = if place < self.most {
                 cluster.after(ticket)
             } else {
-                cluster.next_hopeful(ticket)
+                cluster.next_startable(ticket)
             };
             place += 1;
             let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);

@@ -5,7 +5,9 @@ use std::fmt::{self, Write};
 
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::Placement;
-use meshwork::pool::{Answer, Desk, Holding, Name, Operation, PlacedBlock, Question, Room};
+use meshwork::pool::{
+    Answer, FreeSpace, Holding, Name, NamedPool, Operation, PlacedBlock, Question,
+};
 use meshwork::topology::Grid;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value as Json, json};
@@ -118,7 +120,7 @@ impl<'de> Deserialize<'de> for Asked {
 
 /// A desk, with the letter of each holder in the drawing of `show`.
 pub(super) struct Counter {
-    pub(super) desk: Desk,
+    pub(super) desk: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
     /// Whether anything has changed since the last save.
@@ -126,7 +128,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    pub(super) fn new(desk: Desk) -> Counter {
+    pub(super) fn new(desk: NamedPool) -> Counter {
         let (letters, letter_of) = (Letters::default(), BTreeMap::new());
         Counter { desk, letters, letter_of, is_changed: true }
     }
@@ -204,7 +206,7 @@ impl Counter {
                 out.push_str("\"blocks\":");
                 write_blocks(placement, grid, out);
             }
-            Answer::NoRoom { never, reason } => {
+            Answer::NoPlacement { never, reason } => {
                 out.push_str("\"blocks\":null");
                 out.push_str(if *never { ",\"never\":true" } else { "" });
                 if let Some(reason) = reason {
@@ -214,7 +216,7 @@ impl Counter {
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");
             }
-            Answer::Free(Room { free, nodes, largest }) => {
+            Answer::Free(FreeSpace { free, nodes, largest }) => {
                 let at = Json::from(self.desk.pool().now().units());
                 let _ = write!(out, "\"at\":{at},\"free\":{free},\"nodes\":{nodes},\"largest\":");
                 match largest {

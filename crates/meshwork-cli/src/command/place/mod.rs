@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
-use meshwork::pool::{Desk, Pool};
+use meshwork::pool::{NamedPool, Pool};
 use meshwork::registry::Problem;
 use meshwork::scenario::machine_in_words;
 use meshwork_lab::visible::visible;
@@ -29,7 +29,7 @@ const BATCH: usize = 1 << 16;
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
     match (&arguments.machine, &arguments.slurm) {
         (Some(machine), _) => {
-            let desk = Desk::new(pool(catalogue, arguments, machine)?);
+            let desk = NamedPool::new(pool(catalogue, arguments, machine)?);
             let (counter, state) = (Counter::new(desk), arguments.state.as_deref());
             let _lock = state.map(state::lock).transpose()?;
             let mut kept = Kept { counter, state };
@@ -170,7 +170,7 @@ mod tests {
 
     fn counter(machine: &str) -> Counter {
         let table: Table = format!("machine = {{ {machine} }}").parse().unwrap();
-        Counter::new(Desk::new(Pool::read(&table).unwrap()))
+        Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
     /// The answer to a line, or `None` if it was refused.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use meshwork::alloc::listed::{Wait, Wanted};
+use meshwork::alloc::listed::{NodeRequest, Wait};
 use meshwork::pool::Name;
 use meshwork_lab::slurm::desk::{self, SlurmAllocator, SlurmAnswer};
 use meshwork_lab::slurm::site;
@@ -176,7 +176,7 @@ fn question(asked: &Asked) -> Result<desk::SlurmRequest, String> {
             return Err(format!("`exclusive` is {other}, but must be \"topo\", or be left out"));
         }
     };
-    let wanted = Wanted {
+    let wanted = NodeRequest {
         nodes,
         most,
         segment: count(asked, "segment")?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meshwork::pool::{Desk, Name, State};
+use meshwork::pool::{Name, NamedPool, NamedPoolState};
 use meshwork_lab::run::file::{FileError, MAX_RECORDS, read_whole, write_whole};
 use meshwork_lab::run::lock::{Lock, LockError};
 use meshwork_lab::run::seal::{seal, unseal};
@@ -24,11 +24,11 @@ pub(super) struct Saved {
     format: u32,
     /// One letter per name, in the order of names in the state, then the last letter assigned.
     letters: String,
-    pub(super) state: State,
+    pub(super) state: NamedPoolState,
 }
 
 impl Saved {
-    pub(super) fn of(counter: &Counter, state: State) -> Saved {
+    pub(super) fn of(counter: &Counter, state: NamedPoolState) -> Saved {
         let letter = |name: &Option<Name>| {
             let letter = name.as_ref().and_then(|name| counter.letter_of.get(name));
             letter.copied().unwrap_or('#')
@@ -55,7 +55,10 @@ impl Saved {
     }
 
     /// The letter of each name.
-    pub(super) fn letters(&self, _desk: &Desk) -> Result<(Letters, BTreeMap<Name, char>), String> {
+    pub(super) fn letters(
+        &self,
+        _desk: &NamedPool,
+    ) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();
         let mut letter_of = BTreeMap::new();
@@ -127,7 +130,7 @@ mod tests {
 
     fn counter() -> Counter {
         let table = "machine = { topology = 'mesh', dims = [4, 2] }".parse().unwrap();
-        Counter::new(Desk::new(Pool::read(&table).unwrap()))
+        Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
     #[test]

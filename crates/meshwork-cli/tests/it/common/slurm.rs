@@ -20,7 +20,7 @@ pub(crate) struct Slurm {
 }
 
 /// The configuration of a Slurm.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct NodeRequest<'a> {
     /// The number of nodes with two processors, named n1 and so on.
     pub(crate) nodes: usize,
     /// Lines of `slurm.conf`; the last of them defines the partition.
@@ -100,7 +100,7 @@ fn ports(count: usize) -> Vec<u16> {
 
 impl Slurm {
     /// Starts a Slurm, or returns the reason why it cannot be started.
-    pub(crate) fn begin(wanted: &Wanted<'_>) -> Result<Slurm, String> {
+    pub(crate) fn begin(wanted: &NodeRequest<'_>) -> Result<Slurm, String> {
         let all = ["slurmctld", "slurmd", "sbatch", "scontrol", "munge", "munged"];
         let accounts = ["slurmdbd", "sacct", "sacctmgr", "mariadbd", "mariadb-install-db"];
         let accounts = if wanted.accounts { &accounts[..] } else { &[] };

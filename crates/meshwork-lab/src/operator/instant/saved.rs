@@ -5,7 +5,7 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
-use meshwork::pool::{Desk, Name, Pool, State};
+use meshwork::pool::{Name, NamedPool, NamedPoolState, Pool};
 use serde_json::Value as Json;
 
 use super::{Instant, PlacedJob, as_held};
@@ -52,21 +52,21 @@ impl Instant {
             )));
         }
         let state = saved.get("state").cloned().unwrap_or(Json::Null);
-        let state: State = serde_json::from_value(state)
+        let state: NamedPoolState = serde_json::from_value(state)
             .map_err(|error| wrong(format!("the snapshot is damaged: {error}")))?;
         let table = &state.snapshot.pool;
         let bytes =
             Pool::memory_in(catalogue, table).map_err(|problem| wrong(problem.to_string()))?;
         fits(bytes).map_err(&wrong)?;
         let pool = Pool::read_in(catalogue, table).map_err(|problem| wrong(problem.to_string()))?;
-        let mut desk = Desk::new(pool);
+        let mut desk = NamedPool::new(pool);
         desk.restore(&state).map_err(|error| wrong(error.to_string()))?;
         Ok(Instant::of_desk(&desk))
     }
 
     /// The state of a desk. Holders without a name are named by their position.
     #[must_use]
-    pub fn of_desk(desk: &Desk) -> Instant {
+    pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
         let site = pool.ahead();
         let holdings = desk.holdings();

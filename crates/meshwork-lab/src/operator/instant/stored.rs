@@ -87,7 +87,7 @@ fn instant(
     files: &Files,
     at: Time,
 ) -> Result<Instant, RunError> {
-    let setup = scenario.sound(replication)?;
+    let setup = scenario.setup_ideal(replication)?;
     let held_up = if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority };
     let mut queue = Queue::default();
     let all = 0..setup.facility.sites().len();

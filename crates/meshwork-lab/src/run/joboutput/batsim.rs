@@ -73,7 +73,7 @@ fn intervals(row: &Row, topologies: &[Topology]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use meshwork::job::{Owner, Request, Time, Wants};
+    use meshwork::job::{Constraints, Owner, Request, Time};
     use meshwork::machine::{Block, Placement};
 
     use super::*;
@@ -111,7 +111,7 @@ mod tests {
     fn what_batsim_has_no_column_for_stands_in_metadata() {
         let mut job = Job::new(7, Time::new(1.0), Request::block(&[2, 2]), 8.0);
         assert_eq!(metadata(&job), "block=2x2");
-        job.request = Request::wanting(Wants { segment: Some(2), ..Wants::of(4) });
+        job.request = Request::constrained(Constraints { segment: Some(2), ..Constraints::of(4) });
         job.owner = Some(Owner { user: Some("ada".to_owned()), ..Owner::default() }.into());
         assert_eq!(metadata(&job), "user=ada segment=2");
     }

@@ -184,7 +184,8 @@ fn write_csv(
     }
     let job = &row.job;
     // Most jobs are nobody's and want no more than a count.
-    if job.owner.is_some() || job.terms.is_some() || matches!(job.request, Request::Wanting(_)) {
+    if job.owner.is_some() || job.terms.is_some() || matches!(job.request, Request::Constrained(_))
+    {
         for (part, is_used) in optional {
             let cell = part.cell(&ended);
             *is_used |= cell.is_some();

@@ -1,7 +1,7 @@
 //! Warnings about configurations that Slurm silently accepts although they cannot be intended.
 
 use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
-use meshwork::alloc::listed::{Decision, Nodes, Wanted, decide};
+use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, decide};
 use meshwork::geometry::NodeSet;
 
 use crate::slurm::conf::Partition;
@@ -168,7 +168,7 @@ fn sizes(
     }
     let nodes = Nodes::new(weights, processors);
     let is_refused = |&size: &u32| {
-        let decision = decide(structure.rule(), &nodes, &Wanted::of(size), &whole, &whole);
+        let decision = decide(structure.rule(), &nodes, &NodeRequest::of(size), &whole, &whole);
         matches!(decision, Decision::Never(_))
     };
     let refused: Vec<u32> = (1..=count).filter(is_refused).collect();

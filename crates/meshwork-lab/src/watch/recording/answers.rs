@@ -40,7 +40,7 @@ pub(super) struct Answers {
 impl Answers {
     /// Starts at the beginning of a run of this scenario; `None` if the machine cannot be built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
-        let setup = scenario.sound(replication).ok()?;
+        let setup = scenario.setup_ideal(replication).ok()?;
         Some(Answers {
             held_up: if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority },
             facility: setup.facility,
@@ -109,8 +109,8 @@ impl Answers {
                 self.facility.release(*site, &alone);
             }
         }
-        self.facility.crowd.running = self.running.len() as u64;
-        self.facility.crowd.waiting = self.waiting.len() as u64;
+        self.facility.counts.running = self.running.len() as u64;
+        self.facility.counts.waiting = self.waiting.len() as u64;
     }
 
     /// Placement of a single node.

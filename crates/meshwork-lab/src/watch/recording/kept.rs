@@ -217,7 +217,7 @@ impl Recorder {
 
     fn arrival(&mut self, now: Time, id: JobId, job: &Job, kind: u8) {
         let form = match job.request {
-            Request::Nodes(_) | Request::Wanting(_) => 0,
+            Request::Nodes(_) | Request::Constrained(_) => 0,
             Request::Block(_) => 1,
             Request::Subcube(_) => 2,
         };
@@ -229,7 +229,7 @@ impl Recorder {
                 write_number(&mut self.buffer, u64::from(*count));
             }
             // Constraints are not shown, so only the count is stored.
-            Request::Wanting(_) => write_number(&mut self.buffer, job.request.nodes()),
+            Request::Constrained(_) => write_number(&mut self.buffer, job.request.nodes()),
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
     }

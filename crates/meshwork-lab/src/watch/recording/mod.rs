@@ -464,8 +464,9 @@ fn again(
 }
 
 fn sites(scenario: &Scenario, replication: u64) -> Result<Vec<Site>, RecordingError> {
-    let setup =
-        scenario.sound(replication).map_err(|error| RecordingError::Failed(error.to_string()))?;
+    let setup = scenario
+        .setup_ideal(replication)
+        .map_err(|error| RecordingError::Failed(error.to_string()))?;
     let sites = setup.facility.sites().iter().map(|managed| managed.site());
     Ok(sites.map(|site| Site::new(site.topology(), site.speed())).collect())
 }

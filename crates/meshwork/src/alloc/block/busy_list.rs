@@ -82,8 +82,8 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     }
     // Spans of bases: those at which the block stays on the mesh, and those that each held block
     // rules out.
-    let room: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
-    let whole = Span { low: Dims::from_elem(0, sides.len()), high: room.clone() };
+    let bases: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
+    let whole = Span { low: Dims::from_elem(0, sides.len()), high: bases.clone() };
     let prohibited: Vec<Span> = held
         .iter()
         .map(|held| Span {
@@ -94,14 +94,14 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
                 .zip(sides)
                 .map(|(at, side)| at.saturating_sub(side - 1))
                 .collect(),
-            high: held.span.high.iter().zip(&room).map(|(end, room)| *end.min(room)).collect(),
+            high: held.span.high.iter().zip(&bases).map(|(end, bases)| *end.min(bases)).collect(),
         })
         .collect();
     // The plane at the wall and the plane behind each block; pieces of one block share their plane.
     let mut planes: Vec<(u32, u64, Span)> = vec![(0, 0, at_coordinate(&whole, 0))];
     for (held, prohibited) in held.iter().zip(&prohibited) {
         let behind = held.span.high[0];
-        if behind < room[0] {
+        if behind < bases[0] {
             planes.push((behind, held.number, at_coordinate(prohibited, behind)));
         }
     }

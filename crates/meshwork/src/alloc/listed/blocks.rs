@@ -1,8 +1,10 @@
 //! Base blocks such as racks, joined in powers of two.
 
-use super::decide::{Action, Attempt, Failure, Message, Rule};
-use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, set_of, units};
-use super::{Nodes, Wanted};
+use super::adapter::{
+    HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
+};
+use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
+use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
@@ -68,9 +70,9 @@ pub static ENTRY: AllocatorEntry = entry(
         let blocks: Vec<NodeSet> = blocks.iter().map(|block| set_of(block, universe)).collect();
         let (base, levels) = levels_of(params, &blocks)?;
         let blocks = Blocks::new(universe, base, &levels, blocks);
-        let keeper = Keeper::new(blocks, params, topology, universe)?;
-        Ok(Box::new(keeper.wanting(|wanted| {
-            (wanted.spread, wanted.consolidate) =
+        let allocator = RuleAllocator::new(blocks, params, topology, universe)?;
+        Ok(Box::new(allocator.with_common(|request| {
+            (request.spread, request.consolidate) =
                 (params.flag("spread"), params.flag("consolidate"));
         })))
     },
@@ -241,14 +243,14 @@ impl Blocks {
     }
 
     /// The number of base blocks in the group for all segments; `None` if they may lie apart.
-    fn group(&self, wanted: &Wanted, count: u32, size: u32, level: Level) -> Option<usize> {
-        if !wanted.consolidate || !wanted.is_cut() {
+    fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
+        if !request.consolidate || !request.is_cut() {
             return None;
         }
-        let all = if wanted.spread {
+        let all = if request.spread {
             count.saturating_mul(size.div_ceil(self.base)).saturating_mul(self.base)
         } else {
-            wanted.nodes
+            request.nodes
         };
         Some(self.joined(self.listed_from(self.needed(all))).max(level.per))
     }
@@ -258,13 +260,13 @@ impl Rule for Blocks {
     fn attempt(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt {
-        let never = || Failure::Never(Message::TopologyConfiguration);
-        let (count, size) = wanted.segments().ok_or_else(never)?;
-        let no_unit = if count > 1 { Message::NoUnitForSegment } else { Message::NoUnit };
+    ) -> RuleResult {
+        let never = || Failure::Never(SlurmMessage::TopologyConfiguration);
+        let (count, size) = request.segments().ok_or_else(never)?;
+        let no_unit = if count > 1 { SlurmMessage::NoUnitForSegment } else { SlurmMessage::NoUnit };
         if required.is_some_and(|list| !list.is_within(&self.covered)) {
             return Err(Failure::of(no_unit));
         }
@@ -273,13 +275,13 @@ impl Rule for Blocks {
         if count > 1
             && let Some(list) = required.take()
         {
-            if list.count() < wanted.nodes {
+            if list.count() < request.nodes {
                 return Err(never());
             }
             free.intersect(&list);
         }
         let level = self.level_for(size);
-        let group = self.group(wanted, count, size, level);
+        let group = self.group(request, count, size, level);
         let mut all = NodeSet::empty(nodes.count());
         let mut confined: Option<NodeSet> = None;
         for segment in 0..count {
@@ -289,7 +291,7 @@ impl Rule for Blocks {
                     let start = place * level.per / group * group;
                     let end = (start + group).min(self.blocks.len());
                     let inside = self.union(start..end, nodes.count());
-                    inside.count_shared(&free) >= wanted.nodes
+                    inside.count_shared(&free) >= request.nodes
                 }
             };
             let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
@@ -314,7 +316,7 @@ impl Rule for Blocks {
                 (Ok(placed), _) => placed,
                 (Err(_), Some(group)) => {
                     let action = Action::Without(group.clone());
-                    return Err(Failure::Now { message: Message::NoUnitForSegment, action });
+                    return Err(Failure::Now { message: SlurmMessage::NoUnitForSegment, action });
                 }
                 (Err(Failure::Now { message, action: Action::WithoutOneOf(mut selected) }), _) => {
                     selected.unite(&all);
@@ -324,7 +326,7 @@ impl Rule for Blocks {
             };
             all.unite(&selected);
             free.subtract(&selected);
-            if wanted.spread {
+            if request.spread {
                 let taken = taken.iter().zip(&self.blocks).filter(|(taken, _)| **taken);
                 taken.for_each(|(_, block)| free.subtract(block));
             }
@@ -370,7 +372,7 @@ impl Blocks {
                 placing.open_blocks_of(list);
             }
             if placing.lower_left < 0 {
-                return Err(Failure::Never(Message::TopologyConfiguration));
+                return Err(Failure::Never(SlurmMessage::TopologyConfiguration));
             }
         }
         placing.fill(size, available)?;
@@ -443,14 +445,15 @@ impl Placing<'_> {
             class.intersect(&candidates);
             best.unite(&class);
         }
-        let too_full = Failure::Now { message: Message::UnitTooFull, action: Action::WithoutNext };
+        let too_full =
+            Failure::Now { message: SlurmMessage::UnitTooFull, action: Action::WithoutNext };
         if best.count() < missing {
             return Err(too_full);
         }
         if !forced.is_empty() {
             self.open_blocks_of(&forced);
             if self.lower_left < 0 {
-                let (message, action) = (Message::Weights, Action::WithoutNext);
+                let (message, action) = (SlurmMessage::Weights, Action::WithoutNext);
                 return Err(Failure::Now { message, action });
             }
             self.chosen.unite(&forced);
@@ -486,7 +489,7 @@ impl Placing<'_> {
             }
             if self.missing(size) == missing {
                 let action = Action::WithoutOneOf(self.chosen.clone());
-                return Err(Failure::Now { message: Message::UnitTooFull, action });
+                return Err(Failure::Now { message: SlurmMessage::UnitTooFull, action });
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::runs::Runs;
-use super::{Nodes, Wanted};
+use super::{NodeRequest, Nodes};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
@@ -13,9 +13,9 @@ pub enum Decision {
     /// The job starts on these nodes.
     Start(NodeSet),
     /// The job may start later.
-    Wait(Wait, Message),
+    Wait(Wait, SlurmMessage),
     /// The job could not start even with the whole machine free.
-    Never(Message),
+    Never(SlurmMessage),
 }
 
 /// The resource for which a job waits.
@@ -29,7 +29,7 @@ pub enum Wait {
 
 /// The reason why a job does not start, in the words of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Message {
+pub enum SlurmMessage {
     /// Too few nodes are free.
     Busy,
     /// No unit of the size is free.
@@ -48,19 +48,21 @@ pub enum Message {
     PartitionConfiguration,
 }
 
-impl fmt::Display for Message {
+impl fmt::Display for SlurmMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Message::Busy => "Requested nodes are busy",
-            Message::NoUnit => "No suitable topology unit found",
-            Message::NoUnitForSegment => "No suitable topology unit found for segment",
-            Message::UnitTooFull => "Insufficient resources in topology unit",
-            Message::Weights => {
+            SlurmMessage::Busy => "Requested nodes are busy",
+            SlurmMessage::NoUnit => "No suitable topology unit found",
+            SlurmMessage::NoUnitForSegment => "No suitable topology unit found for segment",
+            SlurmMessage::UnitTooFull => "Insufficient resources in topology unit",
+            SlurmMessage::Weights => {
                 "Weight-based selection could not satisfy request within topology unit"
             }
-            Message::NodeConfiguration => "Requested node configuration is not available",
-            Message::TopologyConfiguration => "Requested topology configuration is not available",
-            Message::PartitionConfiguration => {
+            SlurmMessage::NodeConfiguration => "Requested node configuration is not available",
+            SlurmMessage::TopologyConfiguration => {
+                "Requested topology configuration is not available"
+            }
+            SlurmMessage::PartitionConfiguration => {
                 "Requested partition configuration not available now"
             }
         })
@@ -68,7 +70,7 @@ impl fmt::Display for Message {
 }
 
 /// The result of one attempt of a rule.
-pub type Attempt = Result<NodeSet, Failure>;
+pub type RuleResult = Result<NodeSet, Failure>;
 
 /// The failure of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,17 +78,17 @@ pub enum Failure {
     /// The attempt may succeed when more nodes are free.
     Now {
         /// The reason.
-        message: Message,
+        message: SlurmMessage,
         /// The change to make for the next attempt.
         action: Action,
     },
     /// No attempt can succeed.
-    Never(Message),
+    Never(SlurmMessage),
 }
 
 impl Failure {
     /// A failure after which no further attempt helps.
-    pub(super) fn of(message: Message) -> Failure {
+    pub(super) fn of(message: SlurmMessage) -> Failure {
         Failure::Now { message, action: Action::Break }
     }
 }
@@ -106,15 +108,15 @@ pub enum Action {
 
 /// A rule that selects the nodes of a job.
 pub trait Rule: fmt::Debug + Send + Sync {
-    /// Selects `available` nodes for a job, including all `required` ones. `wanted.listed` has
+    /// Selects `available` nodes for a job, including all `required` ones. `request.listed` has
     /// already been applied to these two sets.
     fn attempt(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt;
+    ) -> RuleResult;
 
     /// The nodes named by the lists; if none of them is available, [`Runs`] is used instead. `None`
     /// if the rule applies whatever is available.
@@ -133,7 +135,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
     }
 
     /// Whether a job that cannot start on the empty machine waits; otherwise it is rejected.
-    fn waits_in_vain(&self, _wanted: &Wanted) -> bool {
+    fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false
     }
 }
@@ -148,22 +150,22 @@ pub trait Rule: fmt::Debug + Send + Sync {
 pub fn decide(
     rule: &dyn Rule,
     nodes: &Nodes,
-    wanted: &Wanted,
+    request: &NodeRequest,
     available: &NodeSet,
     whole: &NodeSet,
 ) -> Decision {
-    let (message, wait) = match try_on(rule, nodes, wanted, available) {
+    let (message, wait) = match try_on(rule, nodes, request, available) {
         Ok(chosen) => return Decision::Start(chosen),
         Err(Failure::Never(message)) => return Decision::Never(message),
-        Err(Failure::Now { message, .. }) => (message, waits_for(wanted, available)),
+        Err(Failure::Now { message, .. }) => (message, waits_for(request, available)),
     };
     // A limit on switches only delays a job: after a while it starts on more.
-    let patient = Wanted { switches: None, ..wanted.clone() };
+    let patient = NodeRequest { switches: None, ..request.clone() };
     match try_on(rule, nodes, &patient, whole) {
         Ok(_) => Decision::Wait(wait, message),
         Err(Failure::Never(message)) => Decision::Never(message),
-        Err(Failure::Now { .. }) if rule.waits_in_vain(wanted) => Decision::Wait(wait, message),
-        Err(Failure::Now { .. }) => Decision::Never(Message::NodeConfiguration),
+        Err(Failure::Now { .. }) if rule.waits_in_vain(request) => Decision::Wait(wait, message),
+        Err(Failure::Now { .. }) => Decision::Never(SlurmMessage::NodeConfiguration),
     }
 }
 
@@ -174,47 +176,53 @@ pub fn decide(
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,
-    wanted: &Wanted,
+    request: &NodeRequest,
     available: &NodeSet,
 ) -> Option<NodeSet> {
-    try_on(rule, nodes, wanted, available).ok()
+    try_on(rule, nodes, request, available).ok()
 }
 
-fn waits_for(wanted: &Wanted, available: &NodeSet) -> Wait {
-    let (required, among) = listed(wanted);
+fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
+    let (required, among) = listed(request);
     let missing = required.is_some_and(|required| !required.is_within(available));
     let enough = match &among {
         Some(among) => among.count_shared(available),
         None => available.count(),
     };
-    if missing || enough < wanted.nodes { Wait::Nodes } else { Wait::Shape }
+    if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
 /// The listed nodes, either as required nodes or as the nodes to choose among.
-fn listed(wanted: &Wanted) -> (Option<NodeSet>, Option<NodeSet>) {
-    let Some(listed) = wanted.listed.as_ref().filter(|listed| !listed.is_empty()) else {
+fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
+    let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);
     };
     let mut listed = listed.clone();
-    if wanted.contiguous
+    if request.contiguous
         && let (Some(first), Some(last)) = (listed.first(), listed.iter().last())
     {
         listed.insert_range(first, last - first + 1);
     }
-    if listed.count() > wanted.most { (None, Some(listed)) } else { (Some(listed), None) }
+    if listed.count() > request.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
 /// Repeats attempts until one succeeds or no node can be left out.
-fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) -> Attempt {
-    let (required, among) = listed(wanted);
+fn try_on(
+    rule: &dyn Rule,
+    nodes: &Nodes,
+    request: &NodeRequest,
+    available: &NodeSet,
+) -> RuleResult {
+    let (required, among) = listed(request);
     let mut left = available.clone();
     if let Some(among) = &among {
         left.intersect(among);
     }
-    if left.count() < wanted.nodes || required.as_ref().is_some_and(|list| !list.is_within(&left)) {
-        return Err(Failure::of(Message::Busy));
+    if left.count() < request.nodes || required.as_ref().is_some_and(|list| !list.is_within(&left))
+    {
+        return Err(Failure::of(SlurmMessage::Busy));
     }
-    if wanted.most == 1 && !rule.places_single_nodes() {
+    if request.most == 1 && !rule.places_single_nodes() {
         return Ok(lightest_node(nodes, required.as_ref().unwrap_or(&left)));
     }
     let rule = match rule.covered() {
@@ -226,14 +234,14 @@ fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) 
     let mut order: Option<Vec<Node>> = None;
     let mut at = 0;
     // The reported reason is that of the first attempt.
-    let mut first: Option<Message> = None;
+    let mut first: Option<SlurmMessage> = None;
     loop {
-        let (message, action) = match rule.attempt(nodes, wanted, required, &left) {
+        let (message, action) = match rule.attempt(nodes, request, required, &left) {
             Err(Failure::Now { message, action }) => (message, action),
             final_one => return final_one,
         };
         let failed = Err(Failure::of(*first.get_or_insert(message)));
-        if action == Action::Break || left.count() <= wanted.nodes {
+        if action == Action::Break || left.count() <= request.nodes {
             return failed;
         }
         if let Action::Without(gone) = &action {

@@ -1,8 +1,8 @@
 //! Rings: a job gets consecutive nodes of one of them.
 
-use super::decide::{Attempt, Failure, Message, Rule};
-use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, units};
-use super::{Nodes, Wanted};
+use super::adapter::{HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, units};
+use super::decide::{Failure, Rule, RuleResult, SlurmMessage};
+use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param};
@@ -46,7 +46,7 @@ pub static ENTRY: AllocatorEntry = entry(
         let rings = units(params, "rings", &mut universe, |all| {
             params.get_integer("length").map_or(all, |length| length as u32)
         });
-        Ok(Box::new(Keeper::new(Rings::new(universe, rings), params, topology, universe)?))
+        Ok(Box::new(RuleAllocator::new(Rings::new(universe, rings), params, topology, universe)?))
     },
 );
 
@@ -131,15 +131,15 @@ impl Rule for Rings {
     fn attempt(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt {
-        let never = || Failure::Never(Message::TopologyConfiguration);
-        let (count, size) = wanted.segments().ok_or_else(never)?;
+    ) -> RuleResult {
+        let never = || Failure::Never(SlurmMessage::TopologyConfiguration);
+        let (count, size) = request.segments().ok_or_else(never)?;
         let mut free = available.clone();
         if let Some(list) = required {
-            if list.count() < wanted.nodes {
+            if list.count() < request.nodes {
                 return Err(never());
             }
             free.intersect(list);
@@ -151,7 +151,7 @@ impl Rule for Rings {
             }
         }
         if worst_first.heap.len() < count as usize {
-            return Err(Failure::of(Message::NoUnit));
+            return Err(Failure::of(SlurmMessage::NoUnit));
         }
         let mut chosen = NodeSet::empty(nodes.count());
         for stretch in &worst_first.heap {
@@ -166,20 +166,20 @@ impl Rule for Rings {
     }
 }
 
-/// The best stretches, up to `room`, as a heap with the worst at the root.
+/// The best stretches, up to `capacity`, as a heap with the worst at the root.
 struct Worst {
     heap: Vec<Stretch>,
-    room: usize,
+    capacity: usize,
 }
 
 impl Worst {
-    fn new(room: usize) -> Worst {
-        Worst { heap: Vec::new(), room }
+    fn new(capacity: usize) -> Worst {
+        Worst { heap: Vec::new(), capacity }
     }
 
     /// Inserts a stretch if the heap is not full, or if the stretch is better than the worst.
     fn offer(&mut self, found: Stretch) {
-        if self.heap.len() < self.room {
+        if self.heap.len() < self.capacity {
             self.heap.push(found);
             let mut at = self.heap.len() - 1;
             while at > 0 && self.heap[at].is_worse_than(&self.heap[(at - 1) / 2]) {

@@ -1,8 +1,8 @@
 //! Runs of consecutive nodes: the rule for a machine without a listed topology.
 
-use super::decide::{Action, Attempt, Failure, Message, Rule};
-use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS};
-use super::{Nodes, Wanted};
+use super::adapter::{HOSTS, PARTITIONS, RuleAllocator, WEIGHTS};
+use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
+use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
@@ -41,8 +41,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::AnyNodes,
     contiguous: false,
     build: |params, topology| {
-        let keeper = Keeper::new(Runs, params, topology, 0)?;
-        Ok(Box::new(if params.flag("wants") { keeper.heeding_wants() } else { keeper }))
+        let allocator = RuleAllocator::new(Runs, params, topology, 0)?;
+        Ok(Box::new(if params.flag("wants") { allocator.heeding_constraints() } else { allocator }))
     },
 };
 
@@ -66,26 +66,26 @@ impl Rule for Runs {
     fn attempt(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt {
-        let busy = || Failure::Now { message: Message::Busy, action: Action::WithoutNext };
-        let want = wanted.most.max(wanted.nodes);
+    ) -> RuleResult {
+        let busy = || Failure::Now { message: SlurmMessage::Busy, action: Action::WithoutNext };
+        let want = request.most.max(request.nodes);
         let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
         let mut missing = want.saturating_sub(chosen.count());
         if missing == 0 {
             return Ok(chosen);
         }
         let is_required = |node| required.is_some_and(|list| list.contains(node));
-        let mut runs = runs(nodes, wanted.contiguous, available, is_required);
+        let mut runs = runs(nodes, request.contiguous, available, is_required);
         loop {
-            let enough = |free: u32| free + (want - wanted.nodes) >= missing;
-            let Some(best) = best_run(&runs, wanted.contiguous, required.is_some(), enough) else {
+            let enough = |free: u32| free + (want - request.nodes) >= missing;
+            let Some(best) = best_run(&runs, request.contiguous, required.is_some(), enough) else {
                 break;
             };
             let run = runs[best];
-            if wanted.contiguous && !enough(run.free) {
+            if request.contiguous && !enough(run.free) {
                 break;
             }
             let turn = run.first_required.unwrap_or(run.start);
@@ -100,7 +100,7 @@ impl Rule for Runs {
             }
             runs[best].free = 0;
         }
-        if missing <= want - wanted.nodes { Ok(chosen) } else { Err(busy()) }
+        if missing <= want - request.nodes { Ok(chosen) } else { Err(busy()) }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use super::decide::{Action, Attempt, Failure, Message, Rule};
-use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS, consecutive, entry, nodes_of, set_of};
+use super::adapter::{
+    HOSTS, PARTITIONS, RuleAllocator, WEIGHTS, consecutive, entry, nodes_of, set_of,
+};
+use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::runs::Runs;
-use super::{Nodes, Wanted};
+use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
@@ -57,9 +59,9 @@ pub static ENTRY: AllocatorEntry = entry(
             Some(switches) => listed(&switches, &mut universe)?,
             None => regular(&params.integers("radix"), universe),
         };
-        let keeper = Keeper::new(Tree::new(universe, &list), params, topology, universe)?;
+        let allocator = RuleAllocator::new(Tree::new(universe, &list), params, topology, universe)?;
         let most = params.get_integer("switches_at_most").map(|most| most as u32);
-        Ok(Box::new(keeper.wanting(|wanted| wanted.switches = most)))
+        Ok(Box::new(allocator.with_common(|request| request.switches = most)))
     },
 );
 
@@ -302,7 +304,9 @@ impl Tree {
                 }
             }
             let holds_all = |&top: &usize| list.is_within(&self.switches[top].nodes);
-            return top.filter(holds_all).ok_or(Failure::Never(Message::TopologyConfiguration));
+            return top
+                .filter(holds_all)
+                .ok_or(Failure::Never(SlurmMessage::TopologyConfiguration));
         }
         let (counts, weights) = (self.counts(available), self.lightest(nodes, available));
         let mut lowest = 0;
@@ -312,7 +316,7 @@ impl Tree {
                 (top, lowest) = (Some(i), weight);
             }
         }
-        top.ok_or(Failure::of(Message::UnitTooFull))
+        top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
     /// Compares two switches as places for `missing` nodes. Also returns whether the first one, or
@@ -349,22 +353,22 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to get `want` nodes, or at least `wanted.nodes` if there are too few. If `want` is
-    /// less than `wanted.most`, this is not the first attempt: one node more than the required ones
+    /// Attempts to get `want` nodes, or at least `request.nodes` if there are too few. If `want` is
+    /// less than `request.most`, this is not the first attempt: one node more than the required ones
     /// is taken, if available, even if those suffice.
     fn gather(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         want: u32,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt {
+    ) -> RuleResult {
         let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
         let mut missing = want.saturating_sub(chosen.count());
-        let mut spare = want - wanted.nodes;
+        let mut spare = want - request.nodes;
         let top = self.top(nodes, required, available, |free| free + spare >= want)?;
-        if missing == 0 && want >= wanted.most {
+        if missing == 0 && want >= request.most {
             return Ok(chosen);
         }
         let mut inside = self.switches[top].nodes.clone();
@@ -390,7 +394,7 @@ impl Tree {
         }
         if found + spare < missing {
             return Err(Failure::Now {
-                message: Message::UnitTooFull,
+                message: SlurmMessage::UnitTooFull,
                 action: Action::Without(inside),
             });
         }
@@ -435,7 +439,7 @@ impl Tree {
         }
         if missing > spare {
             return Err(Failure::Now {
-                message: Message::UnitTooFull,
+                message: SlurmMessage::UnitTooFull,
                 action: Action::WithoutOneOf(chosen),
             });
         }
@@ -466,22 +470,22 @@ impl Rule for Tree {
     fn attempt(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt {
-        if wanted.contiguous {
-            return Runs.attempt(nodes, wanted, required, available);
+    ) -> RuleResult {
+        if request.contiguous {
+            return Runs.attempt(nodes, request, required, available);
         }
-        let mut want = wanted.most.max(wanted.nodes);
+        let mut want = request.most.max(request.nodes);
         loop {
-            let chosen = self.gather(nodes, wanted, want, required, available)?;
-            let is_near = wanted.switches.is_none_or(|most| self.leaves_touched(&chosen) <= most);
+            let chosen = self.gather(nodes, request, want, required, available)?;
+            let is_near = request.switches.is_none_or(|most| self.leaves_touched(&chosen) <= most);
             if is_near {
                 return Ok(chosen);
             }
-            if want <= wanted.nodes {
-                return Err(Failure::of(Message::Busy));
+            if want <= request.nodes {
+                return Err(Failure::of(SlurmMessage::Busy));
             }
             want -= 1;
         }

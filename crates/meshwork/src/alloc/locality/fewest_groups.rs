@@ -36,7 +36,7 @@ struct FewestGroups(Parts);
 impl Allocator for FewestGroups {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let wanted = site.count_with_room(request)?;
+        let wanted = site.count_if_free(request)?;
         let shares = on_few(self.0.groups(site.free()), wanted);
         Some(self.0.in_groups(site, shares))
     }

@@ -37,7 +37,7 @@ struct FewestLeaves(Parts);
 impl Allocator for FewestLeaves {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let wanted = site.count_with_room(request)?;
+        let wanted = site.count_if_free(request)?;
         Some(self.0.on_few_leaves(site, wanted))
     }
 

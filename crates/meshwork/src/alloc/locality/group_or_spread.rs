@@ -38,7 +38,7 @@ struct GroupOrSpread(Parts);
 impl Allocator for GroupOrSpread {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let wanted = site.count_with_room(request)?;
+        let wanted = site.count_if_free(request)?;
         let groups = self.0.groups(site.free());
         let fits_in_one = groups.iter().any(|&(_, free)| free >= wanted);
         let shares = if fits_in_one { on_few(groups, wanted) } else { evenly(&groups, wanted) };

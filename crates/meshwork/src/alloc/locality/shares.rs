@@ -89,9 +89,9 @@ pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     let (mut shares, mut left, mut filled) = (Vec::new(), wanted, 0);
     while left > 0 {
         let rest = &free[filled..];
-        let with_room = rest.partition_point(|&(_, free)| free >= left);
-        if with_room > 0 {
-            let least = rest[with_room - 1].1;
+        let large_enough = rest.partition_point(|&(_, free)| free >= left);
+        if large_enough > 0 {
+            let least = rest[large_enough - 1].1;
             let first = rest.partition_point(|&(_, free)| free > least);
             shares.push((rest[first].0, left));
             break;
@@ -110,25 +110,25 @@ pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
 /// # Complexity
 /// **O(p log p)** for *p* parts.
 pub(super) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
-    let mut rooms: Vec<u32> = free.iter().map(|&(_, room)| room).collect();
-    rooms.sort_unstable();
+    let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
+    counts.sort_unstable();
     // The smallest parts give all their free nodes, until the others can share the rest evenly,
     // `level` each, plus one in some.
-    let (mut left, mut sharing) = (wanted, rooms.len() as u32);
-    for &room in &rooms {
-        if room >= left.div_ceil(sharing) {
+    let (mut left, mut sharing) = (wanted, counts.len() as u32);
+    for &count in &counts {
+        if count >= left.div_ceil(sharing) {
             break;
         }
-        left -= room;
+        left -= count;
         sharing -= 1;
     }
     let (level, mut more) = (left / sharing.max(1), left % sharing.max(1));
     let mut shares = Vec::new();
-    for &(part, room) in free {
+    for &(part, count) in free {
         // A part without free nodes above the level gets no extra node.
-        let extra = u32::from(more > 0 && room > level);
+        let extra = u32::from(more > 0 && count > level);
         more -= extra;
-        let share = room.min(level) + extra;
+        let share = count.min(level) + extra;
         if share > 0 {
             shares.push((part, share));
         }

@@ -38,16 +38,16 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
 /// The candidate corners in a cube for the pieces of one kind, which all lie alike. All positions,
 /// or only the corners of the cube if the shape has whole cubes.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
-    let room: Dims = piece.iter().map(|own| side - own).collect();
+    let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
     if !beside_cubes {
-        let places: Dims = room.iter().map(|room| room + 1).collect();
+        let places: Dims = slack.iter().map(|slack| slack + 1).collect();
         for_each_place(&places, |at| all.push(Dims::from_slice(at)));
         return all;
     }
     for far in subsets(piece.len()) {
         let corner: Dims =
-            (0..piece.len()).map(|d| if far.contains(&d) { room[d] } else { 0 }).collect();
+            (0..piece.len()).map(|d| if far.contains(&d) { slack[d] } else { 0 }).collect();
         if !all.contains(&corner) {
             all.push(corner);
         }

@@ -118,7 +118,7 @@ fn halves(piece: &Dims) -> Option<[Dims; 2]> {
 impl Allocator for AdaptiveNoncontiguous {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, now, rng, .. } = ask;
-        let count = site.count_with_room(request)?;
+        let count = site.count_if_free(request)?;
         let mut pieces = match request {
             Request::Block(sides) => vec![sides.clone()],
             _ => blocks_of(count, site.grid()),

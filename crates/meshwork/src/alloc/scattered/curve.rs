@@ -110,7 +110,7 @@ fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
 impl Allocator for Curve {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let count = site.count_with_room(request)?;
+        let count = site.count_if_free(request)?;
         let free = self.line.free();
         let start = self.fit.start(free, count)?;
         let places = std::iter::successors(Some(start), |place| free.first_from(place + 1));

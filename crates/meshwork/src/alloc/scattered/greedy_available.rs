@@ -61,7 +61,7 @@ struct GreedyAvailable {
 impl Allocator for GreedyAvailable {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, now, rng, .. } = ask;
-        let count = site.count_with_room(request)?;
+        let count = site.count_if_free(request)?;
         let grid = site.grid();
         let asked = match request {
             Request::Block(sides) => sides.clone(),

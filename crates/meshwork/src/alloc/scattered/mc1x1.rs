@@ -146,7 +146,7 @@ fn slide(
 impl Allocator for Shells {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let count = site.count_with_room(request)?;
+        let count = site.count_if_free(request)?;
         let grid = site.grid();
         let centre = grid.coordinates(self.best(site, count)?);
         let apart = |node: Node| {

@@ -102,7 +102,7 @@ impl MultipleBuddy {
 impl Allocator for MultipleBuddy {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let mut rest = site.count_with_room(request)?;
+        let mut rest = site.count_if_free(request)?;
         let mut taken: Vec<(usize, Node)> = Vec::new();
         let mut wanted = 0;
         for level in (0..=self.highest).rev() {

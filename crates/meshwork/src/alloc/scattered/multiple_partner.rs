@@ -51,7 +51,7 @@ struct MultiplePartner {
 impl Allocator for MultiplePartner {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let count = site.count_with_room(request)?;
+        let count = site.count_if_free(request)?;
         let grid = site.grid();
         self.free.copy_from(site.free());
         let mut placement = Placement::default();

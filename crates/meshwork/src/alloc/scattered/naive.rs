@@ -37,7 +37,7 @@ struct Naive;
 impl Allocator for Naive {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let mut wanted = site.count_with_room(request)?;
+        let mut wanted = site.count_if_free(request)?;
         let (grid, free) = (site.grid(), site.free());
         let width = grid.sides()[0];
         let mut placement = Placement::default();

@@ -173,7 +173,7 @@ impl Pages {
 impl Allocator for Paging {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let wanted = site.count_with_room(request)?;
+        let wanted = site.count_if_free(request)?;
         let mut free = self.line.free().iter().map(|place| self.line.at(place));
         if self.pages.grid.nodes() == site.nodes() {
             return Some(in_order(site.grid(), free.take(wanted as usize)));

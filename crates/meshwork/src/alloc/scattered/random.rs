@@ -45,7 +45,7 @@ struct Random {
 impl Allocator for Random {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, rng, .. } = ask;
-        let wanted = site.count_with_room(request)? as usize;
+        let wanted = site.count_if_free(request)? as usize;
         let free = site.free_nodes();
         self.ranks.count(site.free());
         self.places.extend(self.places.len() as u32..free);

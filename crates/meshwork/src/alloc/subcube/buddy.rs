@@ -51,7 +51,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(match (params.meaning("form", &FORMS), params.meaning("order", &ORDERS)) {
-            (Form::Bitmap, _) => Box::new(Bitmap { dimension, room: Vec::new() }),
+            (Form::Bitmap, _) => Box::new(Bitmap { dimension, buffer: Vec::new() }),
             (Form::Lists, Order::Recent) => Box::new(Buddy::<Stacks>::new(dimension)),
             (Form::Lists, Order::Address) => Box::new(Buddy::<Sorted>::new(dimension)),
         })
@@ -82,7 +82,7 @@ static ORDERS: Words<Order, 2> =
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
-    room: Vec<u64>,
+    buffer: Vec<u64>,
 }
 
 impl Allocator for Bitmap {
@@ -93,11 +93,11 @@ impl Allocator for Bitmap {
             return None;
         }
         let mask = (1 << k) - 1;
-        self.room.clear();
-        self.room.extend_from_slice(site.free().words());
-        keep_bases(&mut self.room, mask);
-        let word = self.room.iter().position(|&word| word != 0)?;
-        let base = word as u32 * 64 + self.room[word].trailing_zeros();
+        self.buffer.clear();
+        self.buffer.extend_from_slice(site.free().words());
+        keep_bases(&mut self.buffer, mask);
+        let word = self.buffer.iter().position(|&word| word != 0)?;
+        let base = word as u32 * 64 + self.buffer[word].trailing_zeros();
         Some(Subcube { base, mask }.block(self.dimension).into())
     }
 

@@ -30,21 +30,21 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: true,
     build: |_, topology| {
         let code = GrayCode::standard(topology.grid().dimensions() as u32);
-        Ok(Box::new(SingleGrayCode { code, room: Vec::new() }))
+        Ok(Box::new(SingleGrayCode { code, buffer: Vec::new() }))
     },
 };
 
 #[derive(Clone)]
 struct SingleGrayCode {
     code: GrayCode,
-    room: Vec<u64>,
+    buffer: Vec<u64>,
 }
 
 impl Allocator for SingleGrayCode {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
-        let cube = self.code.first(site.free(), k, &mut self.room)?;
+        let cube = self.code.first(site.free(), k, &mut self.buffer)?;
         Some(cube.block(self.code.order().len() as u32).into())
     }
 

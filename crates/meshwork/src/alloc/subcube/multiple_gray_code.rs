@@ -48,7 +48,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             codes: symmetric_chains(dimension).into(),
             search: CubeSearch::new(dimension),
             has_a_free_cube: NodeSet::empty(1 << dimension),
-            room: Vec::new(),
+            buffer: Vec::new(),
         }))
     },
 };
@@ -71,12 +71,12 @@ struct MultipleGrayCode {
     search: CubeSearch,
     /// The masks with a free subcube.
     has_a_free_cube: NodeSet,
-    room: Vec<u64>,
+    buffer: Vec<u64>,
 }
 
 impl MultipleGrayCode {
     fn first(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
-        let found = self.codes[0].first(free, k, &mut self.room);
+        let found = self.codes[0].first(free, k, &mut self.buffer);
         if found.is_some() || k > self.search.dimension() {
             return found;
         }
@@ -97,7 +97,7 @@ impl MultipleGrayCode {
             if !candidates.any(|mask| masks.contains(mask)) {
                 return None;
             }
-            code.first(free, k, &mut self.room)
+            code.first(free, k, &mut self.buffer)
         })
     }
 }

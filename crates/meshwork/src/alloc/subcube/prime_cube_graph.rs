@@ -47,7 +47,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             search: CubeSearch::new(dimension),
             of: NodeSet::empty(1 << dimension),
             primes: Vec::new(),
-            crowd: vec![0; 1 << dimension],
+            covering: vec![0; 1 << dimension],
         }))
     },
 };
@@ -80,7 +80,7 @@ struct PrimeCubeGraph {
     of: NodeSet,
     primes: Vec<Subcube>,
     /// The number of primes that contain each node.
-    crowd: Vec<u32>,
+    covering: Vec<u32>,
 }
 
 impl PrimeCubeGraph {
@@ -90,15 +90,15 @@ impl PrimeCubeGraph {
         }
         self.of.copy_from(free);
         self.primes = self.search.primes(free);
-        self.crowd.fill(0);
+        self.covering.fill(0);
         for prime in &self.primes {
-            prime.nodes().for_each(|node| self.crowd[node as usize] += 1);
+            prime.nodes().for_each(|node| self.covering[node as usize] += 1);
         }
     }
 
     /// The number of primes that contain `node`, minus the one in question.
     fn others(&self, node: Node) -> u32 {
-        self.crowd[node as usize] - 1
+        self.covering[node as usize] - 1
     }
 
     /// The subcube of dimension `k` for a request, chosen from the primes in `among`.
@@ -201,7 +201,7 @@ impl Allocator for PrimeCubeGraph {
                 Some(cube.block(self.search.dimension()).into())
             }
             Request::Nodes(count) => self.choose_several(*count, site.free()),
-            Request::Block(_) | Request::Wanting(_) => None,
+            Request::Block(_) | Request::Constrained(_) => None,
         }
     }
 

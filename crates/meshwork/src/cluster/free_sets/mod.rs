@@ -28,7 +28,7 @@ pub(super) struct FreeSets {
 
 /// A placement query: request, number of nodes and duration.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct NodeRequest<'a> {
     pub(super) request: &'a Request,
     pub(super) count: u32,
     pub(super) span: f64,
@@ -173,7 +173,7 @@ impl FreeSets {
     /// took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
-        wanted: &Wanted<'_>,
+        wanted: &NodeRequest<'_>,
         openings: &Openings,
         limit: Option<Time>,
         own: Option<Held<'_>>,
@@ -182,7 +182,7 @@ impl FreeSets {
         let mut openings = openings.iter();
         let mut opening = openings.next()?;
         let mut at = self.from(opening.start);
-        let Wanted { request, count, span } = *wanted;
+        let NodeRequest { request, count, span } = *wanted;
         let wanted_count = i64::from(count);
         let own_count = own.map_or(0, |own| i64::from(own.count));
         let is_own = |at: Time| own.is_some_and(|own| own.is_held_at(at));
@@ -255,7 +255,7 @@ impl FreeSets {
     /// `own` count as free.
     pub(super) fn place_now<P>(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &NodeRequest<'_>,
         among: &NodeSet,
         own: Option<Held<'_>>,
         place: impl FnOnce(&NodeSet, &Request) -> Option<P>,
@@ -515,7 +515,7 @@ mod tests {
                 // Queries in between check that blockers stay true.
                 for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
-                    let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
+                    let wanted = NodeRequest { request: &request, count: width, span: f64::from(span) };
                     // A holder asks for no longer a span and no later a start than its own.
                     let own = (!all.is_empty()).then(|| pick.index(all.len()));
                     let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);

@@ -37,7 +37,7 @@ impl GrayCode {
 
     /// The first free subcube of dimension *k* that the code recognises. This is a pair of
     /// consecutive blocks of 2ᵏ⁻¹ positions, the first of which begins at a multiple of 2ᵏ⁻¹; the
-    /// last block is followed by the first. A 0-cube is the first free position. `room` is
+    /// last block is followed by the first. A 0-cube is the first free position. `buffer` is
     /// overwritten.
     ///
     /// # Complexity
@@ -46,7 +46,7 @@ impl GrayCode {
         &self,
         free: &NodeSet,
         dimension: u32,
-        room: &mut Vec<u64>,
+        buffer: &mut Vec<u64>,
     ) -> Option<Subcube> {
         let whole = self.order.len() as u32;
         if dimension > whole {
@@ -54,10 +54,10 @@ impl GrayCode {
         }
         let half = dimension.saturating_sub(1);
         let mask = self.prefix(half);
-        room.clear();
-        room.extend_from_slice(free.words());
-        keep_bases(room, mask);
-        let is_free = |base: Node| room[base as usize / 64] >> (base % 64) & 1 == 1;
+        buffer.clear();
+        buffer.extend_from_slice(free.words());
+        keep_bases(buffer, mask);
+        let is_free = |base: Node| buffer[base as usize / 64] >> (base % 64) & 1 == 1;
         let changing = &self.order[half as usize..];
         let blocks = 1_u32 << changing.len();
         let mut base: Node = 0;
@@ -106,8 +106,8 @@ pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     loop {
         codes.push(chain_through(&members, dimension));
         // The next set in lexicographic order.
-        let room_above = |i: usize| dimension - size + i as u32;
-        let Some(i) = (0..members.len()).rposition(|i| members[i] < room_above(i)) else {
+        let bound = |i: usize| dimension - size + i as u32;
+        let Some(i) = (0..members.len()).rposition(|i| members[i] < bound(i)) else {
             return codes;
         };
         members[i] += 1;

@@ -31,7 +31,7 @@ const LOWER: [u64; 6] = [
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,
-    room: Vec<u64>,
+    buffer: Vec<u64>,
     apart: Vec<u64>,
 }
 
@@ -41,7 +41,7 @@ impl CubeSearch {
     pub fn new(dimension: u32) -> CubeSearch {
         let words = 1 << dimension.saturating_sub(6);
         // Folds along high dimensions halve the words, folds along the six lowest do not.
-        CubeSearch { dimension, room: vec![0; 7 * words], apart: Vec::new() }
+        CubeSearch { dimension, buffer: vec![0; 7 * words], apart: Vec::new() }
     }
 
     /// The dimension of the whole cube.
@@ -71,7 +71,7 @@ impl CubeSearch {
         if dimension <= self.dimension && !free.is_empty() {
             let whole = self.dimension;
             let mut at_leaf = |mask, words: &[u64]| visit(Bases { words, mask, whole });
-            let _ = descend(free.words(), &mut self.room, whole, dimension, 0, &mut at_leaf);
+            let _ = descend(free.words(), &mut self.buffer, whole, dimension, 0, &mut at_leaf);
         }
     }
 
@@ -104,7 +104,7 @@ impl CubeSearch {
             return primes;
         }
         let (whole, apart) = (self.dimension, &mut self.apart);
-        descend_to_every_mask(free.words(), &mut self.room, whole, 0, &mut |mask, words| {
+        descend_to_every_mask(free.words(), &mut self.buffer, whole, 0, &mut |mask, words| {
             if keep_those_apart(words, whole, mask, apart) {
                 primes.extend(Bases { words: apart, mask, whole }.iter());
             }
@@ -156,7 +156,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
 /// Visits the masks with `wanted` more dimensions below `undecided`, in increasing order.
 fn descend(
     words: &[u64],
-    room: &mut [u64],
+    buffer: &mut [u64],
     undecided: u32,
     wanted: u32,
     mask: u32,
@@ -167,10 +167,10 @@ fn descend(
     }
     let d = undecided - 1;
     if d >= wanted {
-        descend(words, room, d, wanted, mask, visit)?;
+        descend(words, buffer, d, wanted, mask, visit)?;
     }
-    match fold(words, room, d) {
-        Some((folded, room)) => descend(folded, room, d, wanted - 1, mask | 1 << d, visit),
+    match fold(words, buffer, d) {
+        Some((folded, buffer)) => descend(folded, buffer, d, wanted - 1, mask | 1 << d, visit),
         None => ControlFlow::Continue(()),
     }
 }
@@ -178,23 +178,23 @@ fn descend(
 /// Visits all masks that have a free subcube, in increasing order.
 fn descend_to_every_mask(
     words: &[u64],
-    room: &mut [u64],
+    buffer: &mut [u64],
     undecided: u32,
     mask: u32,
     visit: &mut impl FnMut(u32, &[u64]),
 ) {
     let Some(d) = undecided.checked_sub(1) else { return visit(mask, words) };
-    descend_to_every_mask(words, room, d, mask, visit);
-    if let Some((folded, room)) = fold(words, room, d) {
-        descend_to_every_mask(folded, room, d, mask | 1 << d, visit);
+    descend_to_every_mask(words, buffer, d, mask, visit);
+    if let Some((folded, buffer)) = fold(words, buffer, d) {
+        descend_to_every_mask(folded, buffer, d, mask | 1 << d, visit);
     }
 }
 
-/// The intersection of both halves along `d`, written to `room`, and the unused rest of `room`.
+/// The intersection of both halves along `d`, written to `buffer`, and the unused rest of `buffer`.
 /// `None` if it is empty. No dimension below `d` may have been folded yet.
-fn fold<'a>(words: &[u64], room: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
+fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
-    let (folded, room) = room.split_at_mut(length);
+    let (folded, buffer) = buffer.split_at_mut(length);
     let mut any = 0;
     if d < 6 {
         for (to, &word) in folded.iter_mut().zip(words) {
@@ -211,7 +211,7 @@ fn fold<'a>(words: &[u64], room: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'
             }
         }
     }
-    (any != 0).then_some((folded, room))
+    (any != 0).then_some((folded, buffer))
 }
 
 /// Sets `apart` to the bases in *F(S)* with no neighbour in it; returns whether there are any.

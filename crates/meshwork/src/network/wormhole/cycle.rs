@@ -390,15 +390,15 @@ impl CycleEngine {
     fn send_from(&mut self, node: usize) {
         let Source { packet, left, channel } = self.sources[node];
         let lanes = self.first_lane(node as Node);
-        let has_room = |channel: &usize| self.source_credits[lanes + channel] > 0;
+        let has_credit = |channel: &usize| self.source_credits[lanes + channel] > 0;
         let channel = usize::from(channel);
         let channel = if packet == NONE {
             None
         } else if left == self.flits {
             // A new packet takes the next channel with space after the last one used.
-            (1..=self.channels).map(|i| (channel + i) % self.channels).find(has_room)
+            (1..=self.channels).map(|i| (channel + i) % self.channels).find(has_credit)
         } else {
-            Some(channel).filter(has_room)
+            Some(channel).filter(has_credit)
         };
         let Some(channel) = channel else {
             self.sending.remove(node);

@@ -314,9 +314,9 @@ impl WormEngine {
         let is_sink = (self.sinks..self.sources).contains(&target);
         let has_credits = !is_sink || self.timing.sink_has_credits;
         // Flits leave a sink as they arrive.
-        let room =
+        let space =
             if is_sink { u32::MAX } else { self.buffer - self.lanes[target as usize].present };
-        let count = left.min(present).min(room);
+        let count = left.min(present).min(space);
         if count == 0 {
             return None;
         }

@@ -16,7 +16,7 @@ mod totals;
 mod waits;
 
 pub use super::areas::Integrand;
-use super::{Messages, Observer, Running, State};
+use super::{MachineState, Messages, Observer, Running};
 use crate::job::{Cause, Time};
 use crate::registry::{About, DefaultValue, Family, Named, Params, abouts};
 use crate::topology::Topology;
@@ -85,7 +85,7 @@ pub enum Measure {
     /// Mean over arrivals of the number of jobs waiting at that instant.
     PerArrival,
     /// Mean of a ratio (numerator and denominator) over the instants after starts and ends.
-    PerEvent(fn(&State) -> (f64, f64)),
+    PerEvent(fn(&MachineState) -> (f64, f64)),
     /// Quantile of a quantity over the finished jobs, at this share from 0 to 1.
     Quantile(Quantity, f64),
     /// Mean per message over the messages of the finished jobs; the function returns a job's sum.
@@ -106,7 +106,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether the metric depends, or may depend, on [`State::blocked_by_shape`].
+    /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::rooms::Rooms;
+use super::gaps::Gaps;
 use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
@@ -53,9 +53,9 @@ pub(super) struct Classes {
 struct Class {
     /// The pass for which the other fields hold.
     pass: u64,
-    /// Number of releases reflected in `rooms`.
+    /// Number of releases reflected in `gaps`.
     known: usize,
-    rooms: Rooms,
+    gaps: Gaps,
 }
 
 impl Classes {
@@ -84,25 +84,25 @@ impl Classes {
     ) -> Option<Time> {
         let of_use = |freed: &Freed| freed.may_be_of_use_to(row);
         let is_of_use = |range: Range<usize>| freed[range].iter().rev().any(of_use);
-        let Class { pass, known, rooms } = &mut self.classes[row.class];
+        let Class { pass, known, gaps } = &mut self.classes[row.class];
         if *pass != self.pass {
             if !is_of_use(seen..freed.len()) {
                 return None;
             }
             (*pass, *known) = (self.pass, freed.len());
-            rooms.forget(now);
-            rooms.extend(row.last, row.count, profile);
-            return rooms.first_for(row);
+            gaps.forget(now);
+            gaps.extend(row.last, row.count, profile);
+            return gaps.first_for(row);
         }
         let unknown = seen.max(*known);
         let is_new = is_of_use(unknown..freed.len());
         if is_new {
-            rooms.renew(&freed[*known..], now, row.count, profile);
+            gaps.renew(&freed[*known..], now, row.count, profile);
             *known = freed.len();
         }
-        rooms.extend(row.last, row.count, profile);
+        gaps.extend(row.last, row.count, profile);
         // Known gaps may have been taken since, and without a new release they have been.
-        let room = rooms.first_for(row)?;
-        (is_new || is_of_use(seen..unknown)).then_some(room)
+        let gap = gaps.first_for(row)?;
+        (is_new || is_of_use(seen..unknown)).then_some(gap)
     }
 }

@@ -196,7 +196,7 @@ impl Counts {
             // The gap must last for the run time, or until the next job's own start.
             let needed =
                 |at: Time| row.start_after(at).map_or(row.until(at), |s| s.min(row.until(at)));
-            let Some(at) = self.profile.first_room(begin, Some(row.last), row.count, needed) else {
+            let Some(at) = self.profile.first_gap(begin, Some(row.last), row.count, needed) else {
                 return;
             };
             let last_taken = match row.len() {
@@ -219,8 +219,8 @@ impl Counts {
             let jobs = match row.starting_at(taken) {
                 1 => 1,
                 several => {
-                    let room = self.profile.range(at, taken.min(row.until(at))).0;
-                    several.min(row.fit_in(room))
+                    let free = self.profile.range(at, taken.min(row.until(at))).0;
+                    several.min(row.fit_in(free))
                 }
             };
             self.shift(index, taken, at, jobs);

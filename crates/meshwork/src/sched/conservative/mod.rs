@@ -17,7 +17,7 @@
 
 mod classes;
 mod counts;
-mod rooms;
+mod gaps;
 mod row;
 mod shapes;
 

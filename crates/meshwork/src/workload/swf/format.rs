@@ -414,9 +414,9 @@ impl Lines {
             }
             self.buffer.resize(2 * self.buffer.len(), 0);
         }
-        let room = &mut self.buffer[self.rest.end..];
+        let buffer = &mut self.buffer[self.rest.end..];
         let read = loop {
-            match self.reader.read(room) {
+            match self.reader.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 other => break other,
             }

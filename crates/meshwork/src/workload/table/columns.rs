@@ -2,7 +2,7 @@
 //! a [`Row`], and how it is written of a [`Job`]. Every reader and writer of such tables goes by it.
 
 use super::{Cell, LARGEST_WHOLE, Row};
-use crate::job::{Job, Owner, Request, Terms, Time, Wants, sides_text};
+use crate::job::{Constraints, Job, Owner, Request, Terms, Time, sides_text};
 use crate::registry::{LARGEST, did_you_mean, nearest};
 use crate::topology::MAX_NODES;
 
@@ -154,7 +154,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "how many it asks for",
         field: Some(7),
         get: |job| match &job.request {
-            Request::Nodes(_) | Request::Wanting(_) => Some(job.request.nodes().to_string()),
+            Request::Nodes(_) | Request::Constrained(_) => Some(job.request.nodes().to_string()),
             _ => None,
         },
         set: |row, cell| put(&mut row.nodes, cell.count(1, u32::MAX)),
@@ -271,7 +271,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "the most that it takes, where it takes more than `nodes` if it can",
         field: None,
         get: |job| wanted(job, "nodes_max"),
-        set: |row, cell| put(&mut row.wants.nodes_max, cell.count(1, u32::MAX)),
+        set: |row, cell| put(&mut row.constraints.nodes_max, cell.count(1, u32::MAX)),
     },
     Column {
         name: "segment",
@@ -280,7 +280,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "how many there are in each of the segments that may lie apart",
         field: None,
         get: |job| wanted(job, "segment"),
-        set: |row, cell| put(&mut row.wants.segment, cell.count(1, u32::MAX)),
+        set: |row, cell| put(&mut row.constraints.segment, cell.count(1, u32::MAX)),
     },
     Column {
         name: "spread_segments",
@@ -289,7 +289,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "whether each segment has base blocks of its own",
         field: None,
         get: |job| wanted(job, "spread_segments"),
-        set: |row, cell| cell.flag().map(|is_set| row.wants.spread_segments = is_set),
+        set: |row, cell| cell.flag().map(|is_set| row.constraints.spread_segments = is_set),
     },
     Column {
         name: "consolidate_segments",
@@ -298,7 +298,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "whether all segments lie in one block of a listed size",
         field: None,
         get: |job| wanted(job, "consolidate_segments"),
-        set: |row, cell| cell.flag().map(|is_set| row.wants.consolidate_segments = is_set),
+        set: |row, cell| cell.flag().map(|is_set| row.constraints.consolidate_segments = is_set),
     },
     Column {
         name: "switches",
@@ -307,7 +307,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "the most that it may touch",
         field: None,
         get: |job| wanted(job, "switches"),
-        set: |row, cell| put(&mut row.wants.switches, cell.count(1, u32::MAX)),
+        set: |row, cell| put(&mut row.constraints.switches, cell.count(1, u32::MAX)),
     },
     Column {
         name: "contiguous",
@@ -316,7 +316,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "whether its nodes must follow one another",
         field: None,
         get: |job| wanted(job, "contiguous"),
-        set: |row, cell| cell.flag().map(|is_set| row.wants.contiguous = is_set),
+        set: |row, cell| cell.flag().map(|is_set| row.constraints.contiguous = is_set),
     },
     Column {
         name: "exclusive",
@@ -325,16 +325,16 @@ pub static COLUMNS: [Column; 26] = [
         help: "`topo`: no other job may be in its base blocks",
         field: None,
         get: |job| wanted(job, "exclusive"),
-        set: |row, cell| cell.is_exclusive().map(|()| row.wants.whole_blocks = true),
+        set: |row, cell| cell.is_exclusive().map(|()| row.constraints.whole_blocks = true),
     },
     Column {
         name: "require",
         holds: Holds::Text,
         unit: "",
-        help: "nodes that it must have, such as `n[0-3]`; more than it wants: among which it lies",
+        help: "nodes that it must have, such as `n[0-3]`; more than it constraints: among which it lies",
         field: None,
         get: |job| wanted(job, "require"),
-        set: |row, cell| put(&mut row.wants.require, cell.hosts()),
+        set: |row, cell| put(&mut row.constraints.require, cell.hosts()),
     },
     Column {
         name: "exclude",
@@ -343,7 +343,7 @@ pub static COLUMNS: [Column; 26] = [
         help: "nodes that it must not have, such as `n[0-3]`",
         field: None,
         get: |job| wanted(job, "exclude"),
-        set: |row, cell| put(&mut row.wants.exclude, cell.hosts()),
+        set: |row, cell| put(&mut row.constraints.exclude, cell.hosts()),
     },
     Column {
         name: "partition",
@@ -353,8 +353,8 @@ pub static COLUMNS: [Column; 26] = [
         field: Some(15),
         get: |job| wanted(job, "partition").or_else(|| owner(job)?.partition.clone()),
         set: |row, cell| {
-            row.wants.partition = Some(cell.text()?);
-            row.owner.partition.clone_from(&row.wants.partition);
+            row.constraints.partition = Some(cell.text()?);
+            row.owner.partition.clone_from(&row.constraints.partition);
             Ok(())
         },
     },
@@ -366,8 +366,11 @@ fn put<T>(slot: &mut Option<T>, read: Result<T, String>) -> Result<(), String> {
 }
 
 fn wanted(job: &Job, column: &str) -> Option<String> {
-    let Request::Wanting(wants) = &job.request else { return None };
-    Wants::cells(wants).into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
+    let Request::Constrained(constraints) = &job.request else { return None };
+    Constraints::cells(constraints)
+        .into_iter()
+        .find(|(name, _)| *name == column)
+        .map(|(_, cell)| cell)
 }
 
 fn owner(job: &Job) -> Option<&Owner> {

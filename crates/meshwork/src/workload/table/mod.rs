@@ -8,7 +8,7 @@ mod columns;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::job::{After, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, Wants, hostlist};
+use crate::job::{After, Constraints, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, hostlist};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
@@ -116,7 +116,7 @@ pub struct Row {
     /// Wait in an earlier run.
     pub wait: Option<f64>,
     /// What else it wants, of `nodes` processors.
-    pub wants: Wants,
+    pub constraints: Constraints,
 }
 
 /// Reads the jobs of a table in order of submission and, within one instant, in file order.
@@ -232,20 +232,20 @@ fn job(row: Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String> 
 }
 
 fn request(row: Row) -> Result<Request, String> {
-    let wants = row.wants;
+    let constraints = row.constraints;
     match (row.nodes, row.block, row.subcube) {
-        (Some(nodes), None, None) => match wants.nodes_max {
+        (Some(nodes), None, None) => match constraints.nodes_max {
             Some(most) if most < nodes => {
                 Err(format!("nodes_max is {most}, but must be at least nodes, {nodes}"))
             }
-            _ => Ok(Request::wanting(Wants { nodes, ..wants })),
+            _ => Ok(Request::constrained(Constraints { nodes, ..constraints })),
         },
         (Some(_), ..) | (None, Some(_), Some(_)) => {
             Err("the row has more than one of nodes, block and subcube".to_owned())
         }
         (None, block, subcube) => {
             // Whoever counts no nodes has no partition of them either.
-            let beside = wants.cells().into_iter().find(|(column, _)| *column != "partition");
+            let beside = constraints.cells().into_iter().find(|(column, _)| *column != "partition");
             if let Some((column, _)) = beside {
                 return Err(format!(
                     "the row wants `{column}`, which goes with `nodes` and not with a block or a subcube"

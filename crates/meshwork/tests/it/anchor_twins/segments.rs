@@ -97,7 +97,7 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
                 continue;
             }
             for parts in 2..5 {
-                let wanted = Wanted { segment: Some(side), ..Wanted::of(parts * side) };
+                let wanted = NodeRequest { segment: Some(side), ..NodeRequest::of(parts * side) };
                 let available = set(count, free.iter().copied());
                 let chosen = find(&anchors, &nodes, &wanted, &available);
                 let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
@@ -122,22 +122,22 @@ fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     let cells = (8..16).map(|node| (node < 14).then_some(node)).collect();
     let holed = Torus::new([4, 2, 1], cells, &[row, Shape::aligned([2, 1, 1])]).unwrap();
     let anchors = Anchors::new(16, vec![whole, holed], &Criterion::SLURM);
-    let told = |wanted: &Wanted, available: &NodeSet| {
+    let told = |wanted: &NodeRequest, available: &NodeSet| {
         decide(&anchors, &Nodes::alike(16), wanted, available, &set(16, 0..14))
     };
     let all = set(16, 0..14);
-    let cut = |nodes, segment| Wanted { segment: Some(segment), ..Wanted::of(nodes) };
+    let cut = |nodes, segment| NodeRequest { segment: Some(segment), ..NodeRequest::of(nodes) };
     assert_eq!(told(&cut(12, 4), &all), Decision::Start(set(16, 0..12)));
     // The six nodes of the second torus form three boxes of 2; all 14 nodes do not form four of 4.
     assert_eq!(told(&cut(6, 2), &all), Decision::Start(set(16, 8..14)));
-    let no_unit = Decision::Wait(Wait::Shape, Message::NoUnit);
+    let no_unit = Decision::Wait(Wait::Shape, SlurmMessage::NoUnit);
     assert_eq!(told(&cut(8, 2), &all), no_unit);
     assert_eq!(told(&cut(12, 4), &set(16, 1..14)), no_unit);
-    let busy = Decision::Wait(Wait::Nodes, Message::Busy);
+    let busy = Decision::Wait(Wait::Nodes, SlurmMessage::Busy);
     assert_eq!(told(&cut(8, 2), &set(16, 8..14)), busy);
-    let never = Decision::Never(Message::TopologyConfiguration);
+    let never = Decision::Never(SlurmMessage::TopologyConfiguration);
     assert_eq!(told(&cut(9, 3), &all), never, "no list has places of 3");
-    assert_eq!(told(&Wanted::of(8), &all), never);
-    let required = Wanted { listed: Some(set(16, [0, 4])), ..Wanted::of(4) };
-    assert_eq!(told(&required, &all), Decision::Never(Message::NodeConfiguration));
+    assert_eq!(told(&NodeRequest::of(8), &all), never);
+    let required = NodeRequest { listed: Some(set(16, [0, 4])), ..NodeRequest::of(4) };
+    assert_eq!(told(&required, &all), Decision::Never(SlurmMessage::NodeConfiguration));
 }

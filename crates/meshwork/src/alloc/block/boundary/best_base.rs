@@ -19,11 +19,11 @@ pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
     /// Scratch buffers, overwritten by each search; shared by forks.
-    room: Arc<Mutex<Room>>,
+    scratch: Arc<Mutex<Scratch>>,
 }
 
 #[derive(Debug)]
-struct Room {
+struct Scratch {
     bases: FreeBases,
     edges: Edges,
     peaks: Peaks,
@@ -31,9 +31,12 @@ struct Room {
 
 impl BestBase {
     pub(super) fn new(grid: &Grid, rotation: Rotation, corners: bool) -> BestBase {
-        let room =
-            Room { bases: FreeBases::new(grid), edges: Edges::new(grid), peaks: Peaks::new(grid) };
-        BestBase { rotation, corners, room: Arc::new(Mutex::new(room)) }
+        let scratch = Scratch {
+            bases: FreeBases::new(grid),
+            edges: Edges::new(grid),
+            peaks: Peaks::new(grid),
+        };
+        BestBase { rotation, corners, scratch: Arc::new(Mutex::new(scratch)) }
     }
 
     /// The best free block, by `contact(corner, sides, blocked)`, over the allowed orientations.
@@ -52,7 +55,7 @@ impl BestBase {
         contact: impl Fn(&[u32], &[u32], Faces) -> u64,
     ) -> Option<Block> {
         let (grid, free) = (site.grid(), site.free());
-        let room = &mut *self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = &mut *self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let mut best: Option<(Rank, Dims)> = None;
         let mut outlined = false;
         let is_empty = site.free_nodes() == site.nodes();
@@ -62,15 +65,15 @@ impl BestBase {
                     continue;
                 }
             } else {
-                let bases = room.bases.all(grid, free, &sides);
+                let bases = scratch.bases.all(grid, free, &sides);
                 if bases.is_empty() {
                     continue;
                 }
                 if !outlined {
-                    outline(&mut room.edges);
+                    outline(&mut scratch.edges);
                     outlined = true;
                 }
-                room.peaks.find(grid, bases, &sides, &room.edges, self.corners);
+                scratch.peaks.find(grid, bases, &sides, &scratch.edges, self.corners);
             }
             let mut weigh = |base, blocked: Faces| {
                 let rank = |contact, value| (contact, value, Reverse(turn), Reverse(base));
@@ -98,8 +101,8 @@ impl BestBase {
             } else {
                 // Bases blocked on all sides come first: their contact rules out most of the
                 // others.
-                room.peaks.for_each(true, &mut weigh);
-                room.peaks.for_each(false, &mut weigh);
+                scratch.peaks.for_each(true, &mut weigh);
+                scratch.peaks.for_each(false, &mut weigh);
             }
             if self.rotation == Rotation::IfNeeded {
                 break;

@@ -6,10 +6,10 @@ mod torus;
 
 pub use torus::{Entry, Shape, Torus};
 
+use super::adapter::{HOSTS, PARTITIONS, SEGMENT, WEIGHTS};
 use super::criteria::Criterion;
-use super::decide::{Action, Attempt, Failure, Message, Rule};
-use super::keeper::{HOSTS, PARTITIONS, SEGMENT, WEIGHTS};
-use super::{Ends, Nodes, Wanted};
+use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
+use super::{Ends, NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
@@ -75,7 +75,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     },
     serves: &[Wiring::Torus, Wiring::Flat],
     dimensions: None,
-    asks: Asks::Wants,
+    asks: Asks::Constrained,
     finds: Finds::SomeBlocks,
     contiguous: false,
     build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
@@ -189,24 +189,24 @@ impl Rule for Anchors {
     fn attempt(
         &self,
         nodes: &Nodes,
-        wanted: &Wanted,
+        request: &NodeRequest,
         required: Option<&NodeSet>,
         available: &NodeSet,
-    ) -> Attempt {
-        let never = || Failure::Never(Message::TopologyConfiguration);
-        let (count, size) = wanted.segments().ok_or_else(never)?;
+    ) -> RuleResult {
+        let never = || Failure::Never(SlurmMessage::TopologyConfiguration);
+        let (count, size) = request.segments().ok_or_else(never)?;
         if !self.lists(size) {
             return Err(never());
         }
         if required.is_some_and(|list| !list.is_within(&self.covered)) {
-            return Err(Failure::of(Message::NoUnit));
+            return Err(Failure::of(SlurmMessage::NoUnit));
         }
         let mut free = available.clone();
         let mut required = required;
         if count > 1
             && let Some(list) = required.take()
         {
-            if list.count() < wanted.nodes {
+            if list.count() < request.nodes {
                 return Err(never());
             }
             free.intersect(list);
@@ -215,16 +215,16 @@ impl Rule for Anchors {
         let mut others_overlap = false;
         for _ in 0..count {
             let Some((chosen, overlaps)) =
-                self.best(nodes, &free, size, required, wanted.ends.as_ref())
+                self.best(nodes, &free, size, required, request.ends.as_ref())
             else {
                 // If boxes overlap, another choice for an earlier segment may leave free nodes for
                 // this one.
                 return Err(match others_overlap {
                     true => Failure::Now {
-                        message: Message::NoUnitForSegment,
+                        message: SlurmMessage::NoUnitForSegment,
                         action: Action::WithoutOneOf(all),
                     },
-                    false => Failure::of(Message::NoUnit),
+                    false => Failure::of(SlurmMessage::NoUnit),
                 });
             };
             free.subtract(&chosen);
@@ -243,7 +243,7 @@ impl Rule for Anchors {
     }
 
     /// Slurm rejects a job with segments only if no list has its size, however few boxes there are.
-    fn waits_in_vain(&self, wanted: &Wanted) -> bool {
-        wanted.is_cut()
+    fn waits_in_vain(&self, request: &NodeRequest) -> bool {
+        request.is_cut()
     }
 }

@@ -1,7 +1,7 @@
 //! Toruses and placements as parameters.
 
+use super::super::adapter::{RuleAllocator, nodes_of};
 use super::super::criteria::Criterion;
-use super::super::keeper::{Keeper, nodes_of};
 use super::{Anchors, Entry, Shape, Torus};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node, Topology};
@@ -58,7 +58,7 @@ pub(super) const TORUS: &[Param] = &[
 ];
 
 /// Builds the allocator from its parameters.
-pub(super) fn build(params: &Params, machine: &Topology) -> Result<Keeper, Problem> {
+pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator, Problem> {
     let mut universe = machine.grid().nodes();
     let common = params.get_tables("placements");
     let toruses = match params.get_tables("toruses") {
@@ -89,9 +89,9 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<Keeper, Probl
         || toruses.iter().flat_map(|torus| torus.entries().iter().map(Entry::size)).collect();
     let sizes = if params.text("unlisted") == "refuse" { Vec::new() } else { sizes() };
     let anchors = Anchors::new(universe, toruses, &criteria);
-    let keeper = Keeper::new(anchors, params, machine, universe)?.rounding_up_to(sizes);
+    let allocator = RuleAllocator::new(anchors, params, machine, universe)?.rounding_up_to(sizes);
     let looks = criteria.contains(&Criterion::NeighboursRemaining);
-    Ok(if looks { keeper.remembering_ends() } else { keeper })
+    Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
 /// The machine as a torus, with dimensions beyond the third as layers of z.

@@ -107,7 +107,7 @@ fn crossings(site: &Site) -> NodeSet {
 impl Allocator for NearestNodes {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
-        let count = site.count_with_room(request)?;
+        let count = site.count_if_free(request)?;
         let centre = self.best(site, count)?;
         Some(self.one_by_one.nearest(site, centre, count))
     }

@@ -9,7 +9,7 @@ use crate::topology::Wiring;
 /// Free nodes and the largest free block of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Room {
+pub struct FreeSpace {
     /// Number of free nodes.
     pub free: u32,
     /// Number of nodes of the machine.
@@ -31,9 +31,9 @@ impl Pool {
     ///
     /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [8, 4] } })?;
     /// pool.allocate(&Request::block(&[2, 2]));
-    /// let room = pool.room(Some(&[2, 1]))?;
-    /// assert_eq!((room.free, room.nodes), (28, 32));
-    /// assert_eq!(room.largest.map(|block| block.dims), Some(vec![6, 3]));
+    /// let space = pool.free_space(Some(&[2, 1]))?;
+    /// assert_eq!((space.free, space.nodes), (28, 32));
+    /// assert_eq!(space.largest.map(|block| block.dims), Some(vec![6, 3]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -43,23 +43,23 @@ impl Pool {
     ///
     /// # Complexity
     /// **O(log s)** first fit searches for sides up to *s*; one subcube search on a hypercube.
-    pub fn room(&self, ratio: Option<&[u32]>) -> Result<Room, PoolError> {
+    pub fn free_space(&self, ratio: Option<&[u32]>) -> Result<FreeSpace, PoolError> {
         let site = self.site();
         let (topology, grid) = (site.topology(), site.grid());
         let is_grid = matches!(topology.wiring(), Wiring::Mesh | Wiring::Torus);
         if ratio.is_some() && !is_grid {
             return Err(PoolError::NoRatio(with_article(topology)));
         }
-        let mut room = Room { free: site.free_nodes(), nodes: site.nodes(), largest: None };
+        let mut space = FreeSpace { free: site.free_nodes(), nodes: site.nodes(), largest: None };
         if topology.wiring() == Wiring::Hypercube {
             let mut search = CubeSearch::new(grid.dimensions() as u32);
             let largest = search.largest(site.free());
             let cube = largest.and_then(|dimension| search.first(site.free(), dimension));
             let block = cube.map(|cube| cube.block(grid.dimensions() as u32));
-            room.largest = block.map(|block| PlacedBlock::of(&block, grid));
+            space.largest = block.map(|block| PlacedBlock::of(&block, grid));
         }
         if !is_grid {
-            return Ok(room);
+            return Ok(space);
         }
         let ratio = ratio.map_or_else(|| vec![1; grid.dimensions()], <[u32]>::to_vec);
         if ratio.len() != grid.dimensions() || ratio.contains(&0) {
@@ -83,8 +83,8 @@ impl Pool {
                 None => least_that_does_not = times,
             }
         }
-        room.largest = best.map(|block| PlacedBlock::of(&block, grid));
-        Ok(room)
+        space.largest = best.map(|block| PlacedBlock::of(&block, grid));
+        Ok(space)
     }
 }
 

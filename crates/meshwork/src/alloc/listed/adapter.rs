@@ -7,12 +7,12 @@ use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, nothing_to_recal
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::of_set;
-use crate::job::{Request, Time, Wants, hostlist};
+use crate::job::{Constraints, Request, Time, hostlist};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
-use super::{Decision, Ends, Message, Nodes, Rule, Wanted, decide, find};
+use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find};
 
 const HEAVIEST: u64 = u32::MAX as u64;
 
@@ -64,17 +64,17 @@ pub(super) const NODES: Param = Param {
 
 /// Stateless adapter from a placement [`Rule`] to [`Allocator`], except for known job ends.
 #[derive(Clone)]
-pub(super) struct Keeper {
+pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
     /// Constraints common to all jobs, without the size.
-    wanted: Wanted,
+    common: NodeRequest,
     /// The sizes to which jobs are rounded up, ascending; empty if they are not rounded.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
     /// Whether constraints of jobs are honoured although the entry asks for a count.
-    heeds_wants: bool,
+    heeds_constraints: bool,
     /// The estimated end of the job on each node; `None` if no criterion needs it.
     ends: Option<Arc<Vec<Time>>>,
 }
@@ -128,14 +128,14 @@ impl Names {
     }
 }
 
-impl Keeper {
+impl RuleAllocator {
     /// Creates the adapter; `universe` may exceed the number of nodes of the machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
         machine: &Topology,
         universe: u32,
-    ) -> Result<Keeper, Problem> {
+    ) -> Result<RuleAllocator, Problem> {
         let count = universe.max(machine.grid().nodes());
         let weights = params.get_integers("weights").unwrap_or_default();
         if !weights.is_empty() && weights.len() != count as usize {
@@ -150,28 +150,37 @@ impl Keeper {
             false => Nodes::new(weights, vec![1; count as usize]),
         };
         let segment = params.get_integer("segment").map(|size| size as u32);
-        let wanted = Wanted { segment, ..Wanted::default() };
+        let common = NodeRequest { segment, ..NodeRequest::default() };
         let names = Names::read(params, machine.grid().nodes(), count)?;
         let (rule, nodes, names) = (Arc::new(rule), Arc::new(nodes), Arc::new(names));
         let sizes = Arc::new([]);
         let grid = machine.grid().clone();
-        Ok(Keeper { rule, nodes, grid, wanted, sizes, names, heeds_wants: false, ends: None })
+        Ok(RuleAllocator {
+            rule,
+            nodes,
+            grid,
+            common,
+            sizes,
+            names,
+            heeds_constraints: false,
+            ends: None,
+        })
     }
 
     /// Sets constraints common to all jobs.
-    pub(super) fn wanting(mut self, wanted: impl FnOnce(&mut Wanted)) -> Keeper {
-        wanted(&mut self.wanted);
+    pub(super) fn with_common(mut self, adjust: impl FnOnce(&mut NodeRequest)) -> RuleAllocator {
+        adjust(&mut self.common);
         self
     }
 
     /// Honours constraints of jobs; free nodes alone then do not decide whether a job can start.
-    pub(super) fn heeding_wants(mut self) -> Keeper {
-        self.heeds_wants = true;
+    pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
+        self.heeds_constraints = true;
         self
     }
 
     /// Records the estimated ends of the jobs on nodes.
-    pub(super) fn remembering_ends(mut self) -> Keeper {
+    pub(super) fn remembering_ends(mut self) -> RuleAllocator {
         self.ends = Some(Arc::new(vec![Time::ZERO; self.nodes.count() as usize]));
         self
     }
@@ -187,7 +196,7 @@ impl Keeper {
     }
 
     /// Rounds jobs without segments up to these sizes.
-    pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> Keeper {
+    pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
         self.sizes = sizes.into();
@@ -195,37 +204,38 @@ impl Keeper {
     }
 
     /// The constraints for a request; `None` if no size fits or a listed node does not exist.
-    fn wanted(&self, request: &Request) -> Option<Wanted> {
-        let mut wanted = self.wanted.clone();
-        wanted.nodes = u32::try_from(request.nodes()).ok()?;
-        let mut most = wanted.nodes;
-        if let Request::Wanting(wants) = request {
-            if wants.segment.is_some() {
-                wanted.segment = wants.segment;
-                wanted.spread = wants.spread_segments;
-                wanted.consolidate = wants.consolidate_segments;
+    fn node_request(&self, request: &Request) -> Option<NodeRequest> {
+        let mut node_request = self.common.clone();
+        node_request.nodes = u32::try_from(request.nodes()).ok()?;
+        let mut most = node_request.nodes;
+        if let Request::Constrained(constraints) = request {
+            if constraints.segment.is_some() {
+                node_request.segment = constraints.segment;
+                node_request.spread = constraints.spread_segments;
+                node_request.consolidate = constraints.consolidate_segments;
             }
-            wanted.switches = wants.switches.or(wanted.switches);
-            wanted.contiguous = wants.contiguous;
-            if let Some(list) = &wants.require {
-                wanted.listed = Some(self.names.set(list, self.nodes.count())?);
+            node_request.switches = constraints.switches.or(node_request.switches);
+            node_request.contiguous = constraints.contiguous;
+            if let Some(list) = &constraints.require {
+                node_request.listed = Some(self.names.set(list, self.nodes.count())?);
             }
-            most = wants.nodes_max.unwrap_or(most);
+            most = constraints.nodes_max.unwrap_or(most);
         }
-        let is_cut = wanted.is_cut();
+        let is_cut = node_request.is_cut();
         if !self.sizes.is_empty() && !is_cut {
-            wanted.nodes = self.sizes.iter().copied().find(|&size| size >= wanted.nodes)?;
+            node_request.nodes =
+                self.sizes.iter().copied().find(|&size| size >= node_request.nodes)?;
         }
-        wanted.most = most.max(wanted.nodes);
-        Some(wanted)
+        node_request.most = most.max(node_request.nodes);
+        Some(node_request)
     }
 
     /// Restricts `nodes` to those that a job may have; `None` if it names ones that do not exist.
-    fn confine(&self, wants: &Wants, nodes: &mut NodeSet) -> Option<()> {
-        if let Some(list) = &wants.exclude {
+    fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
+        if let Some(list) = &constraints.exclude {
             nodes.subtract(&self.names.set(list, self.nodes.count())?);
         }
-        if let (Some(name), Some(partitions)) = (&wants.partition, &self.names.partitions) {
+        if let (Some(name), Some(partitions)) = (&constraints.partition, &self.names.partitions) {
             nodes.intersect(partitions.get(name)?);
         }
         Some(())
@@ -252,48 +262,48 @@ impl Keeper {
         nodes.copy_range(0, &all, 0, site.nodes());
     }
 
-    fn never_on(&self, request: &Request) -> Option<Message> {
+    fn never_on(&self, request: &Request) -> Option<SlurmMessage> {
         let mut whole = NodeSet::empty(self.nodes.count());
         whole.insert_range(0, self.names.machine);
-        if let Request::Wanting(wants) = request
-            && self.confine(wants, &mut whole).is_none()
+        if let Request::Constrained(constraints) = request
+            && self.confine(constraints, &mut whole).is_none()
         {
-            return Some(Message::NodeConfiguration);
+            return Some(SlurmMessage::NodeConfiguration);
         }
-        let Some(wanted) = self.wanted(request) else {
-            return Some(Message::TopologyConfiguration);
+        let Some(node_request) = self.node_request(request) else {
+            return Some(SlurmMessage::TopologyConfiguration);
         };
-        match decide(&*self.rule, &self.nodes, &wanted, &whole, &whole) {
+        match decide(&*self.rule, &self.nodes, &node_request, &whole, &whole) {
             Decision::Never(message) => Some(message),
-            Decision::Wait(_, message) if self.rule.waits_in_vain(&wanted) => Some(message),
+            Decision::Wait(_, message) if self.rule.waits_in_vain(&node_request) => Some(message),
             Decision::Start(_) | Decision::Wait(..) => None,
         }
     }
 }
 
-impl Allocator for Keeper {
+impl Allocator for RuleAllocator {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, now, .. } = ask;
-        site.count_with_room(request)?;
-        let mut wanted = self.wanted(request)?;
-        wanted.ends = self.ends.clone().map(|of| Ends { of, now });
+        site.count_if_free(request)?;
+        let mut node_request = self.node_request(request)?;
+        node_request.ends = self.ends.clone().map(|of| Ends { of, now });
         let is_plain =
-            self.nodes.count() == site.nodes() && !matches!(request, Request::Wanting(_));
+            self.nodes.count() == site.nodes() && !matches!(request, Request::Constrained(_));
         let mut chosen = if is_plain {
-            find(&*self.rule, &self.nodes, &wanted, site.free())
+            find(&*self.rule, &self.nodes, &node_request, site.free())
         } else {
             let mut free = NodeSet::empty(self.nodes.count());
             free.copy_range(0, site.free(), 0, site.nodes());
-            if let Request::Wanting(wants) = request {
-                self.confine(wants, &mut free)?;
-                if wants.whole_blocks {
+            if let Request::Constrained(constraints) = request {
+                self.confine(constraints, &mut free)?;
+                if constraints.whole_blocks {
                     self.keep_idle_blocks(site, &mut free);
                 }
             }
-            find(&*self.rule, &self.nodes, &wanted, &free)
+            find(&*self.rule, &self.nodes, &node_request, &free)
         }?;
-        if let Request::Wanting(wants) = request
-            && wants.whole_blocks
+        if let Request::Constrained(constraints) = request
+            && constraints.whole_blocks
         {
             self.fill_blocks(site, &mut chosen);
         }
@@ -301,11 +311,11 @@ impl Allocator for Keeper {
     }
 
     fn asks(&self) -> Option<Asks> {
-        self.heeds_wants.then_some(Asks::Wants)
+        self.heeds_constraints.then_some(Asks::Constrained)
     }
 
     fn finds(&self) -> Option<Finds> {
-        self.heeds_wants.then_some(Finds::SomeBlocks)
+        self.heeds_constraints.then_some(Finds::SomeBlocks)
     }
 
     fn never(&self, request: &Request) -> Option<String> {
@@ -363,7 +373,7 @@ pub(super) const fn entry(
         about,
         serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
         dimensions: None,
-        asks: Asks::Wants,
+        asks: Asks::Constrained,
         finds: Finds::SomeBlocks,
         contiguous: false,
         build,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{DeskError, PlacedBlock, Pool, RestoreError, Room, Snapshot};
+use super::{FreeSpace, NamedPoolError, PlacedBlock, Pool, RestoreError, Snapshot};
 use crate::job::{Request, Time};
 use crate::machine::Placement;
 
@@ -58,7 +58,7 @@ pub enum Operation {
     /// Return the complete state as data.
     Snapshot,
     /// Restore a state.
-    Restore(Box<State>),
+    Restore(Box<NamedPoolState>),
 }
 
 /// Answers of the front end.
@@ -69,7 +69,8 @@ pub enum Answer {
     /// Placement that is held from now on, or for [`Operation::Can`] would be.
     Placed(Placement),
     /// No placement is possible now; `never` if none is possible on an empty machine either.
-    NoRoom {
+    #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
+    NoPlacement {
         /// Whether waiting is useless.
         never: bool,
         /// Explanation, if a rule of the machine other than its size excludes the request.
@@ -79,11 +80,11 @@ pub enum Answer {
     /// Number of released processors.
     Released(u32),
     /// Free nodes and the largest free block.
-    Free(Room),
+    Free(FreeSpace),
     /// Placements held under a name, sorted by name.
     Held(Vec<Holding>),
     /// State as data.
-    State(Box<State>),
+    State(Box<NamedPoolState>),
     /// The state was restored.
     Restored,
 }
@@ -104,7 +105,7 @@ pub struct Holding {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub struct State {
+pub struct NamedPoolState {
     /// Names of the snapshot's placements, in its order; `None` for a placement without a name.
     pub names: Vec<Option<Name>>,
     /// State of the pool.
@@ -115,11 +116,11 @@ pub struct State {
 ///
 /// ```
 /// use meshwork::job::Request;
-/// use meshwork::pool::{Answer, Desk, Name, Operation, Pool, Question};
+/// use meshwork::pool::{Answer, NamedPool, Name, Operation, Pool, Question};
 ///
 /// let pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [8, 8] } })?;
-/// let mut desk = Desk::new(pool);
-/// let mut ask = |operation| desk.answer(Question { at: None, operation });
+/// let mut named = NamedPool::new(pool);
+/// let mut ask = |operation| named.answer(Question { at: None, operation });
 /// ask(Operation::Allocate(Name::Number(7), Request::block(&[3, 5])))?;
 /// assert_eq!(ask(Operation::Release(Name::Number(7)))?, Answer::Released(15));
 /// assert_eq!(
@@ -128,16 +129,16 @@ pub struct State {
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Desk {
+pub struct NamedPool {
     pool: Pool,
     holders: BTreeMap<Name, Placement>,
 }
 
-impl Desk {
+impl NamedPool {
     /// Creates a front end without names. The pool's present placements stay held without one.
     #[must_use]
-    pub fn new(pool: Pool) -> Desk {
-        Desk { pool, holders: BTreeMap::new() }
+    pub fn new(pool: Pool) -> NamedPool {
+        NamedPool { pool, holders: BTreeMap::new() }
     }
 
     /// Underlying pool.
@@ -156,12 +157,12 @@ impl Desk {
     ///
     /// # Errors
     /// If it cannot be carried out; nothing is changed then, and the clock does not advance.
-    pub fn answer(&mut self, question: Question) -> Result<Answer, DeskError> {
+    pub fn answer(&mut self, question: Question) -> Result<Answer, NamedPoolError> {
         let Question { at, operation } = question;
         let now = self.pool.now();
         let at = at.unwrap_or(now);
         if at < now {
-            return Err(DeskError::GoneBy { at, now });
+            return Err(NamedPoolError::GoneBy { at, now });
         }
         // All checks precede the first change, and the clock advances between the two.
         Ok(match operation {
@@ -169,7 +170,7 @@ impl Desk {
                 self.is_new(&name)?;
                 self.pool.advance(at)?;
                 let Some(placement) = self.pool.allocate(&request) else {
-                    return Ok(self.no_room(&request));
+                    return Ok(self.no_placement(&request));
                 };
                 self.holders.insert(name, placement.clone());
                 Answer::Placed(placement)
@@ -187,7 +188,7 @@ impl Desk {
             }
             Operation::Release(name) => {
                 let Some(placement) = self.holders.get(&name).cloned() else {
-                    return Err(DeskError::NotHeld(name));
+                    return Err(NamedPoolError::NotHeld(name));
                 };
                 self.pool.advance(at)?;
                 self.pool.release(&placement)?;
@@ -197,12 +198,12 @@ impl Desk {
             Operation::Can(request) => {
                 self.pool.advance(at)?;
                 let there = self.pool.can(&request).map(Answer::Placed);
-                there.unwrap_or_else(|| self.no_room(&request))
+                there.unwrap_or_else(|| self.no_placement(&request))
             }
             Operation::Free(ratio) => {
-                let room = self.pool.room(ratio.as_deref())?;
+                let space = self.pool.free_space(ratio.as_deref())?;
                 self.pool.advance(at)?;
-                Answer::Free(room)
+                Answer::Free(space)
             }
             Operation::Show => {
                 self.pool.advance(at)?;
@@ -219,17 +220,17 @@ impl Desk {
         })
     }
 
-    fn is_new(&self, name: &Name) -> Result<(), DeskError> {
+    fn is_new(&self, name: &Name) -> Result<(), NamedPoolError> {
         if self.holders.contains_key(name) {
-            return Err(DeskError::HeldAlready(name.clone()));
+            return Err(NamedPoolError::HeldAlready(name.clone()));
         }
         Ok(())
     }
 
-    fn no_room(&mut self, request: &Request) -> Answer {
+    fn no_placement(&mut self, request: &Request) -> Answer {
         let never = !self.pool.could_hold(request);
         let reason = never.then(|| self.pool.never(request)).flatten();
-        Answer::NoRoom { never, reason }
+        Answer::NoPlacement { never, reason }
     }
 
     /// Placements held under a name, sorted by name.
@@ -244,22 +245,22 @@ impl Desk {
 
     /// Returns the complete state. Placements without a name are included.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> NamedPoolState {
         let mut name_of: BTreeMap<u64, &Name> = BTreeMap::new();
         for (name, placement) in &self.holders {
             name_of.extend(self.pool.tenure(placement).map(|(_, number)| (number, name)));
         }
         let held = self.pool.in_order().into_iter();
         let names = held.map(|held| name_of.get(&held.number).copied().cloned()).collect();
-        State { names, snapshot: self.pool.snapshot() }
+        NamedPoolState { names, snapshot: self.pool.snapshot() }
     }
 
     /// Replaces the state by one taken from another front end.
     ///
     /// # Errors
     /// The errors of [`Pool::restore`], and missing or duplicate names; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), RestoreError> {
-        let State { names, snapshot } = state;
+    pub fn restore(&mut self, state: &NamedPoolState) -> Result<(), RestoreError> {
+        let NamedPoolState { names, snapshot } = state;
         if names.len() != snapshot.held.len() {
             let (names, placements) = (names.len(), snapshot.held.len());
             return Err(RestoreError::Names { names, placements });

@@ -12,14 +12,14 @@ use crate::observe::{JobId, Running, Wear};
 use crate::offer::Proposal;
 
 /// Interruption histories of jobs that were interrupted or write checkpoints.
-pub(super) struct Careers {
+pub(super) struct Interruptions {
     checkpoint: Option<Checkpoint>,
     kill_at_estimate: bool,
-    of: BTreeMap<JobId, Career>,
+    of: BTreeMap<JobId, JobHistory>,
 }
 
 /// The interruption history of a job.
-struct Career {
+struct JobHistory {
     job: Job,
     /// Work saved by checkpoints, or done before the job was suspended.
     saved: f64,
@@ -45,9 +45,9 @@ impl Suspended {
     }
 }
 
-impl Career {
-    fn of(job: &Job) -> Career {
-        Career { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
+impl JobHistory {
+    fn of(job: &Job) -> JobHistory {
+        JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
     /// Remaining work.
@@ -72,23 +72,23 @@ impl Career {
     }
 }
 
-impl Careers {
-    pub(super) fn new(checkpoint: Option<Checkpoint>, kill_at_estimate: bool) -> Careers {
-        Careers { checkpoint, kill_at_estimate, of: BTreeMap::new() }
+impl Interruptions {
+    pub(super) fn new(checkpoint: Option<Checkpoint>, kill_at_estimate: bool) -> Interruptions {
+        Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
     /// Records an arriving job if jobs write checkpoints; returns the job as it is to be queued.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
-        let career = self.of.entry(id).or_insert(Career::of(&job));
-        career.waits_as(Some(checkpoint))
+        let history = self.of.entry(id).or_insert(JobHistory::of(&job));
+        history.waits_as(Some(checkpoint))
     }
 
     /// Restores the job as submitted when it starts, and attaches its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
-        let Some(career) = self.of.get_mut(&running.id) else { return };
-        career.suspended = None;
-        let Career { ref job, interruptions, earlier, .. } = *career;
+        let Some(history) = self.of.get_mut(&running.id) else { return };
+        history.suspended = None;
+        let JobHistory { ref job, interruptions, earlier, .. } = *history;
         running.job.clone_from(job);
         let wear = Wear { interruptions, earlier, lost: 0.0, overhead: 0.0 };
         running.wear = Some(Box::new(wear));
@@ -97,14 +97,14 @@ impl Careers {
     /// Drops the history of a job that left the queue for good; returns the job as submitted, if
     /// known.
     pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
-        self.of.remove(&id).map(|career| career.job)
+        self.of.remove(&id).map(|history| history.job)
     }
 
     /// Drops the history of a finished job, and records its checkpoint overhead.
     #[cold]
     pub(super) fn ends(&mut self, ran: &mut Running) {
-        let Some(career) = self.of.remove(&ran.id) else { return };
-        let left = career.left(self.kill_at_estimate);
+        let Some(history) = self.of.remove(&ran.id) else { return };
+        let left = history.left(self.kill_at_estimate);
         let overhead = self.checkpoint.map_or(0.0, |each| each.overhead(left, ran.asked));
         if let Some(wear) = &mut ran.wear {
             wear.overhead = overhead * ran.stretch;
@@ -116,28 +116,28 @@ impl Careers {
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;
-        let career = self.of.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
-        let left = career.left(kill_at_estimate);
+        let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
+        let left = history.left(kill_at_estimate);
         let saved = match &checkpoint {
             Some(each) if ran.stretch > 0.0 => each.saved(left, done(ran, setup, now), ran.asked),
             _ => Saved { work: 0.0, overhead: 0.0 },
         };
-        career.stops(ran, saved, now)
+        history.stops(ran, saved, now)
     }
 
     /// Records a suspension: only the setup time is lost, and the job resumes where it was.
     pub(super) fn suspends(&mut self, ran: &mut Running, setup: f64, now: Time) {
-        let career = self.of.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
+        let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
         let work = if ran.stretch > 0.0 { done(ran, setup, now) } else { 0.0 };
-        career.stops(ran, Saved { work, overhead: 0.0 }, now);
+        history.stops(ran, Saved { work, overhead: 0.0 }, now);
         let Running { site, ref placement, stretch, .. } = *ran;
-        career.suspended = Some(Suspended { site, placement: placement.clone(), stretch });
+        history.suspended = Some(Suspended { site, placement: placement.clone(), stretch });
     }
 
     /// The job as it waits after it was stopped.
     pub(super) fn waits_again(&mut self, ran: &Running) -> Job {
-        let career = self.of.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
-        career.waits_as(self.checkpoint.as_ref())
+        let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
+        history.waits_as(self.checkpoint.as_ref())
     }
 
     /// The only placement on which a waiting job may resume, if it is suspended.
@@ -149,7 +149,7 @@ impl Careers {
 impl Cluster<'_> {
     /// The only placement on which a waiting job may resume, if it is suspended.
     pub(super) fn suspended(&self, ticket: Ticket) -> Option<&Suspended> {
-        self.service.as_ref()?.careers.suspended(ticket.id)
+        self.service.as_ref()?.interruptions.suspended(ticket.id)
     }
 
     /// The earliest reservation on a suspended job's own nodes, if running jobs end at their
@@ -168,7 +168,7 @@ fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }
 
-impl Career {
+impl JobHistory {
     /// Records that a run ended early with `saved` work. Returns the number of interruptions so
     /// far.
     fn stops(&mut self, ran: &mut Running, saved: Saved, now: Time) -> u32 {

@@ -12,13 +12,13 @@ use crate::topology::Node;
 /// Excluded nodes are not part of it: the caller removes them from the available nodes.
 ///
 /// ```
-/// use meshwork::alloc::listed::Wanted;
-/// let wanted = Wanted { segment: Some(4), ..Wanted::of(8) };
-/// assert_eq!((wanted.nodes, wanted.most, wanted.segments()), (8, 8, Some((2, 4))));
-/// assert_eq!(Wanted { segment: Some(3), ..Wanted::of(8) }.segments(), None);
+/// use meshwork::alloc::listed::NodeRequest;
+/// let request = NodeRequest { segment: Some(4), ..NodeRequest::of(8) };
+/// assert_eq!((request.nodes, request.most, request.segments()), (8, 8, Some((2, 4))));
+/// assert_eq!(NodeRequest { segment: Some(3), ..NodeRequest::of(8) }.segments(), None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NodeRequest {
     /// The minimum number of nodes.
     pub nodes: u32,
     /// The maximum number of nodes; equal to `nodes` for a job of fixed size.
@@ -58,11 +58,11 @@ impl Ends {
     }
 }
 
-impl Wanted {
+impl NodeRequest {
     /// A request for `nodes` nodes without constraints.
     #[must_use]
-    pub fn of(nodes: u32) -> Wanted {
-        Wanted { nodes, most: nodes, ..Wanted::default() }
+    pub fn of(nodes: u32) -> NodeRequest {
+        NodeRequest { nodes, most: nodes, ..NodeRequest::default() }
     }
 
     /// The number of segments and their size; one segment if no size is given or it exceeds the

@@ -13,9 +13,9 @@ use crate::job::Time;
 
 /// Maximal intervals with enough free nodes for a class; nodes may have been taken since.
 #[derive(Default)]
-pub(super) struct Rooms {
+pub(super) struct Gaps {
     /// Start and end of all gaps that begin before `end`, in order of time.
-    rooms: Vec<(Time, Time)>,
+    gaps: Vec<(Time, Time)>,
     end: Time,
     /// Upper bound on the length of gaps that have an end.
     longest: f64,
@@ -25,10 +25,10 @@ pub(super) struct Rooms {
 /// slower.
 const SHARE: usize = 4;
 
-impl Rooms {
+impl Gaps {
     /// Drops all gaps and restarts at `now`.
     pub(super) fn forget(&mut self, now: Time) {
-        self.rooms.clear();
+        self.gaps.clear();
         (self.end, self.longest) = (now, 0.0);
     }
 
@@ -36,9 +36,9 @@ impl Rooms {
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last gap may extend beyond `end`.
-            let last = self.rooms.pop_if(|(_, until)| *until >= self.end);
+            let last = self.gaps.pop_if(|(_, until)| *until >= self.end);
             let begin = last.map_or(self.end, |(from, _)| from);
-            self.look(self.rooms.len()..self.rooms.len(), begin, end, count, profile);
+            self.look(self.gaps.len()..self.gaps.len(), begin, end, count, profile);
             self.end = end;
         }
     }
@@ -47,15 +47,15 @@ impl Rooms {
     /// released intervals and the gaps that they touch are searched.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
-        if freed.clone().count() > self.rooms.len() / SHARE {
+        if freed.clone().count() > self.gaps.len() / SHARE {
             self.forget(now);
             return;
         }
         for &Freed { from, until, .. } in freed {
-            let first = self.rooms.partition_point(|(_, end)| *end < from);
-            let touched = self.rooms[first..].iter().take_while(|(begin, _)| *begin <= until);
+            let first = self.gaps.partition_point(|(_, end)| *end < from);
+            let touched = self.gaps[first..].iter().take_while(|(begin, _)| *begin <= until);
             let touched = first..first + touched.count();
-            let (begin, end) = match self.rooms[touched.clone()] {
+            let (begin, end) = match self.gaps[touched.clone()] {
                 [] => (from, until),
                 [(begin, _), .., (_, end)] | [(begin, end)] => (from.min(begin), until.max(end)),
             };
@@ -65,17 +65,17 @@ impl Rooms {
 
     /// Replaces a range of gaps with those that begin between two instants.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
-        let Rooms { rooms, longest, .. } = self;
-        let known = rooms.len();
-        for (from, until) in profile.rooms(begin, end, count) {
+        let Gaps { gaps, longest, .. } = self;
+        let known = gaps.len();
+        for (from, until) in profile.gaps(begin, end, count) {
             if let Some(until) = until {
                 *longest = longest.max(until.units() - from.units());
             }
-            rooms.push((from, until.unwrap_or(Time::new(f64::INFINITY))));
+            gaps.push((from, until.unwrap_or(Time::new(f64::INFINITY))));
         }
-        let found = rooms.len() - known;
-        rooms[range.start..].rotate_right(found);
-        rooms.drain(range.start + found..range.end + found);
+        let found = gaps.len() - known;
+        gaps[range.start..].rotate_right(found);
+        gaps.drain(range.start + found..range.end + found);
     }
 
     /// Start of the first gap that a job of a row may use.
@@ -84,14 +84,14 @@ impl Rooms {
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());
         let first = match self.longest + rounding < row.span {
             // No gap is as long as a run, so it must reach one of the row's starts.
-            true => self.rooms.partition_point(|(_, until)| *until < row.first),
+            true => self.gaps.partition_point(|(_, until)| *until < row.first),
             false => 0,
         };
-        let (earliest, _) = self.rooms.get(first)?;
+        let (earliest, _) = self.gaps.get(first)?;
         // Gaps and starts are both in order of time.
         let mut starts = row.starts_after(*earliest);
         let mut next = starts.next()?;
-        for &(from, until) in &self.rooms[first..] {
+        for &(from, until) in &self.gaps[first..] {
             while next <= from {
                 next = starts.next()?;
             }
@@ -123,10 +123,10 @@ mod tests {
             for (from, span, by) in taken {
                 profile.change(time(from), time(from + span), -by);
             }
-            let mut rooms = Rooms::default();
+            let mut gaps = Gaps::default();
             let (first, more) = ends;
-            rooms.forget(time(0));
-            rooms.extend(time(first), count, &profile);
+            gaps.forget(time(0));
+            gaps.extend(time(first), count, &profile);
             let mut freed = Vec::new();
             for (i, (from, span, by, looked)) in changes.into_iter().enumerate() {
                 let (from, until) = (time(from), time(from + span));
@@ -136,22 +136,22 @@ mod tests {
                 }
                 let end = time(first + if i % 2 == 1 { more } else { 0 });
                 if looked {
-                    rooms.renew(&freed, time(0), count, &profile);
+                    gaps.renew(&freed, time(0), count, &profile);
                     freed.clear();
-                    rooms.extend(end, count, &profile);
+                    gaps.extend(end, count, &profile);
                 }
                 if freed.is_empty() {
-                    for (from, until) in profile.rooms(time(0), rooms.end, count) {
+                    for (from, until) in profile.gaps(time(0), gaps.end, count) {
                         let until = until.unwrap_or(Time::new(f64::INFINITY));
                         let is_in = |&(begin, end): &(Time, Time)| begin <= from && until <= end;
-                        prop_assert!(rooms.rooms.iter().any(is_in));
+                        prop_assert!(gaps.gaps.iter().any(is_in));
                     }
-                    for (from, until) in &rooms.rooms {
+                    for (from, until) in &gaps.gaps {
                         let length = until.units() - from.units();
-                        prop_assert!(length <= rooms.longest || length == f64::INFINITY);
+                        prop_assert!(length <= gaps.longest || length == f64::INFINITY);
                     }
-                    prop_assert!(rooms.rooms.is_sorted());
-                    prop_assert!(rooms.rooms.is_sorted_by_key(|(_, until)| *until));
+                    prop_assert!(gaps.gaps.is_sorted());
+                    prop_assert!(gaps.gaps.is_sorted_by_key(|(_, until)| *until));
                 }
             }
         }

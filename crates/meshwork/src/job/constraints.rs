@@ -8,20 +8,20 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 /// Number of processors and placement constraints, as users of production schedulers give them.
 ///
 /// Allocators that follow a site's written list of blocks honour the constraints
-/// ([`Asks::Wants`](crate::form::Asks::Wants)); all others are only asked for the count. Nodes are
+/// ([`Asks::Constrained`](crate::form::Asks::Constrained)); all others are only asked for the count. Nodes are
 /// given by their names at the site, in lists such as `n[0-3,7]`.
 ///
 /// ```
-/// use meshwork::job::{Request, Wants};
-/// let wants = Wants { segment: Some(4), exclude: Some("n9".to_owned()), ..Wants::of(8) };
-/// let request = Request::wanting(wants);
+/// use meshwork::job::{Request, Constraints};
+/// let constraints = Constraints { segment: Some(4), exclude: Some("n9".to_owned()), ..Constraints::of(8) };
+/// let request = Request::constrained(constraints);
 /// assert_eq!((request.nodes(), request.to_string().as_str()), (8, "8 segment=4 exclude=n9"));
-/// assert_eq!(Request::wanting(Wants::of(8)), Request::Nodes(8));
+/// assert_eq!(Request::constrained(Constraints::of(8)), Request::Nodes(8));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
-pub struct Wants {
+pub struct Constraints {
     /// Smallest acceptable number of processors.
     pub nodes: u32,
     /// Largest number, at least `nodes`, taken if possible; `None` for a fixed size.
@@ -46,11 +46,11 @@ pub struct Wants {
     pub partition: Option<String>,
 }
 
-impl Wants {
+impl Constraints {
     /// Returns the constraints of a job that requests `nodes` processors and nothing else.
     #[must_use]
-    pub fn of(nodes: u32) -> Wants {
-        Wants { nodes, ..Wants::default() }
+    pub fn of(nodes: u32) -> Constraints {
+        Constraints { nodes, ..Constraints::default() }
     }
 
     /// Returns the constraints, without the count, as pairs of table column and cell text.
@@ -75,7 +75,7 @@ impl Wants {
 }
 
 /// Formats the count and the constraints, such as `8 segment=4`.
-impl fmt::Display for Wants {
+impl fmt::Display for Constraints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.nodes)?;
         self.cells().iter().try_for_each(|(name, cell)| write!(f, " {name}={cell}"))
