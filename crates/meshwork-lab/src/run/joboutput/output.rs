@@ -6,7 +6,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use meshwork::job::Request;
 use meshwork::topology::Topology;
 use meshwork::workload::table::Holds;
 
@@ -182,12 +181,10 @@ fn write_csv(
             _ => write!(out, "{comma}{cell}")?,
         }
     }
-    let job = &row.job;
     // Most jobs are nobody's and want no more than a count.
-    if job.owner.is_some() || job.terms.is_some() || matches!(job.request, Request::Constrained(_))
-    {
-        for (part, is_used) in optional {
-            let cell = part.cell(&ended);
+    let cells: Vec<Option<String>> = optional.iter().map(|(part, _)| part.cell(&ended)).collect();
+    if cells.iter().any(Option::is_some) {
+        for ((_, is_used), cell) in optional.iter_mut().zip(cells) {
             *is_used |= cell.is_some();
             write!(out, ",{}", quoted(&cell.unwrap_or_default()))?;
         }
