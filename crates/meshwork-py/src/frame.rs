@@ -1,4 +1,4 @@
-//! Tables that come in: any object with `__arrow_c_stream__`, as the rows of a table of jobs.
+//! Input tables: any object with `__arrow_c_stream__`, converted to the rows of a table of jobs.
 #![allow(
     unsafe_code,
     reason = "the interface of Arrow hands over a pointer, whose contract the capsule's name vouches for"
@@ -21,9 +21,9 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::wrong;
 
-/// Names of columns that are read of a table of jobs, and of those that are not.
+/// Splits column names into those read from a table of jobs and those ignored.
 ///
-/// The second have none of those that say what happened in per-job output.
+/// Columns of per-job output with results of a run are in neither list.
 #[pyfunction]
 pub(crate) fn job_columns(names: Vec<String>, what: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     sorted(names, what).map_err(wrong)
@@ -36,15 +36,15 @@ fn sorted(names: Vec<String>, what: &str) -> Result<(Vec<String>, Vec<String>), 
     Ok((read, others.into_iter().filter(|name| !OUTCOMES.contains(&name.as_str())).collect()))
 }
 
-/// Checks that every row of a table of jobs in CSV is a job.
+/// Checks that every row of a CSV table of jobs is a valid job.
 #[pyfunction]
 pub(crate) fn check_jobs(py: Python<'_>, text: String, what: &str) -> PyResult<()> {
     py.detach(|| check_rows(text, what)).map_err(|error| wrong(error.0))
 }
 
-/// The rows of whatever gives a stream of Arrow, as CSV, and the columns that are not read.
+/// Converts an Arrow stream to CSV; also returns the names of the ignored columns.
 ///
-/// `what` is what messages call it.
+/// Messages name the table by `what`.
 #[pyfunction]
 pub(crate) fn rows_as_csv(
     py: Python<'_>,
@@ -56,7 +56,8 @@ pub(crate) fn rows_as_csv(
         return Err(wrong(format!("{what}: its `__arrow_c_stream__` gives no capsule")));
     };
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of this name holds a stream of the C interface, which we take over and release.
+    // SAFETY: a capsule of this name holds a stream of the C interface, which we take over and
+    // release.
     let reader = unsafe {
         RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
     };
@@ -87,7 +88,7 @@ fn csv(reader: RecordBatchStreamReader, what: &str) -> Result<(String, Vec<Strin
     for batch in reader {
         let batch = batch.map_err(|error| format!("{what}: {error}"))?;
         let arrays: Vec<_> = wanted.iter().map(|&at| batch.column(at)).collect();
-        // Of a dictionary, which of its values each row has.
+        // For a dictionary column, the index of each row's value.
         let keys =
             |array: &ArrayRef| array.as_any_dictionary_opt().map(|array| array.normalized_keys());
         let keys: Vec<_> = arrays.iter().map(|array| keys(array)).collect();
@@ -153,7 +154,7 @@ fn cell(column: &dyn Array, at: usize, out: &mut String) {
         DataType::UInt32 => number!(UInt32Type),
         DataType::UInt64 => number!(UInt64Type),
         DataType::Float32 => number!(Float32Type),
-        // What pandas writes where nothing is.
+        // pandas writes NaN for a missing value.
         DataType::Float64 if column.as_primitive::<Float64Type>().value(at).is_nan() => {}
         DataType::Float64 => number!(Float64Type),
         DataType::Date32 => {
@@ -194,7 +195,9 @@ fn seconds<T: ArrowPrimitiveType<Native = i64>>(
     column.as_primitive::<T>().value(at) as f64 / per_second
 }
 
-/// Seconds since the beginning of 1970 as a date, by the civil calendar (Hinnant's algorithm of eras of 400 years).
+/// Appends seconds since 1970-01-01 as an ISO 8601 date.
+///
+/// By Hinnant's algorithm for the civil calendar, in eras of 400 years.
 fn date(seconds: f64, out: &mut String) {
     let days = (seconds / 86_400.0).floor();
     let rest = seconds - days * 86_400.0;

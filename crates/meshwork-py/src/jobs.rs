@@ -1,4 +1,4 @@
-//! The jobs of one run, as a table: one row for each job that finished, in the order of arrival.
+//! The jobs of one run as a table: one row per finished job, in order of arrival.
 
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Int64Array};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::table::{Table, numbers, texts};
 
-/// An observer that keeps the jobs of a run.
+/// An observer that collects the finished jobs of a run.
 pub(crate) struct Jobs {
     topologies: Vec<Topology>,
     finished: Vec<(Running, Time)>,
@@ -23,8 +23,10 @@ impl Jobs {
         Jobs { topologies, finished: Vec::new() }
     }
 
-    /// The table: the columns of per-job output, and after them where each job lay. `base` is the coordinates of its
-    /// first node, with a column `x`, `y`, `z`, … for each dimension of the largest site.
+    /// Builds the table: the columns of per-job output, followed by the location of each job.
+    ///
+    /// The coordinates of the first node have a column each, `x`, `y`, `z`, …, for the number of
+    /// dimensions of the largest site.
     pub(crate) fn table(mut self) -> Table {
         self.finished.sort_by_key(|(running, _)| running.id);
         let rows = &self.finished;
@@ -140,7 +142,7 @@ impl Jobs {
     }
 }
 
-/// The cells of a column of a table of jobs.
+/// Converts the text cells of a job column to an Arrow array.
 fn array(holds: Holds, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {
@@ -153,7 +155,7 @@ fn array(holds: Holds, cells: &[Option<String>]) -> ArrayRef {
     }
 }
 
-/// What the coordinate of a dimension is called.
+/// The column name of a coordinate.
 fn axis_name(axis: usize) -> String {
     ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
 }
