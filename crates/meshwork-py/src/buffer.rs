@@ -1,9 +1,10 @@
-//! Memory that NumPy looks at without a copy.
+//! Memory that NumPy arrays view without a copy.
 //!
-//! The array interface of NumPy is an attribute: an address, a shape and a type. Whoever makes an array of it holds the
-//! object, and the object holds the memory, which neither moves nor is given back before. What changes under an array
-//! that somebody looks at is made of atomics, so that no look is undefined; all changes happen under the lock of the
-//! interpreter.
+//! NumPy's array interface is an attribute with an address, a shape and a type. An array made from
+//! it holds the object, and the object holds the memory, which is neither moved nor freed before.
+//! Memory that changes under an array consists of atomics, so that concurrent access is defined.
+//! Writers such as `Envs` may run without the GIL: the contents are consistent once the call that
+//! changes them has returned.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
@@ -11,18 +12,18 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Memory of one of these kinds.
+/// Shared memory by type of element.
 #[derive(Clone)]
 pub(crate) enum Memory {
-    /// Truth values, one byte each.
+    /// Booleans, one byte each.
     Flags(Arc<[AtomicU8]>),
-    /// Whole numbers of 32 bits.
+    /// 32-bit integers.
     Wholes(Arc<[AtomicI32]>),
-    /// Numbers, by their bits.
+    /// Floating-point numbers, stored as their bits.
     Numbers(Arc<[AtomicU64]>),
-    /// Numbers that nobody changes.
+    /// Immutable floating-point numbers.
     FixedNumbers(Arc<[f64]>),
-    /// Whole numbers that nobody changes.
+    /// Immutable 64-bit integers.
     FixedWholes(Arc<[i64]>),
 }
 
@@ -57,35 +58,36 @@ impl Memory {
     }
 }
 
-/// An object of which `numpy.asarray` makes an array that cannot be written, without a copy.
+/// An object from which `numpy.asarray` makes a read-only array without a copy.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Buffer {
     memory: Memory,
-    /// The sides, the first running fastest where it is so in memory.
+    /// Shape of the array.
     shape: Vec<usize>,
     first_runs_fastest: bool,
 }
 
 impl Buffer {
-    /// A list of numbers.
+    /// A one-dimensional buffer.
     pub(crate) fn list(memory: Memory) -> Buffer {
         Buffer { shape: vec![memory.len()], memory, first_runs_fastest: false }
     }
 
-    /// One value for each node of a grid with these sides: the first coordinate runs fastest in memory, and is the
-    /// first index of the array.
+    /// One value for each node of a grid with these sides.
+    ///
+    /// The first coordinate runs fastest in memory and is the first index of the array.
     pub(crate) fn grid(memory: Memory, sides: &[u32]) -> Buffer {
         let shape = sides.iter().map(|&side| side as usize).collect();
         Buffer { memory, shape, first_runs_fastest: true }
     }
 
-    /// Rows of so many columns each.
+    /// A two-dimensional buffer, row by row.
     pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
         let shape = vec![memory.len() / columns.max(1), columns];
         Buffer { memory, shape, first_runs_fastest: false }
     }
 
-    /// As an array of NumPy.
+    /// Converts the buffer to a NumPy array.
     pub(crate) fn array(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let numpy = py.import("numpy")?;
         Ok(numpy.call_method1("asarray", (Py::new(py, self)?,))?.unbind())

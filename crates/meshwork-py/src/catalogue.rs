@@ -1,4 +1,4 @@
-//! The catalogue that this process has: the standard one, and the strategies that were registered in Python.
+//! The catalogue of this process: the standard catalogue and the strategies registered in Python.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,12 +22,12 @@ use crate::error::{OrWrong, wrong};
 use crate::running::guarded;
 use crate::strategy;
 
-/// A strategy that was registered. Its entry lives as long as the process: studies that were read with it keep it.
+/// A registered strategy. Its entry is never freed, because studies read with it refer to it.
 struct Registered {
     entry: Entry,
     name: &'static str,
     class: Py<PyAny>,
-    /// A digest of its source: stored runs of another one are not taken for its own.
+    /// Digest of its source: stored runs made with other source are not reused.
     digest: String,
 }
 
@@ -65,19 +65,20 @@ impl Entry {
     }
 }
 
-/// Only ever locked by who holds the lock of the interpreter, and never across giving that up.
+/// Registered strategies, in order. The GIL is held while this is locked, and never released in
+/// between.
 static REGISTERED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
 fn list() -> MutexGuard<'static, Vec<Registered>> {
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Everything that may be named now.
+/// The standard catalogue with all registered strategies.
 pub(crate) fn current() -> Catalogue {
     let added = list()
         .iter()
         .try_fold(Catalogue::standard(), |catalogue, one| one.entry.added_to(&catalogue));
-    // Each was added when it was registered, so none has a name that is taken.
+    // Each entry was added successfully when it was registered, so no name is taken.
     added.unwrap_or_else(|_| Catalogue::standard())
 }
 
@@ -85,15 +86,14 @@ fn is(one: &Registered, kind: &str, name: &str) -> bool {
     one.name == name && one.entry.kind() == kind
 }
 
-/// The class behind a name.
+/// The class registered under a kind and name.
 pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>> {
     let list = list();
     let found = list.iter().find(|one| is(one, kind, name));
     found.map(|one| one.class.clone_ref(py))
 }
 
-/// The registered strategies that these scenarios name: kind, name, and digest of its source, in the order in which they were
-/// registered.
+/// The registered strategies named by scenarios: kind, name and digest, in order of registration.
 pub(crate) fn named<'t>(
     scenarios: impl IntoIterator<Item = &'t toml::Table>,
 ) -> Vec<(&'static str, &'static str, String)> {
@@ -113,14 +113,13 @@ pub(crate) fn named<'t>(
         .collect()
 }
 
-/// The build of the program with strategies of these digests: that of the model, and the sources of the registered
-/// strategies that a study names.
+/// The build identifier: that of the model, followed by the digests of the registered strategies.
 pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> String {
     let all = std::iter::once(build::standard());
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
 }
 
-/// The build of the program for these scenarios.
+/// The build identifier for scenarios, with the digests of the registered strategies they name.
 pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
     build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
 }
@@ -134,14 +133,15 @@ fn names(value: &Value, name: &str) -> bool {
     }
 }
 
-/// The kinds and names of what was registered, in the order in which it was.
+/// Kinds and names of the registered strategies, in order of registration.
 #[pyfunction]
 pub(crate) fn registered() -> Vec<(&'static str, &'static str)> {
     list().iter().map(|one| (one.entry.kind(), one.name)).collect()
 }
 
-/// Registers a class by what `meshwork._strategies` found out about it; one that was registered before under the same
-/// kind and name is replaced.
+/// Registers a class with the facts collected by `meshwork._strategies`.
+///
+/// It replaces an earlier registration of the same kind and name.
 #[pyfunction]
 pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) -> PyResult<()> {
     let text = |key: &str| -> PyResult<String> { item(facts, key)?.extract() };
@@ -172,7 +172,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
             plans: flag("plans")?,
             serves_all: flag("serves_all")?,
             malleable: false,
-            // It sees whose jobs are, and nobody knows what it makes of it.
+            // It can read the owners of jobs, and whether it uses them is unknown.
             by_owner: true,
             build: strategy::scheduler::build,
         }))),
@@ -216,9 +216,10 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
     Ok(())
 }
 
-/// Holds a strategy to the rules of its list, beside those of the program alone. Gives how many
-/// machines, questions and jobs it was tried with, or the rule that it breaks, with a drawing of
-/// the machine.
+/// Checks a strategy against the contract of its kind, beside the standard catalogue only.
+///
+/// Returns the number of machines, questions and jobs it was tried with, or the broken rule with a
+/// drawing of the machine.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,
@@ -261,7 +262,7 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     Ok(Box::leak(all?.into_boxed_slice()))
 }
 
-/// None for any, one number, or several.
+/// Numbers of dimensions: `None` for any, one number, or several.
 fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
     if given.is_none() {
         return Ok(None);
@@ -298,7 +299,8 @@ fn finds(word: &str) -> PyResult<Finds> {
     })
 }
 
-/// Parameters, each as name, kind, arguments of the kind, default as TOML or none, and help.
+/// Parameters, each given as name, kind, arguments of the kind, default as TOML or `None`, and
+/// help.
 fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
     let mut params = Vec::new();
     for one in given.try_iter()? {

@@ -1,4 +1,4 @@
-//! The command, whole, and its single commands asked as a program asks them.
+//! The command line as a whole, and single commands called from a program.
 
 use std::ffi::OsString;
 
@@ -9,14 +9,14 @@ use crate::catalogue;
 use crate::error::{failed, wrong};
 use crate::running::apart;
 
-/// Runs the command with these words, the first of which is its name; gives the exit status.
+/// Runs the command line and returns its exit status; the first word is the program name.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     let catalogue = catalogue::current();
     py.detach(|| meshwork_cli::main_of(&catalogue, words))
 }
 
-/// Asks one command: what it wrote, and whether all was well.
+/// Runs one command. Returns its output, and whether no run failed and no check found a difference.
 #[pyfunction]
 pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, bool)> {
     let catalogue = catalogue::current();
@@ -28,7 +28,7 @@ pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, boo
     }
 }
 
-/// The version of the program and that of its model.
+/// The version of the program, and the version of its model.
 #[pyfunction]
 pub(crate) fn version() -> (&'static str, u32) {
     (env!("CARGO_PKG_VERSION"), meshwork::scenario::MODEL_VERSION)

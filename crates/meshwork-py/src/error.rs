@@ -1,4 +1,4 @@
-//! Exceptions: the sentences of the program, in the classes of `meshwork._errors`.
+//! Exceptions: the program's messages as instances of the classes in `meshwork._errors`.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// An exception of this class with this sentence.
+/// Builds an exception of a class in `meshwork._errors`, which is imported once.
 fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl Display) -> PyErr {
     let sentence = sentence.to_string();
     Python::attach(|py| match class.import(py, "meshwork._errors", name) {
@@ -19,20 +19,22 @@ fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl 
     })
 }
 
-/// What was given is wrong: `InputError`.
+/// An `InputError`: the input is wrong.
 pub(crate) fn wrong(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "InputError", sentence)
 }
 
-/// Something failed on the way: `RunError`.
+/// A `RunError`: something failed during a run.
 pub(crate) fn failed(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "RunError", sentence)
 }
 
-/// A strategy in Python cannot go on: `StrategyError`, raised from what it raised, if it did. What
-/// interrupts it is no error of its own, and stays what it is.
+/// A `StrategyError`: a strategy in Python cannot continue.
+///
+/// Its cause is the exception that the strategy raised, if any. A `KeyboardInterrupt` is returned
+/// unchanged, because an interrupt is not an error of the strategy.
 pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if let Some(interrupt) = cause
@@ -46,9 +48,9 @@ pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     error
 }
 
-/// As an `InputError`.
+/// Conversion of an error to an `InputError`.
 pub(crate) trait OrWrong<T> {
-    /// The value, or an `InputError` with the sentence.
+    /// Returns the value, or an `InputError` with the error's text.
     fn or_wrong(self) -> PyResult<T>;
 }
 
@@ -58,7 +60,10 @@ impl<T, E: Display> OrWrong<T> for Result<T, E> {
     }
 }
 
-/// A refusal of a study that was put together in Python has the line of a text that nobody wrote.
+/// The `InputError` for a refused study.
+///
+/// With `without_line`, the name that messages give to a study built in Python, the leading
+/// `name:line:` is removed: it refers to generated text that the user never wrote.
 pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {
@@ -73,7 +78,7 @@ pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     wrong(shorter.unwrap_or(sentence))
 }
 
-/// What something that unwound says, in one sentence.
+/// The message of a panic, in one sentence.
 pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> String {
     if let Some(Stopped(sentence)) = panic.downcast_ref() {
         return sentence.clone();

@@ -1,4 +1,4 @@
-//! Tables that come in: any object with `__arrow_c_stream__`, as the rows of a table of jobs.
+//! Input tables: any object with `__arrow_c_stream__`, converted to the rows of a table of jobs.
 #![allow(
     unsafe_code,
     reason = "the interface of Arrow hands over a pointer, whose contract the capsule's name vouches for"
@@ -21,9 +21,9 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::wrong;
 
-/// Names of columns that are read of a table of jobs, and of those that are not.
+/// Splits column names into those read from a table of jobs and those ignored.
 ///
-/// The second have none of those that say what happened in per-job output.
+/// Columns of per-job output with results of a run are in neither list.
 #[pyfunction]
 pub(crate) fn job_columns(names: Vec<String>, what: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     sorted(names, what).map_err(wrong)
@@ -43,15 +43,15 @@ pub(crate) fn text_cell(text: &str) -> String {
     written(text).into_owned()
 }
 
-/// Checks that every row of a table of jobs in CSV is a job.
+/// Checks that every row of a CSV table of jobs is a valid job.
 #[pyfunction]
 pub(crate) fn check_jobs(py: Python<'_>, text: String, what: &str) -> PyResult<()> {
     py.detach(|| check_rows(text, what)).map_err(|error| wrong(error.0))
 }
 
-/// The rows of whatever gives a stream of Arrow, as CSV, and the columns that are not read.
+/// Converts an Arrow stream to CSV; also returns the names of the ignored columns.
 ///
-/// `what` is what messages call it.
+/// Messages name the table by `what`.
 #[pyfunction]
 pub(crate) fn rows_as_csv(
     py: Python<'_>,
@@ -63,7 +63,8 @@ pub(crate) fn rows_as_csv(
         return Err(wrong(format!("{what}: its `__arrow_c_stream__` gives no capsule")));
     };
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of this name holds a stream of the C interface, which we take over and release.
+    // SAFETY: a capsule of this name holds a stream of the C interface, which we take over and
+    // release.
     let reader = unsafe {
         RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
     };

@@ -1,4 +1,4 @@
-//! The jobs of one run, as a table: one row for each job that finished, in the order of arrival.
+//! The jobs of one run as a table: one row per finished job, in order of arrival.
 
 use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use meshwork::job::Time;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::table::{Table, numbers, texts};
 
-/// An observer that keeps the jobs of a run.
+/// An observer that collects the finished jobs of a run.
 pub(crate) struct Jobs {
     topologies: Vec<Topology>,
     finished: Vec<(Running, Time)>,
@@ -21,8 +21,10 @@ impl Jobs {
         Jobs { topologies, finished: Vec::new() }
     }
 
-    /// The table: the columns of per-job output, and after them where each job lay. `base` is the coordinates of its
-    /// first node, with a column `x`, `y`, `z`, … for each dimension of the largest site.
+    /// Builds the table: the columns of per-job output, followed by the location of each job.
+    ///
+    /// The coordinates of the first node have a column each, `x`, `y`, `z`, …, for the number of
+    /// dimensions of the largest site.
     pub(crate) fn table(mut self) -> Table {
         self.finished.sort_by_key(|(running, _)| running.id);
         let grid = |running: &Running| self.topologies[running.site].grid();
@@ -94,7 +96,7 @@ fn cells(part: Part, ended: &[Ended<'_>]) -> Vec<Option<String>> {
     ended.iter().map(|ended| part.cell(ended)).collect()
 }
 
-/// The cells of a column of a table of jobs.
+/// Converts the text cells of a job column to an Arrow array.
 fn array(holds: Holds, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {
@@ -107,7 +109,7 @@ fn array(holds: Holds, cells: &[Option<String>]) -> ArrayRef {
     }
 }
 
-/// What the coordinate of a dimension is called.
+/// The column name of a coordinate.
 fn axis_name(axis: usize) -> String {
     ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
 }

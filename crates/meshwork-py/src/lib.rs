@@ -1,8 +1,8 @@
-//! Meshwork from Python: the module `meshwork._meshwork`, which the package `meshwork` is written on.
+//! The compiled module `meshwork._meshwork`, on which the Python package `meshwork` is built.
 //!
-//! What a user sees is in `python/meshwork`, with its types and its documentation; here is what has to be Rust: studies
-//! that run without the interpreter's lock, pools, tables that any reader of Arrow takes, and strategies whose decisions
-//! are made in Python.
+//! The public interface, its types and its documentation are in `python/meshwork`. This crate has
+//! what must be Rust: studies that run without the GIL, pools, Arrow tables, and adapters for
+//! strategies written in Python.
 
 mod buffer;
 mod catalogue;
@@ -23,7 +23,7 @@ mod values;
 
 use pyo3::prelude::*;
 
-/// The part of `meshwork` that is compiled.
+/// The compiled part of `meshwork`.
 #[pymodule]
 mod _meshwork {
     use pyo3::prelude::*;
@@ -71,7 +71,7 @@ mod _meshwork {
     }
 }
 
-/// What the module says of itself beside its names.
+/// Sets the version of the module.
 fn shape_of_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -1,4 +1,4 @@
-//! Machines and placements, as Python sees them.
+//! Topologies and placements for Python, and conversion of requests and placements from Python.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::buffer::{Buffer, Memory};
 use crate::error::{OrWrong, wrong};
 use crate::values::{from_table, numbers, repr, to_toml, tuple};
 
-/// How the processors of a machine are wired, and where each of them lies.
+/// The wiring of a machine's processors, and their coordinates.
 ///
-/// It never changes, and can be pickled.
+/// It is immutable and can be pickled.
 ///
 /// Examples
 /// --------
@@ -33,25 +33,27 @@ pub(crate) struct Topology(pub(crate) Arc<Wired>);
 
 #[pymethods]
 impl Topology {
+    /// The kind of topology.
+    ///
     /// One of mesh, torus, hypercube, flat, fat_tree, dragonfly, twisted_torus and multiprocessor.
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.wiring().name()
     }
 
-    /// The sides, dimension 0 first.
+    /// The sides of the grid, dimension 0 first.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.0.grid().sides())
     }
 
-    /// How many processors there are.
+    /// The number of processors.
     #[getter]
     fn nodes(&self) -> u32 {
         self.0.grid().nodes()
     }
 
-    /// Give the number of the node at these coordinates: dimension 0 runs fastest.
+    /// Return the number of the node at these coordinates; dimension 0 runs fastest.
     fn node(&self, coordinates: &Bound<'_, PyAny>) -> PyResult<u32> {
         let at: Vec<u32> = coordinates.extract()?;
         let grid = self.0.grid();
@@ -64,26 +66,29 @@ impl Topology {
         }
     }
 
-    /// Give the coordinates of a node.
+    /// Return the coordinates of a node.
     fn coordinates<'py>(&self, py: Python<'py>, node: u32) -> PyResult<Bound<'py, PyTuple>> {
         self.known(node)?;
         tuple(py, &self.0.grid().coordinates(node))
     }
 
-    /// How many routers there are: on a grid with one processor at each point, one for each node.
+    /// The number of routers.
+    ///
+    /// A grid with one processor at each point has one for each node.
     #[getter]
     fn routers(&self) -> u32 {
         self.0.wires().map_or(1, |wires| wires.routers())
     }
 
-    /// Give the router at which a node is.
+    /// Return the router to which a node is attached.
     fn router(&self, node: u32) -> PyResult<u32> {
         self.known(node)?;
         Ok(self.0.wires().map_or(0, |wires| node / wires.nodes_each()))
     }
 
-    /// Give every pair of routers that a link joins, the lower number first; a flat machine has
-    /// none.
+    /// Return all pairs of linked routers, the lower number first.
+    ///
+    /// The list is empty for a flat machine.
     fn links(&self) -> Vec<(u32, u32)> {
         let Some(wires) = self.0.wires() else { return Vec::new() };
         let beyond = |router: u32| {
@@ -97,7 +102,7 @@ impl Topology {
         (0..wires.routers()).flat_map(beyond).collect()
     }
 
-    /// Give the number of links between routers on a shortest way between two nodes.
+    /// Return the length of a shortest path between two nodes, in links between routers.
     fn distance(&self, a: u32, b: u32) -> PyResult<u32> {
         self.known(a)?;
         self.known(b)?;
@@ -108,7 +113,7 @@ impl Topology {
         format!("Topology({})", self.0)
     }
 
-    /// The topology that a table of a study describes.
+    /// Builds the topology described by the `machine` table of a study.
     #[staticmethod]
     fn _from_table(table: &Bound<'_, PyAny>) -> PyResult<Topology> {
         let mut document = Table::new();
@@ -129,7 +134,7 @@ impl Topology {
         Ok((slf.getattr("_from_table")?, (from_table(slf.py(), table)?,)))
     }
 
-    // It never changes: a copy is the same.
+    // It is immutable: a copy is the object itself.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -148,9 +153,9 @@ impl Topology {
     }
 }
 
-/// The processors that are held together: blocks, in rank order.
+/// A set of processors held together, as blocks in rank order.
 ///
-/// It never changes, and can be pickled.
+/// It is immutable and can be pickled.
 ///
 /// Examples
 /// --------
@@ -185,7 +190,7 @@ impl Placement {
 
 #[pymethods]
 impl Placement {
-    /// Each block, as its lowest corner and its sides.
+    /// The blocks, each as its base and its sides.
     #[getter]
     fn blocks<'py>(
         &self,
@@ -198,7 +203,7 @@ impl Placement {
         self.nodes.blocks.iter().map(block).collect()
     }
 
-    /// The numbers of its nodes, in rank order.
+    /// The node numbers, in rank order.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let nodes = self.nodes.nodes(self.topology.grid());
@@ -206,7 +211,7 @@ impl Placement {
         Buffer::list(Memory::FixedWholes(nodes)).array(py)
     }
 
-    /// The coordinates of its nodes, in rank order: one row for each node.
+    /// The node coordinates, in rank order, one row for each node.
     #[getter]
     fn coordinates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let grid = self.topology.grid();
@@ -215,13 +220,15 @@ impl Placement {
         Buffer::rows(Memory::FixedWholes(all.collect()), grid.dimensions()).array(py)
     }
 
-    /// How far its nodes are spread.
+    /// The spread of the nodes.
+    ///
+    /// It is the share of their bounding box that they do not hold: 0 for a single block.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.nodes.dispersal(self.topology.grid())
     }
 
-    /// The placement of these blocks.
+    /// Builds a placement from blocks.
     #[staticmethod]
     fn _from_blocks(
         topology: &Bound<'_, Topology>,
@@ -259,7 +266,10 @@ impl Placement {
     }
 }
 
-/// What is asked for: a count of processors, the sides of a block, or `"2^k"` and `"3x5"` as tables of jobs write them.
+/// Converts a request from Python.
+///
+/// It is a number of processors, the sides of a block, or a text as in tables of jobs, such as
+/// `"2^k"` and `"3x5"`.
 pub(crate) fn request(given: &Bound<'_, PyAny>) -> PyResult<Request> {
     let wrong_one = || {
         wrong(format!(
@@ -294,8 +304,9 @@ fn written(text: &str) -> Option<Request> {
     Some(Request::block(&sides?))
 }
 
-/// A request as Python sees it: a number, or a tuple of sides; a subcube is the number of its processors, and so is a
-/// count with conditions.
+/// Converts a request to Python: a number of processors, or a tuple of sides.
+///
+/// A subcube, or a count with constraints, becomes its number of processors.
 pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyAny>> {
     match request {
         Request::Nodes(count) => Ok(count.into_pyobject(py)?.into_any()),
@@ -306,12 +317,14 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
     }
 }
 
-/// What somebody says is a placement: a [`Placement`], one block as `(base, sides)`, several of them in a list, or the
-/// numbers of single nodes in rank order.
+/// Converts a placement from Python.
+///
+/// It is a [`Placement`], one block as `(base, sides)`, a list of blocks, or node numbers in rank
+/// order.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
         let placement = placement.get();
-        // Numbers of nodes mean something else on another machine.
+        // Node numbers have another meaning on another machine.
         if *placement.topology != *topology {
             return Err(wrong(format!(
                 "{} is a placement on {}, but must be one on this {topology}",
@@ -354,7 +367,7 @@ pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<
                     grid.nodes() - 1
                 ))
             })?;
-        // Nodes that follow one another in a row are one block.
+        // Consecutive nodes of a row form one block.
         match placement.blocks.last_mut() {
             Some(block) if next == Some(node) => block.sides[0] += 1,
             _ => {

@@ -1,4 +1,4 @@
-//! An allocator alone.
+//! A pool: an allocator without a simulation.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -19,7 +19,7 @@ use crate::running::guarded;
 use crate::strategy::site::Site;
 use crate::values::{from_table, to_table, tuple};
 
-/// The processors of one machine and the allocator that hands them out.
+/// The processors of one machine, and the allocator that assigns them.
 #[pyclass(frozen, subclass, module = "meshwork._meshwork")]
 pub(crate) struct Pool {
     pool: Mutex<Model>,
@@ -28,11 +28,11 @@ pub(crate) struct Pool {
     site: Py<Site>,
 }
 
-/// How often a thread that waits for a pool looks whether it may have it. A question takes
-/// microseconds, but for those that allocators in Python are asked.
+/// Polling interval of a thread waiting for a pool. A request takes microseconds, unless its
+/// allocator is written in Python.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
-/// A pool that this thread has.
+/// A pool locked by this thread.
 struct Locked<'p> {
     pool: &'p Pool,
     model: MutexGuard<'p, Model>,
@@ -58,12 +58,12 @@ impl Drop for Locked<'_> {
 }
 
 impl Pool {
-    /// Waits while another thread has the pool, without the interpreter's lock, which that one may
+    /// Locks the pool. While another thread holds it, waits without the GIL, which that thread may
     /// need.
     ///
     /// # Errors
-    /// If this thread has it: then its allocator asks the pool that asks it. And whatever
-    /// interrupts the wait.
+    /// If this thread already holds the pool, because its allocator calls the pool that called it;
+    /// or if a signal handler raises during the wait.
     fn lock(&self, py: Python<'_>) -> PyResult<Locked<'_>> {
         loop {
             let model = match self.pool.try_lock() {
@@ -85,13 +85,15 @@ impl Pool {
         }
     }
 
-    /// The thread that has the pool, if one has.
+    /// The thread that holds the pool.
     fn user(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the pool says, or what its strategy raised. If that was while it was told of a change, the pool and its
-    /// books no longer agree, and it cannot go on.
+    /// Calls the pool; returns its answer, or the exception raised by its strategy.
+    ///
+    /// If the strategy raised while it was notified of a change, the pool and its records disagree;
+    /// the pool is then rebuilt from the records, if possible.
     fn ask<T>(&self, py: Python<'_>, ask: impl FnOnce(&mut Model) -> T) -> PyResult<T> {
         let mut pool = self.lock(py)?;
         let answer = guarded(|| ask(&mut pool));
@@ -100,7 +102,7 @@ impl Pool {
             let held: u32 = pool.held().map(Nodes::len).sum();
             if held + pool.site().free_nodes() != pool.site().nodes() {
                 let snapshot = pool.snapshot();
-                // From what is in its books it can be made anew; what was being done is not.
+                // The pool is rebuilt from its records, without the interrupted operation.
                 let again = guarded(|| Model::read_in(&catalogue::current(), pool.table()));
                 if let Ok(Ok(mut again)) = again
                     && guarded(|| again.restore(&snapshot)).is_ok_and(|done| done.is_ok())
@@ -130,7 +132,7 @@ impl Pool {
         Ok(Pool { pool: Mutex::new(pool), user: Mutex::default(), topology, site })
     }
 
-    /// Take processors for a request, or `None` if the allocator finds none now.
+    /// Allocate processors for a request; return `None` if the allocator finds none now.
     ///
     /// A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
     /// `"2^3"` for a subcube.
@@ -143,19 +145,19 @@ impl Pool {
         }))
     }
 
-    /// Say where `allocate` would place a request now; nothing changes.
+    /// Return the placement that `allocate` would make now, without changing anything.
     fn can(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Placement>> {
         let wanted = request(wanted)?;
         Ok(self.ask(py, |pool| pool.can(&wanted))?.map(|nodes| self.placed(nodes)))
     }
 
-    /// Say whether there would be room if nothing were held: if not, it is no use to wait.
+    /// Return whether the empty machine could hold a request. If not, waiting is useless.
     fn could_hold(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
         let wanted = request(wanted)?;
         self.ask(py, |pool| pool.could_hold(&wanted))
     }
 
-    /// Hold a placement that somebody else has made.
+    /// Hold a placement that was made elsewhere.
     fn adopt(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<Placement> {
         let nodes = placement(held, &self.topology)?;
         let (adopted, now) = self.ask(py, |pool| (pool.adopt(&nodes), pool.now()))?;
@@ -164,7 +166,7 @@ impl Pool {
         Ok(self.placed(nodes))
     }
 
-    /// Give back what was allocated or adopted, as a whole.
+    /// Release an allocated or adopted placement, as a whole.
     fn release(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<()> {
         let nodes = placement(held, &self.topology)?;
         self.ask(py, |pool| pool.release(&nodes))?.or_wrong()?;
@@ -185,37 +187,37 @@ impl Pool {
         Ok(dict)
     }
 
-    /// What is held, in the order of first nodes.
+    /// The held placements, ordered by first node.
     #[getter]
     fn held(&self, py: Python<'_>) -> PyResult<Vec<Placement>> {
         Ok(self.lock(py)?.held().map(|nodes| self.placed(nodes.clone())).collect())
     }
 
-    /// Where its nodes lie.
+    /// The topology of the machine.
     #[getter]
     fn topology(&self) -> Topology {
         Topology(Arc::clone(&self.topology))
     }
 
-    /// The machine as a strategy sees it.
+    /// The machine as seen by a strategy.
     #[getter]
     fn site(&self, py: Python<'_>) -> Py<Site> {
         self.site.clone_ref(py)
     }
 
-    /// How many nodes are free.
+    /// The number of free nodes.
     #[getter]
     fn free_nodes(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.lock(py)?.site().free_nodes())
     }
 
-    /// The present instant.
+    /// The current time.
     #[getter]
     fn now(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.lock(py)?.now().units())
     }
 
-    /// Let time pass; only allocators that look at ages need it.
+    /// Advance the clock; only allocators that use ages need it.
     fn advance(&self, py: Python<'_>, to: f64) -> PyResult<()> {
         if !(0.0..=1e15).contains(&to) {
             return Err(wrong(format!("the time is {to}, but must be a number from 0 to 1e15")));
@@ -223,13 +225,13 @@ impl Pool {
         self.lock(py)?.advance(Time::new(to)).or_wrong()
     }
 
-    /// What it was made of, with every default.
+    /// The configuration of the pool, with every default.
     #[getter]
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         from_table(py, self.lock(py)?.table())
     }
 
-    /// All that there is to know of it, as JSON.
+    /// The complete state of the pool, as JSON.
     fn snapshot_json(&self, py: Python<'_>) -> PyResult<String> {
         serde_json::to_string(&self.lock(py)?.snapshot()).map_err(failed)
     }
@@ -243,7 +245,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Draw the machine: `.` for a free node, `#` for one that is held.
+    /// Draw the machine: `.` for a free node, `#` for a held one.
     fn drawing(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.lock(py)?.site().drawing())
     }

@@ -1,4 +1,4 @@
-//! What came of a study.
+//! Results of a study, as tables.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -33,16 +33,18 @@ use crate::values::{self, from_json};
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Results {
     study: Study,
-    /// Whether no file has the study.
+    /// Whether the study was built in Python, not read from a file.
     without_file: bool,
     finished: Finished,
-    /// Scenarios and replications of runs of which not all is here: they cannot be stored.
+    /// Scenario and replication of runs kept only in part, which cannot be stored.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }
 
-/// Runs of a scenario on their way to another process. Whether one stands for all, lines of a
-/// store, and of those that failed the replication and why.
+/// Runs of a scenario, packed for another process.
+///
+/// Whether one run stands for all replications, the store lines of the finished runs, and the
+/// replication and message of each failed run.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {
@@ -61,7 +63,7 @@ impl Results {
         Results { study, without_file, finished, partial, build }
     }
 
-    /// A run that ended, as the store has it.
+    /// The store record of a finished run; `None` if it failed.
     fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<Record> {
         Some(Record {
             key: run.key,
@@ -79,8 +81,9 @@ impl Results {
         &self.finished.summary.rows
     }
 
-    /// A table with a row for each of these lines, each of a scenario: which one, what is swept in it, and then the
-    /// columns.
+    /// Builds a table with one row for each entry of `scenarios`.
+    ///
+    /// The columns are the scenario number, the swept values, and then `columns`.
     fn table(&self, scenarios: &[usize], columns: Vec<(&str, ArrayRef)>) -> Table {
         let mut all =
             vec![("scenario".to_owned(), wholes(scenarios.iter().map(|&at| at as i64 + 1)))];
@@ -94,7 +97,7 @@ impl Results {
         Table::of(all)
     }
 
-    /// Lines of the scenarios.
+    /// Collects table lines from all scenarios, with the index of the scenario of each.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r Row) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
@@ -136,7 +139,7 @@ impl Results {
     }
 }
 
-/// The columns of an interval; the first is called `middle`.
+/// The columns of confidence intervals; the first is called `middle`.
 fn found<'n>(middle: &'n str, intervals: &[&Interval]) -> Vec<(&'n str, ArrayRef)> {
     vec![
         (middle, numbers(intervals.iter().map(|interval| interval.mean))),
@@ -151,12 +154,12 @@ fn method(intervals: &[&Interval]) -> (&'static str, ArrayRef) {
 
 #[pymethods]
 impl Results {
-    /// The study of which these are the results.
+    /// The study that produced these results.
     fn study(&self) -> PyResult<Asked> {
         Asked::of(Ok(self.study.clone()), self.without_file)
     }
 
-    /// Everything else: the build, warnings, runs by scenario, and those of which not all is here.
+    /// The remaining state for pickling: the build, warnings, runs by scenario, and partial runs.
     fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
         let Finished { results, warnings, .. } = &self.finished;
         let packed = |(at, runs): (usize, &Runs)| {
@@ -172,7 +175,7 @@ impl Results {
         (&self.build, warnings, runs, self.partial.iter().copied().collect())
     }
 
-    /// The results that were these.
+    /// Restores pickled results.
     #[staticmethod]
     fn of_state(
         study: &Bound<'_, Asked>,
@@ -214,7 +217,7 @@ impl Results {
         &self.study.name
     }
 
-    /// The unit of time, as the page writes it; empty where nothing says it.
+    /// The swept keys.
     #[getter]
     fn sweep(&self) -> Vec<String> {
         self.study.sweep.iter().map(|axis| axis.key.clone()).collect()
@@ -328,7 +331,7 @@ impl Results {
         })
     }
 
-    /// One row for each run and metric.
+    /// One row per run and metric.
     fn runs(&self) -> Table {
         let runs = self.finished.results.runs.iter().enumerate();
         let ended = runs.flat_map(|(at, runs)| {
@@ -353,7 +356,7 @@ impl Results {
         Ok(point.scenario.topologies().into_iter().map(|one| Topology(Arc::new(one))).collect())
     }
 
-    /// The jobs of a run, which is run again for it: nothing was kept of them.
+    /// The jobs of a run. The run is repeated, because its jobs were not stored.
     fn jobs(&self, py: Python<'_>, scenario: usize, replication: u64) -> PyResult<Table> {
         let point = &self.finished.points[self.run_at(scenario, replication)?];
         let study = &self.study;
@@ -373,7 +376,7 @@ impl Results {
         run.map_err(failed)
     }
 
-    /// Puts all that has run into a folder, as the command would have left it.
+    /// Writes the results to a folder in the layout of the command.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let study = &self.study;
         let (run, raised) = oversee(py, Interrupt::AtOnce, study, None, None, |overseer, _| {
@@ -392,8 +395,10 @@ impl Results {
 }
 
 impl Results {
-    /// Puts every run that ended into the store of a folder; those of which only the means were kept in memory are run
-    /// again by whoever writes the tables.
+    /// Appends the finished runs to the store of a folder.
+    ///
+    /// Runs of which only the means were kept in memory are skipped; writing the tables runs them
+    /// again.
     fn keep(&self, folder: &Path) -> Result<(), Refused> {
         let mut store = Store::open(folder, &self.build)?;
         let files = Files::of(&self.study);
@@ -433,7 +438,7 @@ impl Results {
     }
 }
 
-/// The figures of the page of a folder: names and drawings.
+/// The figures of the report of a folder: names and drawings.
 #[pyfunction]
 pub(crate) fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
     let catalogue = crate::catalogue::current();

@@ -1,4 +1,4 @@
-//! What goes on while something runs: who failed, who wants it to stop, and how far it is.
+//! Supervision of runs: failures of strategies, interrupts and progress.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// Facts of the run that goes on in a thread: where failures go, which it is, and who asks Python.
+/// State of the run in a thread: sink for failures, name of the run, and registry of threads.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
@@ -29,13 +29,12 @@ struct Context {
     askers: Arc<Askers>,
 }
 
-/// Threads in which something in Python is asked, by the numbers that Python has for them.
+/// Threads that call Python objects, by their Python thread identifiers.
 #[derive(Default)]
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in those that are in Python now: nothing else ends an endless
-    /// loop.
+    /// Raises `KeyboardInterrupt` in those executing Python now. Nothing else ends an endless loop.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
@@ -43,7 +42,7 @@ impl Askers {
     }
 }
 
-/// Notes that something in Python is going to be asked in the run of this thread.
+/// Registers this thread as one whose run calls Python objects.
 pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
     let thread: u64 = py.import("threading")?.call_method0("get_ident")?.extract()?;
     let askers = CONTEXT.with_borrow(|context| Arc::clone(&context.askers));
@@ -51,7 +50,7 @@ pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// What strategies in Python raised: the first of it, from all threads.
+/// The first failure of a Python strategy, from all threads.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Option<(String, Option<PyErr>)>>);
 
@@ -59,7 +58,9 @@ thread_local! {
     static CONTEXT: RefCell<Context> = RefCell::default();
 }
 
-/// Ends the run of this thread, because a strategy cannot go on: `what` is a sentence without its end.
+/// Ends this thread's run because a strategy cannot continue.
+///
+/// The sentence `what` must not end with a period: the run and the cause are appended.
 pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     let context = CONTEXT.with_borrow(Clone::clone);
     let mut sentence = format!("{what}{}", context.place);
@@ -76,7 +77,7 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     resume_unwind(Box::new(Stopped(sentence)))
 }
 
-/// Does something in which strategies may give up, as they do by unwinding.
+/// Calls a function in which strategies may fail by unwinding, and catches that.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
     let context = Context { failures: Arc::clone(&failures), ..Context::default() };
@@ -87,29 +88,29 @@ pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
 }
 
 impl Failures {
-    /// The first of them, as the exception that it is.
+    /// Takes the first failure, as an exception.
     pub(crate) fn take(&self) -> Option<PyErr> {
         let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         first.map(|(sentence, cause)| error::strategy(sentence, cause))
     }
 }
 
-/// Looks at every run: it knows which one a thread is in, and stops it where that is wanted.
+/// Supervisor of all runs: tracks the run of each thread, and stops runs on request.
 pub(crate) struct Overseer<'s> {
     failures: Arc<Failures>,
     askers: Arc<Askers>,
-    /// Whether no other run is to begin.
+    /// Whether no further run may begin.
     pub(crate) stop: AtomicBool,
-    /// Whether the runs that go on are to be broken off too.
+    /// Whether active runs must be aborted too.
     break_off: AtomicBool,
     interrupt: Interrupt,
-    /// The number of each scenario by its swept values, as messages say it.
+    /// Whether the study has a sweep: messages then identify scenarios by their swept values.
     has_sweep: bool,
-    /// Makes an observer in Python for each run, if it is wanted.
+    /// Factory of a Python observer for each run.
     observer: Option<&'s Py<PyAny>>,
 }
 
-/// Ends a run between two events.
+/// An observer that aborts a run between two events.
 pub(crate) struct Stopper<'a>(&'a AtomicBool);
 
 impl Watcher for Overseer<'_> {
@@ -125,7 +126,7 @@ impl Watcher for Overseer<'_> {
 }
 
 impl Overseer<'_> {
-    /// Who stops this run, which begins in this thread.
+    /// Registers the run that begins in this thread, and returns its stopper.
     pub(crate) fn watch(&self, point: &Point, replication: u64) -> Stopper<'_> {
         let swept =
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
@@ -137,7 +138,7 @@ impl Overseer<'_> {
         stopper
     }
 
-    /// Ends what goes on if that is wanted, now or since then.
+    /// Handles an interrupt: stops further runs, and aborts active ones if due.
     fn look(
         &self,
         py: Python<'_>,
@@ -156,7 +157,7 @@ impl Overseer<'_> {
         let is_due = last.is_none_or(|last| last.elapsed() >= INTERRUPT_EVERY);
         if self.break_off.load(Ordering::Relaxed) && is_due {
             *last = Some(Instant::now());
-            // If it cannot be raised there, what goes on still ends between two events.
+            // If it cannot be raised there, the run still ends between two events.
             self.askers.interrupt(py).unwrap_or_else(|error| error.write_unraisable(py, None));
         }
     }
@@ -184,7 +185,7 @@ impl Observer for Stopper<'_> {
     }
 }
 
-/// The observer in Python that is made for a run, if one is.
+/// The Python observer made for a run, if any.
 fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPython> {
     let made = Python::attach(|py| -> PyResult<_> {
         note_asker(py)?;
@@ -200,7 +201,7 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
     Some(InPython::new(made, &point.scenario.topologies()))
 }
 
-/// Who stops a run, and who is told of it in Python.
+/// The stopper of a run and its Python observer.
 struct Both<'a>(Stopper<'a>, InPython);
 
 impl Observer for Both<'_> {
@@ -230,22 +231,23 @@ impl Observer for Both<'_> {
     }
 }
 
-/// How often the interpreter is asked whether somebody wants to stop, and told how far it is.
+/// Interval between checks for signals and reports of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// How often what is asked in Python is interrupted again: it has so long to put things in order.
+/// Interval between repeated interrupts of Python code, which gives it time to clean up.
 const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
-/// How many studies run now, and in which process the first of them began.
+/// Number of active studies, and the process in which the first of them began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Held while threads of ours run.
+/// Guard held while threads of this library run.
 pub(crate) struct Active;
 
 impl Active {
     /// # Errors
-    /// If this process is the fork of one in which they ran: they are not here, and nor is what they would have done.
+    /// If this process was forked while such threads ran: they do not exist in the fork, so their
+    /// work would never be done.
     pub(crate) fn begin() -> PyResult<Active> {
         let process = std::process::id();
         if ACTIVE.load(Ordering::SeqCst) == 0 {
@@ -267,17 +269,20 @@ impl Drop for Active {
     }
 }
 
-/// When what goes on ends because somebody wants it to stop.
+/// The point at which an interrupt ends a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Between two events, or in what is asked in Python: nobody keeps the run that goes on.
+    /// Between two events, or within Python code; the interrupted run is not kept.
     AtOnce,
-    /// Between two runs, at once only the second time: a run broken off is kept as one that failed.
+    /// Between two runs; a second interrupt ends runs at once. An aborted run is stored as a failed
+    /// one.
     BetweenRuns,
 }
 
-/// Runs a study without the lock of the interpreter; `tell` is called with runs done, wanted, reused and failed, and
-/// how much of the others has been done, in runs.
+/// Runs a study without the GIL.
+///
+/// `tell` is called with the numbers of runs done, wanted, reused and failed, the work done in
+/// unfinished runs, in runs, and the number of finished jobs.
 pub(crate) fn run(
     py: Python<'_>,
     study: &Study,
@@ -293,11 +298,12 @@ pub(crate) fn run(
     raised.map_or(Ok(finished), Err)
 }
 
-/// Lets runs of a study go on without the lock of the interpreter, in a thread of their own; gives what came of them, and
-/// what a strategy in Python raised in the first run that it broke.
+/// Executes runs of a study without the GIL, in a separate thread.
+///
+/// Returns the result, and the exception of the Python strategy that failed first.
 ///
 /// # Errors
-/// Whatever interrupted it.
+/// The interrupt, if there was one; or a failure, if `act` panics.
 pub(crate) fn oversee<T: Send>(
     py: Python<'_>,
     interrupt: Interrupt,
@@ -364,8 +370,10 @@ pub(crate) fn oversee<T: Send>(
     Ok((finished, overseer.failures.take()))
 }
 
-/// Does something in which all processors may work together, on threads that end with it: a process that is forked
-/// afterwards has lost none that it would wait for.
+/// Calls a function on a temporary thread pool.
+///
+/// Its threads end with the call, so that a process forked afterwards does not wait for threads
+/// that it lacks.
 pub(crate) fn apart<T: Send>(act: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = rayon::ThreadPoolBuilder::new().build().map_err(error::failed)?;
     guarded(|| threads.install(act))

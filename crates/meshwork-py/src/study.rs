@@ -1,4 +1,4 @@
-//! Studies.
+//! Studies, as read from a file, a text or a mapping.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ use crate::running::{self, apart, guarded};
 use crate::sweep;
 use crate::values::{from_table, swept, to_table, to_toml};
 
-/// What messages call a study that no file has.
+/// Name in messages of a study without a file.
 const NAMELESS: &str = "study";
 
 /// A study that has been read.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Study {
     study: Mutex<Lab>,
-    /// What messages would call its file, if there is none.
+    /// Whether there is no file: messages then omit its name.
     without_file: bool,
     running: AtomicUsize,
 }
@@ -56,7 +56,7 @@ impl Study {
     }
 }
 
-/// `key=value`, as the command line has it.
+/// The text `key=value` of a setting, as on the command line.
 fn setting(key: &str, value: &Value) -> String {
     format!("{key}={value}")
 }
@@ -72,13 +72,13 @@ fn settings(given: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
 
 #[pymethods]
 impl Study {
-    /// Reads a file.
+    /// Reads a study file.
     #[staticmethod]
     fn read(path: PathBuf, set: &Bound<'_, PyDict>) -> PyResult<Study> {
         Study::of(Lab::read_in(&catalogue::current(), &path, &settings(set)?), false)
     }
 
-    /// Reads a text; relative paths in it are looked up in the folder.
+    /// Reads the text of a study; relative paths in it refer to `folder`.
     #[staticmethod]
     fn parse(text: &str, folder: PathBuf, set: &Bound<'_, PyDict>) -> PyResult<Study> {
         Study::of(
@@ -87,7 +87,7 @@ impl Study {
         )
     }
 
-    /// Reads a mapping; `found` says where the files are that it names.
+    /// Reads a study from a mapping; `found` locates the files that it names.
     #[staticmethod]
     fn from_mapping(
         document: &Bound<'_, PyDict>,
@@ -95,7 +95,7 @@ impl Study {
         found: BTreeMap<String, Vec<PathBuf>>,
     ) -> PyResult<Study> {
         let table = to_table(document, "a study")?;
-        // In TOML a plain key behind a table would be a key of that table.
+        // In TOML, a plain key after a table would belong to that table.
         let (tables, plain): (Vec<_>, Vec<_>) =
             table.into_iter().partition(|(_, value)| is_table(value));
         let ordered: toml::Table = plain.into_iter().chain(tables).collect();
@@ -107,8 +107,10 @@ impl Study {
         Study::of(read, true)
     }
 
-    /// Everything that it was made of. Its file and whether there is one, its text, its folder,
-    /// what was laid over it, and where the files are that it names.
+    /// The state for pickling.
+    ///
+    /// File, whether there is none, text, folder, settings, and locations of the files that it
+    /// names.
     #[expect(clippy::type_complexity, reason = "it goes to `of_state` as it is")]
     fn state(
         &self,
@@ -118,7 +120,7 @@ impl Study {
         (study.file, self.without_file, study.source, study.folder, settings, study.found)
     }
 
-    /// The study that was made of these.
+    /// Restores a pickled study.
     #[staticmethod]
     fn of_state(
         file: &str,
@@ -135,7 +137,7 @@ impl Study {
         Study::of(read, without_file)
     }
 
-    /// The kinds and names of what is registered in Python and named in it.
+    /// Kinds and names of the strategies registered in Python that the study uses.
     fn named(&self) -> PyResult<Vec<(&'static str, &'static str)>> {
         let points = self.points(&self.copy())?;
         let named = catalogue::named(points.iter().map(|point| point.scenario.table()));
@@ -162,7 +164,7 @@ impl Study {
         usize::try_from(count).map_err(wrong)
     }
 
-    /// Of each scenario what is swept, and the whole with every default.
+    /// The swept values of each scenario, and its table with every default.
     fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in self.points(&self.copy())? {
@@ -171,7 +173,7 @@ impl Study {
         Ok(list)
     }
 
-    /// Lays a key over the study, as `--set` does.
+    /// Overrides a key of the study, as `--set` does.
     fn set(&self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if self.running.load(Ordering::SeqCst) > 0 {
             return Err(failed(format!(
@@ -192,7 +194,7 @@ impl Study {
         Ok(())
     }
 
-    /// Environments of its only scenario.
+    /// Environments of the only scenario.
     fn envs(
         &self,
         count: usize,
@@ -214,8 +216,10 @@ impl Study {
         Envs::new(&script, count, threads, window, masks)
     }
 
-    /// Begins a sweep in a folder, or goes on with one: the file of the deal of what has not ended, how many parts it has,
-    /// and the kinds and names of the strategies in Python that it needs.
+    /// Begins or resumes a sweep in a folder.
+    ///
+    /// Returns the deal file of the unfinished runs (`None` if there are none), the number of its
+    /// parts, and the kinds and names of the required Python strategies.
     fn begin_sweep(
         &self,
         py: Python<'_>,
@@ -242,7 +246,7 @@ impl Study {
         }
     }
 
-    /// Runs it.
+    /// Runs the study.
     fn run(
         &self,
         py: Python<'_>,
@@ -254,7 +258,7 @@ impl Study {
         observer: Option<Py<PyAny>>,
     ) -> PyResult<Results> {
         let mut study = self.copy();
-        // What was registered since it was read may have been registered anew.
+        // Strategies may have been registered again since the study was read.
         study.catalogue = catalogue::current();
         let points = self.points(&study)?;
         let build = catalogue::build_for(points.iter().map(|point| point.scenario.table()));

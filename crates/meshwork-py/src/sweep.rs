@@ -1,4 +1,4 @@
-//! Sweeps: the shard of the laboratory, one call of which is a task of any executor.
+//! Sweeps: running one shard is one task of an executor.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -10,12 +10,16 @@ use crate::catalogue;
 use crate::error::{failed, refused};
 use crate::running::{Interrupt, apart, oversee};
 
-/// What came of a shard: the runs that have ended, those of earlier attempts among them; warnings; failures; and what a
-/// strategy in Python raised.
+/// Outcome of a shard.
+///
+/// Finished runs, how many of them earlier attempts finished, warnings, failures, and the exception
+/// of a Python strategy.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
-/// Runs a shard of the sweep in a folder. `digests` are those of the strategies in Python that the study names, in the order
-/// in which the sweep was begun with them.
+/// Runs a shard of the sweep in a folder.
+///
+/// The `digests` of the Python strategies that the study names are given in the order in which the
+/// sweep began with them.
 #[pyfunction]
 pub(crate) fn run_shard(
     py: Python<'_>,
@@ -53,8 +57,9 @@ pub(crate) fn run_shard(
     Ok((progress.done, progress.reused, warnings, failures, raised))
 }
 
-/// Puts together what has ended in a folder: how many runs are wanted, missing and failed, what failed, and what is worth a
-/// word.
+/// Merges the finished runs in a folder.
+///
+/// Returns the numbers of wanted, missing and failed runs, failures and warnings.
 #[pyfunction]
 pub(crate) fn collect(
     py: Python<'_>,
@@ -76,8 +81,10 @@ pub(crate) fn collect(
     Ok((missing.total, missing.runs, missing.failed, collected.failures, collected.warnings))
 }
 
-/// Begins a sweep of a study, or goes on with one: gives the file of the deal of what has not ended, how many parts it has,
-/// and nothing where all has ended.
+/// Begins or resumes a sweep of a study.
+///
+/// Returns the deal file of the unfinished runs and the number of its parts; `None` and 0 if all
+/// runs have finished.
 pub(crate) fn begin(
     study: &meshwork_lab::Study,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! Tables of results, which any reader of Arrow takes as they are.
+//! Tables of results, readable by any Arrow consumer.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use toml::Value;
 use crate::buffer::{Buffer, Memory};
 use crate::error::OrWrong;
 
-/// A table: named columns of one length.
+/// A table of named columns of equal length.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Table(RecordBatch);
 
@@ -54,14 +54,14 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// A table of a list of objects.
+    /// Builds a table from a JSON list of objects.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Table> {
         let rows: Vec<serde_json::Map<String, Json>> = serde_json::from_str(text).or_wrong()?;
         Ok(Table::of_objects(&rows))
     }
 
-    /// A table of columns: of each its name, its kind and its values, some of them missing.
+    /// Builds a table from columns: name, type, and values, which may be missing.
     #[staticmethod]
     fn _from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
         let array = |kind: &str, values: Bound<'_, PyAny>| -> PyResult<ArrayRef> {
@@ -96,7 +96,7 @@ impl Table {
         self.names().collect()
     }
 
-    /// The values of a column: memory to look at where it is numbers that are all there, and else a list.
+    /// The values of a column: a buffer for numbers without missing values, else a list.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.column(name)?;
         if column.null_count() == 0 {
@@ -137,7 +137,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Whoever asks for other types casts them: the interface allows to give what one has.
+        // The interface allows to ignore a requested schema: the consumer casts if necessary.
         drop(requested_schema);
         let (batch, schema) = (self.0.clone(), self.0.schema());
         let batches = RecordBatchIterator::new(std::iter::once(Ok(batch)), schema);
@@ -162,22 +162,22 @@ fn cell<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'
     })
 }
 
-/// A column of numbers that may be missing.
+/// A column of numbers, which may be missing.
 pub(crate) fn numbers(values: impl IntoIterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Float64Array>())
 }
 
-/// A column of whole numbers.
+/// A column of integers.
 pub(crate) fn wholes(values: impl IntoIterator<Item = i64>) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// A column of texts that may be missing.
+/// A column of texts, which may be missing.
 pub(crate) fn texts<'t>(values: impl IntoIterator<Item = Option<&'t str>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-/// A column of what a study sweeps: numbers where all are, truth values where all are, and else texts.
+/// A column of swept values: numbers or booleans if all are, else texts.
 pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
     let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
     if all(Value::is_integer) {
@@ -198,7 +198,7 @@ pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
 }
 
 impl Table {
-    /// A table of objects of JSON that have the same keys.
+    /// Builds a table from JSON objects with equal keys.
     fn of_objects(rows: &[serde_json::Map<String, Json>]) -> Table {
         let names: Vec<&String> = rows.first().map_or_else(Vec::new, |row| row.keys().collect());
         let column = |name: &String| -> ArrayRef {

@@ -1,4 +1,4 @@
-//! Values of Python as TOML, and of TOML and JSON as Python.
+//! Conversion between Python, TOML and JSON values.
 
 use meshwork::topology::MAX_NODES;
 use pyo3::prelude::*;
@@ -10,26 +10,26 @@ use toml::{Table, Value};
 
 use crate::error::wrong;
 
-/// As deep as mappings and lists may lie in one another: far deeper than any key of a study.
+/// Maximum nesting of mappings and lists, far above that of any study key.
 const DEEPEST: usize = 64;
 
-/// As many values as are taken at once: beyond it, what is given has no end or is meant for a file.
+/// Maximum number of values in one conversion; more are endless or belong in a file.
 const MOST: usize = 1 << 20;
 
-/// A value of Python as TOML would write it; `at` is where it stands, for messages.
+/// Converts a Python value to TOML; `at` is its location in messages.
 ///
-/// Texts, truth values, numbers, and lists and mappings of them; what has a method `as_table`
-/// stands for the mapping that it gives, what has `tolist` (a number or an array of NumPy) for what
-/// that gives, and a path for its text.
+/// Accepts texts, booleans, numbers, lists and mappings. An object with `as_table`, or with
+/// `tolist` (a NumPy number or array), is replaced by the result of that method, and a path by its
+/// text.
 ///
 /// # Errors
-/// If it is something else, lies too deep, or is too much: a value of Python may contain itself, or
-/// make itself up.
+/// If it has another type, is nested too deeply, or has too many values: a Python value may contain
+/// itself or generate itself.
 pub(crate) fn to_toml(value: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
     Reader { values: 0 }.value(value, at, 0)
 }
 
-/// Counts what has been read.
+/// Converter that counts the values read.
 struct Reader {
     values: usize,
 }
@@ -103,8 +103,11 @@ impl Reader {
     }
 }
 
-/// Numbers of Python in a list; `None` if they are none, or more than there can be nodes. Whoever
-/// makes room first for as many as an object says that it has may have no room left.
+/// Extracts a list of numbers; `None` if it has other values or more than the maximum number of
+/// nodes.
+///
+/// The length is checked first, because allocating the length that an object claims may exhaust
+/// memory.
 pub(crate) fn numbers<'py, T>(given: &Bound<'py, PyAny>) -> Option<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py>,
@@ -113,7 +116,7 @@ where
     if is_bounded { given.extract().ok() } else { None }
 }
 
-/// A mapping of Python as a table.
+/// Converts a Python mapping to a TOML table.
 pub(crate) fn to_table(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Table> {
     match to_toml(value, "")? {
         Value::Table(table) => Ok(table),
@@ -121,7 +124,7 @@ pub(crate) fn to_table(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Table> 
     }
 }
 
-/// How Python shows a value, cut where it is long.
+/// The Python `repr` of a value, truncated to 80 characters.
 pub(crate) fn repr(value: &Bound<'_, PyAny>) -> String {
     shortened(&value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string()))
 }
@@ -133,7 +136,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(79).chain(['…']).collect()
 }
 
-/// A value of TOML as Python.
+/// Converts a TOML value to Python.
 pub(crate) fn from_toml<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::String(text) => PyString::new(py, text).into_any(),
@@ -152,7 +155,7 @@ pub(crate) fn from_toml<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// A table of TOML as a dictionary.
+/// Converts a TOML table to a dictionary.
 pub(crate) fn from_table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (key, value) in table {
@@ -161,7 +164,7 @@ pub(crate) fn from_table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<
     Ok(dict)
 }
 
-/// What is swept in a scenario, as a dictionary.
+/// Converts the swept values of a scenario to a dictionary.
 pub(crate) fn swept<'py>(
     py: Python<'py>,
     swept: &[(String, Value)],
@@ -173,7 +176,7 @@ pub(crate) fn swept<'py>(
     Ok(dict)
 }
 
-/// A value of JSON as Python.
+/// Converts a JSON value to Python.
 pub(crate) fn from_json<'py>(py: Python<'py>, value: &Json) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Json::Null => py.None().into_bound(py),
@@ -201,7 +204,7 @@ pub(crate) fn from_json<'py>(py: Python<'py>, value: &Json) -> PyResult<Bound<'p
     })
 }
 
-/// Numbers as a tuple.
+/// Converts numbers to a tuple.
 pub(crate) fn tuple<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, numbers)
 }

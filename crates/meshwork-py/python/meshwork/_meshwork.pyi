@@ -38,9 +38,9 @@ class Buffer:
 
 @final
 class Topology:
-    """How the processors of a machine are wired, and where each of them lies.
+    """The wiring of a machine's processors, and their coordinates.
 
-    It never changes, and can be pickled.
+    It is immutable and can be pickled.
 
     Examples
     --------
@@ -52,33 +52,42 @@ class Topology:
 
     @property
     def kind(self) -> str:
-        """One of mesh, torus, hypercube, flat, fat_tree, dragonfly, twisted_torus and multiprocessor."""
+        """The kind of topology.
+
+        One of mesh, torus, hypercube, flat, fat_tree, dragonfly, twisted_torus and multiprocessor.
+        """
     @property
     def dims(self) -> tuple[int, ...]:
-        """The sides, dimension 0 first."""
+        """The sides of the grid, dimension 0 first."""
     @property
     def nodes(self) -> int:
-        """How many processors there are."""
+        """The number of processors."""
     def node(self, coordinates: Sequence[int]) -> int:
-        """Give the number of the node at these coordinates: dimension 0 runs fastest."""
+        """Return the number of the node at these coordinates; dimension 0 runs fastest."""
     def coordinates(self, node: int) -> tuple[int, ...]:
-        """Give the coordinates of a node."""
+        """Return the coordinates of a node."""
     @property
     def routers(self) -> int:
-        """How many routers there are: on a grid with one processor at each point, one for each node."""
+        """The number of routers.
+
+        A grid with one processor at each point has one for each node.
+        """
     def router(self, node: int) -> int:
-        """Give the router at which a node is."""
+        """Return the router to which a node is attached."""
     def links(self) -> list[tuple[int, int]]:
-        """Give every pair of routers that a link joins, the lower number first; a flat machine has none."""
+        """Return all pairs of linked routers, the lower number first.
+
+        The list is empty for a flat machine.
+        """
     def distance(self, a: int, b: int) -> int:
-        """Give the number of links between routers on a shortest way between two nodes."""
+        """Return the length of a shortest path between two nodes, in links between routers."""
     def __eq__(self, other: object) -> bool: ...
 
 @final
 class Placement:
-    """The processors that are held together: blocks, in rank order.
+    """A set of processors held together, as blocks in rank order.
 
-    It never changes, and can be pickled.
+    It is immutable and can be pickled.
 
     Examples
     --------
@@ -90,16 +99,19 @@ class Placement:
 
     @property
     def blocks(self) -> list[Block]:
-        """Each block, as its lowest corner and its sides."""
+        """The blocks, each as its base and its sides."""
     @property
     def nodes(self) -> NDArray[numpy.int64]:
-        """The numbers of its nodes, in rank order."""
+        """The node numbers, in rank order."""
     @property
     def coordinates(self) -> NDArray[numpy.int64]:
-        """The coordinates of its nodes, in rank order: one row for each node."""
+        """The node coordinates, in rank order, one row for each node."""
     @property
     def dispersal(self) -> float:
-        """How far its nodes are spread."""
+        """The spread of the nodes.
+
+        It is the share of their bounding box that they do not hold: 0 for a single block.
+        """
     def __len__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
@@ -107,51 +119,52 @@ class Placement:
 PlacementLike = Placement | Block | Sequence[Block] | Sequence[int] | NDArray[Any]
 
 class Pool:
-    """An allocator alone."""
+    """The processors of one machine, and the allocator that assigns them."""
 
     def __new__(cls, document: Mapping[str, Any]) -> Self: ...
     def allocate(self, wanted: Request) -> Placement | None:
-        """Take processors for a request, or `None` if the allocator finds none now.
+        """Allocate processors for a request; return `None` if the allocator finds none now.
 
-        A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and `"2^3"` for a subcube.
+        A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
+        `"2^3"` for a subcube.
         """
     def can(self, wanted: Request) -> Placement | None:
-        """Say where `allocate` would place a request now; nothing changes."""
+        """Return the placement that `allocate` would make now, without changing anything."""
     def could_hold(self, wanted: Request) -> bool:
-        """Say whether there would be room if nothing were held: if not, it is no use to wait."""
+        """Return whether the empty machine could hold a request. If not, waiting is useless."""
     def adopt(self, held: PlacementLike) -> Placement:
-        """Hold a placement that somebody else has made."""
+        """Hold a placement that was made elsewhere."""
     def release(self, held: PlacementLike) -> None:
-        """Give back what was allocated or adopted, as a whole."""
+        """Release an allocated or adopted placement, as a whole."""
     def room(self, ratio: list[int] | None = None) -> dict[str, Any]: ...
     def advance(self, to: float) -> None:
-        """Let time pass; only allocators that look at ages need it."""
+        """Advance the clock; only allocators that use ages need it."""
     def snapshot_json(self) -> str: ...
     def restore_json(self, text: str) -> None: ...
     def drawing(self) -> str:
-        """Draw the machine: `.` for a free node, `#` for one that is held."""
+        """Draw the machine: `.` for a free node, `#` for a held one."""
     @property
     def held(self) -> list[Placement]:
-        """What is held, in the order of first nodes."""
+        """The held placements, ordered by first node."""
     @property
     def topology(self) -> Topology:
-        """Where its nodes lie."""
+        """The topology of the machine."""
     @property
     def site(self) -> Site:
-        """The machine as a strategy sees it."""
+        """The machine as seen by a strategy."""
     @property
     def free_nodes(self) -> int:
-        """How many nodes are free."""
+        """The number of free nodes."""
     @property
     def now(self) -> float:
-        """The present instant."""
+        """The current time."""
     @property
     def table(self) -> dict[str, Any]:
-        """What it was made of, with every default."""
+        """The configuration of the pool, with every default."""
 
 @final
 class Site:
-    """A site as a strategy sees it: arrays that look at memory which is kept up to date, without copies.
+    """A site as seen by a strategy, as arrays that follow every change without copies.
 
     Nodes have the numbers 0, 1, 2, … along dimension 0 first, then along dimension 1, and so on.
 
@@ -166,32 +179,37 @@ class Site:
 
     @property
     def free(self) -> NDArray[numpy.bool_]:
-        """Which nodes are free, by coordinates."""
+        """Whether each node is free, by coordinates."""
     @property
     def free_numbers(self) -> NDArray[numpy.int64]:
-        """The numbers of the free nodes, in ascending order: dimension 0 runs fastest. It takes time for each node."""
+        """The numbers of the free nodes, in ascending order; dimension 0 runs fastest.
+
+        The time is proportional to the number of nodes.
+        """
     @property
     def holder(self) -> NDArray[numpy.int32]:
-        """The number of the claim that holds each node; −1 where it is free."""
+        """The number of the claim that holds each node, by coordinates; −1 if it is free."""
     @property
     def since(self) -> NDArray[numpy.float64]:
-        """When each node was claimed; NaN where it is free."""
+        """The claim time of each node, by coordinates; NaN if it is free."""
     @property
     def topology(self) -> Topology:
-        """Where its nodes lie."""
+        """The topology of the site."""
     @property
     def dims(self) -> tuple[int, ...]:
-        """Its sides, dimension 0 first."""
+        """The sides of the grid, dimension 0 first."""
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
     @property
     def free_nodes(self) -> int:
-        """How many of them are free."""
+        """The number of free nodes."""
 
 @final
 class Rng:
-    """The stream of random numbers of a strategy or a workload: a function of the seed and the replication.
+    """The random number stream of a strategy or a workload.
+
+    It is a function of the seed and the replication.
 
     Examples
     --------
@@ -211,11 +229,11 @@ class Rng:
     def random(self) -> float:
         """Draw a number, uniform on (0, 1)."""
     def below(self, bound: int) -> int:
-        """Draw a whole number, uniform from 0 to below the bound."""
+        """Draw an integer, uniform from 0 to `bound` - 1."""
 
 @final
 class Ask:
-    """A question for a place: what `choose` of an allocator is given.
+    """A request to an allocator, passed to its `choose`.
 
     Examples
     --------
@@ -232,23 +250,26 @@ class Ask:
 
     @property
     def request(self) -> int | tuple[int, ...]:
-        """What is asked for, in the form that the allocator asks for; a subcube is the number of its nodes."""
+        """The request, in the form that the allocator asks for.
+
+        A subcube is given as its number of nodes.
+        """
     @property
     def nodes(self) -> int:
-        """How many nodes are asked for."""
+        """The number of requested nodes."""
     @property
     def site(self) -> Site:
-        """The site."""
+        """The site in which to place the request."""
     @property
     def now(self) -> float:
-        """The present instant."""
+        """The current time."""
     @property
     def rng(self) -> Rng:
-        """The allocator's own stream of random numbers."""
+        """The allocator's own random number stream."""
 
 @final
 class Job:
-    """A job, as its workload gives it; its run time nobody knows.
+    """A job as submitted; its run time is not visible.
 
     Examples
     --------
@@ -267,53 +288,59 @@ class Job:
 
     @property
     def number(self) -> int:
-        """The workload's own number for it."""
+        """The job number in the workload."""
     @property
     def submit(self) -> float:
-        """When it arrived."""
+        """The arrival time."""
     @property
     def estimate(self) -> float:
-        """How long its user says it runs."""
+        """The run time estimated by the user."""
     @property
     def request(self) -> int | tuple[int, ...]:
-        """What it asks for."""
+        """The requested number of processors or sides of a block."""
     @property
     def nodes(self) -> int:
-        """How many processors that is."""
+        """The number of requested processors."""
     @property
     def user(self) -> str | None:
-        """Whose it is, where the workload knows and something goes by it: a scheduler in Python, say."""
+        """The user, or `None` if the workload has none or no component uses owners.
+
+        Schedulers in Python count as using them.
+        """
     @property
     def group(self) -> str | None:
-        """The group of its user, likewise."""
+        """The user's group, under the conditions of `user`."""
     @property
     def application(self) -> str | None:
-        """The program that it runs, likewise."""
+        """The application, under the conditions of `user`."""
     @property
     def queue(self) -> str | None:
-        """The queue that it was submitted to, likewise."""
+        """The submission queue, under the conditions of `user`."""
     @property
     def partition(self) -> str | None:
-        """The partition that it was submitted to, likewise."""
+        """The partition, given by the job's constraints or under the conditions of `user`."""
     @property
     def priority(self) -> float:
-        """How urgent it is, from 0 to 1; 0 where the workload does not say."""
+        """The priority, from 0 to 1; 0 if the workload has none."""
     @property
     def deadline(self) -> float | None:
-        """By when it is to have ended, if that was agreed on."""
+        """The time by which it must end, if it has a deadline."""
     @property
     def after(self) -> int | None:
-        """The number of the job after whose end it was submitted, where the workload says."""
+        """The number of the job whose end triggered the submission, if the workload has one."""
     @property
     def think(self) -> float | None:
-        """How long after that end, likewise."""
+        """The think time between that end and the submission, or `None`."""
     @property
     def constraints(self) -> dict[str, Any]:
-        """What else it wants of its nodes, by the columns of a table of jobs: `segment`, `switches`, `exclude`, …"""
+        """The other constraints on its nodes.
+
+        Keys are the columns of a table of jobs: `segment`, `switches`, `exclude`, …
+        """
 
 @final
 class Guard:
-    """A promise to a waiting job, which jobs that are started beside it do not delay.
+    """A reservation for a waiting job, which jobs started beside it must not delay.
 
     Examples
     --------
@@ -336,17 +363,17 @@ class Guard:
 
     @property
     def at(self) -> float:
-        """When the job is promised to start."""
+        """The reserved start time."""
     @property
     def site(self) -> int:
-        """On which site."""
+        """The index of the reserved site."""
 
 @final
 class Cluster:
-    """The machine and its queue: what `schedule` of a scheduler is given, and can ask while it is called.
+    """The machine and its queue, passed to `schedule` and valid during that call.
 
-    Jobs are called by their place in the order of arrival. A question costs some microseconds, whatever it asks; arrays
-    spare a question for each job.
+    Jobs are identified by their position in the order of arrival. Every call costs some
+    microseconds; an array replaces one call for each job.
 
     Examples
     --------
@@ -366,7 +393,7 @@ class Cluster:
 
     @property
     def now(self) -> float:
-        """The present instant."""
+        """The current time."""
     @property
     def arrivals(self) -> list[int]:
         """The jobs that joined the queue at this instant."""
@@ -378,50 +405,58 @@ class Cluster:
         """The waiting jobs, in order of arrival."""
     @property
     def waiting_nodes(self) -> NDArray[numpy.int64]:
-        """How many processors each of them asks for."""
+        """The number of processors requested by each waiting job."""
     @property
     def waiting_estimates(self) -> NDArray[numpy.float64]:
-        """How long each of them is said to run."""
+        """The estimated run time of each waiting job."""
     @property
     def waiting_submits(self) -> NDArray[numpy.float64]:
-        """When each of them arrived."""
+        """The arrival time of each waiting job."""
     @property
     def running(self) -> NDArray[numpy.int64]:
-        """The running jobs, in the order of their expected ends."""
+        """The running jobs, ordered by expected end."""
     @property
     def running_nodes(self) -> NDArray[numpy.int64]:
-        """How many processors each of them holds."""
+        """The number of processors held by each running job."""
     @property
     def running_ends(self) -> NDArray[numpy.float64]:
-        """When each of them is expected to end."""
+        """The expected end of each running job."""
     @property
     def waiting_jobs(self) -> int:
-        """How many jobs wait."""
+        """The number of waiting jobs."""
     @property
     def head(self) -> int | None:
-        """The job that has waited longest."""
+        """The waiting job at the head of the queue, or `None`."""
     @property
     def free_nodes(self) -> int:
-        """How many processors are free, on all sites."""
+        """The number of free processors on all sites."""
     @property
     def sites(self) -> int:
-        """How many sites there are."""
+        """The number of sites."""
     def site(self, index: int) -> Site:
-        """Give a site as it is now; what happens later it does not show."""
+        """Return a snapshot of a site, which does not follow later changes."""
     def job(self, job: int) -> Job:
-        """Give a job that waits or runs."""
+        """Return a waiting or running job."""
     def start(self, job: int, beside: Guard | None = None) -> bool:
-        """Start a waiting job, if selector, sizing and allocator find a place for it, and a guard allows it."""
+        """Start a waiting job, if it can be placed and a guard permits it; return whether it
+        started.
+
+        Selector, sizing and allocator place it. With `beside`, it must not delay the reservation of
+        that guard.
+        """
     def reserve(self, job: int) -> Guard | None:
-        """Promise a waiting job the earliest start that there would be if all running jobs ended at their estimates."""
+        """Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
+
+        Return `None` if there is none.
+        """
     def promise(self, job: int, by: float) -> None:
-        """Tell whoever observes that a job was promised a start by this instant."""
+        """Report to observers that a job was promised a start no later than `by`."""
     def turn_away(self, job: int) -> None:
-        """Take a waiting job out of the queue unserved."""
+        """Remove a waiting job from the queue without running it."""
 
 @final
 class Offers:
-    """What the sites offer a job: what `select` of a selector is given, and can ask while it is called.
+    """The offers of the sites for a job, passed to `select` and valid during that call.
 
     Examples
     --------
@@ -441,17 +476,24 @@ class Offers:
 
     @property
     def sites(self) -> int:
-        """How many sites there are."""
+        """The number of sites."""
     def at(self, site: int) -> tuple[Placement, float] | None:
-        """Say where the job would go on a site, and how many times longer than asked for it would run there."""
+        """Return the placement on a site and its slowdown, the expected over the requested run
+        time.
+
+        Return `None` if the site has no placement.
+        """
     def rooms(self) -> list[dict[str, Any]]:
-        """Give every site with room: `site`, `nodes`, `free`, `held` and `speed`. Nothing is drawn for it."""
+        """Return `site`, `nodes`, `free`, `held` and `speed` of every site on which the job fits.
+
+        This draws no random numbers.
+        """
     def others(self) -> list[tuple[int, float]]:
-        """Give what the other waiting jobs ask for: processors and estimate."""
+        """Return the requested processors and the estimate of each other waiting job."""
 
 @final
 class Demand:
-    """What a sizing is asked: what `sizes` and `fewest` are given.
+    """The demand of a job, passed to `sizes` and `fewest` of a sizing.
 
     Examples
     --------
@@ -474,20 +516,20 @@ class Demand:
         """The request, in the form of the site's allocator."""
     @property
     def wanted(self) -> int:
-        """How many processors it is."""
+        """The number of requested processors."""
     @property
     def nodes(self) -> int:
-        """How many the site has."""
+        """The number of nodes of the site."""
     @property
     def running(self) -> int:
-        """How many jobs run."""
+        """The number of running jobs."""
     @property
     def waiting(self) -> int:
-        """How many wait, this one included."""
+        """The number of waiting jobs, including this one."""
 
 @final
 class Run:
-    """A job that runs, or has just ended: what observers and metrics are given.
+    """A run of a job, active or just ended, passed to observers and metrics.
 
     Examples
     --------
@@ -506,50 +548,50 @@ class Run:
 
     @property
     def id(self) -> int:
-        """Its place in the order of arrival, by which a `Cluster` calls it."""
+        """The position in the order of arrival, which identifies the job in a `Cluster`."""
     @property
     def job(self) -> Job:
-        """The job."""
+        """The job that runs."""
     @property
     def site(self) -> int:
-        """The index of its site."""
+        """The index of the site."""
     @property
     def placement(self) -> Placement:
-        """The processors that it holds."""
+        """The held processors."""
     @property
     def asked(self) -> int:
-        """How many processors it asked for."""
+        """The number of requested processors."""
     @property
     def held(self) -> int:
-        """How many it holds."""
+        """The number of held processors."""
     @property
     def start(self) -> float:
-        """When it started."""
+        """The start time of this run."""
     @property
     def expected_end(self) -> float:
-        """When it was expected to end, by its estimate."""
+        """The end expected from the estimate."""
     @property
     def wait(self) -> float:
-        """For how long it waited, the time of earlier runs left out."""
+        """The waiting time, without the time of earlier runs."""
     @property
     def stretch(self) -> float:
-        """How many times longer than it asked for it was to run when it started."""
+        """The expected over the requested run time at the start."""
     @property
     def rate(self) -> float:
-        """How fast it works: 1, but for schedulers that resize jobs."""
+        """The relative speed of the work: 1 unless the scheduler resizes jobs."""
     @property
     def dispersal(self) -> float:
-        """How far its processors are spread."""
+        """The spread of its processors: see `Placement.dispersal`."""
     @property
     def interruptions(self) -> int:
-        """How often it was interrupted."""
+        """The number of interruptions of the job, including that of this run."""
     @property
     def lost(self) -> float:
-        """How much of the time of this run was in vain, because it was interrupted."""
+        """The time of this run that was wasted by its interruption."""
 
 @final
 class State:
-    """The machine over a span of time in which nothing happened: what `elapsed` of an observer is given.
+    """The state of the machine between two events, passed to `elapsed` of an observer.
 
     Examples
     --------
@@ -572,31 +614,32 @@ class State:
         """Processors of the whole machine."""
     @property
     def held(self) -> int:
-        """Processors that jobs held."""
+        """Processors held by jobs."""
     @property
     def asked(self) -> int:
-        """Processors that those jobs had asked for."""
+        """Processors requested by the running jobs."""
     @property
     def surplus(self) -> int:
-        """Processors that jobs held beyond what they had asked for."""
+        """Processors held in excess of the requests."""
     @property
     def down(self) -> int:
-        """Processors that were out of service."""
+        """Processors out of service."""
     @property
     def asleep(self) -> int:
-        """Processors that were asleep."""
+        """Processors in a sleep state."""
     @property
     def power(self) -> float:
-        """What the machine took, in watts, where a study says what processors take."""
+        """Power of the machine in watts, if the study has an energy model."""
     @property
     def waiting(self) -> int:
-        """Jobs that waited."""
+        """Number of waiting jobs."""
     @property
     def running(self) -> int:
-        """Jobs that ran."""
+        """Number of running jobs."""
     @property
     def blocked_by_shape(self) -> bool:
-        """Whether the oldest waiting job asked for no more processors than were free on some site."""
+        """Whether the oldest waiting job requested no more processors than were free on some site.
+        """
 
 @final
 class Table:

@@ -1,4 +1,4 @@
-//! Where does the next job go? Jobs are served in order of arrival, and the agent says where.
+//! The allocation environment: jobs are served in order of arrival, and the agent places them.
 
 use meshwork::alloc::{Allocator, AllocatorEntry, Ask, block::first_fit};
 use meshwork::catalogue::Catalogue;
@@ -14,24 +14,25 @@ use meshwork::topology::{Topology, Wiring};
 use super::episode::{Episode, machine};
 use super::{Env, Script, Step};
 
-/// A machine whose free nodes the agent sees, and a job to place. It sees too what block the oldest
-/// waiting job asks for, and for how long each node is expected to be held. An action is the number
-/// of the node at which the block begins; the one after the last node is to wait until something is
-/// given back, and where nothing will be, until a job arrives. Where none will, the job is started
-/// at the first node.
+/// The state of an allocation environment.
+///
+/// The agent observes the free nodes, the block requested by the oldest waiting job, and the
+/// expected remaining time for which each node is held. An action is the base node of the block.
+/// The action after the last node waits for the next release; if no job runs, for the next arrival;
+/// and if no job will arrive, it starts the job at the first node.
 pub(super) struct Allocation {
     script: Script,
     machine: Scenario,
     episode: Episode,
     topology: Topology,
     bases: FreeBases,
-    /// The block of the oldest waiting job.
+    /// The block requested by the oldest waiting job.
     wanted: Option<Dims>,
 }
 
 impl Allocation {
     /// # Errors
-    /// If the machine is not one that has blocks.
+    /// If the machine has no blocks.
     pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {
         let catalogue = catalogue.with_allocator(&AGENT).map_err(|error| error.to_string())?;
         let machine = machine(&script, Some(AGENT.about.name), &catalogue)?;
@@ -57,7 +58,7 @@ impl Allocation {
     }
 }
 
-/// The block that a job asks for.
+/// The block that a job requests on this topology.
 fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     match shaped(request, Asks::Block, topology, ShapeRule::Squarest)? {
         Request::Block(sides) => Some(sides),
@@ -65,7 +66,7 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     }
 }
 
-/// What knows only which blocks fit the empty machine: where they go says the agent.
+/// The agent's allocator. It tells only which blocks fit the empty machine; the agent places them.
 static AGENT: AllocatorEntry = AllocatorEntry {
     about: About { name: "Agent", aliases: &[], params: &[], ..first_fit::ENTRY.about },
     serves: &Wiring::ALL,
@@ -106,7 +107,7 @@ impl Env for Allocation {
             let placement = Placement::from(Block { base: action, sides: sides.clone() });
             placed = self.episode.start(0, Some(&placement))?;
         }
-        // Nobody may wait for ever: on an empty machine any base is as good as any other.
+        // No job may wait forever. On an empty machine, all bases are equally good.
         if !placed && !self.episode.pass(true)? {
             self.episode.start(0, None)?;
         }

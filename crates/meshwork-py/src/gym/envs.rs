@@ -1,4 +1,4 @@
-//! Environments side by side, on any number of threads.
+//! Vector environments, stepped by any number of threads.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,37 +14,41 @@ use crate::catalogue;
 use crate::error::{failed, wrong};
 use crate::running::{Active, guarded};
 
-/// One environment, and whether its episode has ended.
+/// One environment and the state of its episode.
 struct Slot {
     env: Box<dyn Env>,
     is_over: bool,
-    /// The episode that follows by itself.
+    /// The episode of the next automatic reset.
     next: u64,
 }
 
-/// Environments of one kind, each with its part of common memory.
+/// Environments of one kind, each with its part of the shared memory.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Envs {
     slots: Vec<Mutex<Slot>>,
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// How many truth values, numbers and actions an environment has.
+    /// Numbers of flags, numbers and actions of each environment.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,
     mask: Arc<[AtomicU8]>,
-    /// Of each environment what the last decision gave: the reward, the instant, whether the episode is over, whether
-    /// the action was invalid.
+    /// Outcome of the last decision of each environment.
+    ///
+    /// The reward, the current time, whether the episode has ended, and whether the action was
+    /// invalid.
     outcome: Arc<[AtomicU64]>,
 }
 
-/// Numbers of an outcome.
+/// Number of values in an outcome.
 const OUTCOME: usize = 4;
 
 impl Envs {
-    /// So many environments; a window, and how many running jobs are seen, make them those of
-    /// scheduling.
+    /// Makes `count` environments.
+    ///
+    /// They are scheduling environments if `window` is given, the number of observed waiting jobs
+    /// and running jobs; else allocation environments.
     pub(crate) fn new(
         script: &Script,
         count: usize,
@@ -86,7 +90,7 @@ impl Envs {
         })
     }
 
-    /// Writes what is seen of an environment into its part of the memory.
+    /// Writes the observation and outcome of an environment to its part of the memory.
     fn show(&self, at: usize, slot: &mut Slot, step: Step) {
         let [flags, numbers, actions] = self.sizes;
         let (flag, number) = (&self.flags[at * flags..], &self.numbers[at * numbers..]);
@@ -114,7 +118,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Does one action; where the episode has ended, the next one begins instead.
+    /// Takes one action; if the episode has ended, begins the next one instead.
     fn step_at(&self, at: usize, action: u32) -> Result<(), String> {
         let mut slot = locked(&self.slots[at]);
         if slot.is_over {
@@ -128,7 +132,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Does something with every environment.
+    /// Calls a function for every environment.
     fn each(
         &self,
         py: Python<'_>,
@@ -147,7 +151,7 @@ impl Envs {
         };
 
         py.detach(|| {
-            // What unwinds in a thread is what a strategy raised there: the exception goes with it.
+            // A strategy that raises in a thread unwinds there; its exception is passed on.
             threads.install(|| {
                 (0..self.slots.len())
                     .into_par_iter()
@@ -180,7 +184,7 @@ impl Envs {
         self.each(py, |at| self.reset_at(at, episodes[at]))
     }
 
-    /// Does an action in each environment.
+    /// Takes an action in each environment.
     fn step(&self, py: Python<'_>, actions: Vec<u32>) -> PyResult<()> {
         if actions.len() != self.slots.len() {
             return Err(wrong(format!(
@@ -198,8 +202,9 @@ impl Envs {
         self.each(py, |at| self.step_at(at, actions[at]))
     }
 
-    /// Does an action in the only environment: its reward, whether the episode is over, and whether the action was
-    /// invalid.
+    /// Takes an action in the only environment.
+    ///
+    /// Returns the reward, whether the episode has ended, and whether the action was invalid.
     fn step_one(&self, action: u32) -> PyResult<(f64, bool, bool)> {
         if action as usize >= self.sizes[2] {
             return Err(wrong(format!(
@@ -220,7 +225,8 @@ impl Envs {
         .map_err(failed)
     }
 
-    /// Truth values, numbers, masks and outcomes, a row for each environment: arrays that show what is now.
+    /// Arrays of flags, numbers, masks and outcomes, a row per environment, which follow every
+    /// change.
     fn arrays(&self, py: Python<'_>) -> PyResult<[Py<PyAny>; 4]> {
         let [flags, numbers, actions] = self.sizes;
         Ok([

@@ -1,4 +1,4 @@
-//! An episode: a simulation in which the agent is the scheduler, and decides between two steps.
+//! An episode: a simulation whose scheduler is the agent, which decides between two steps.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::cluster::{Cluster, Place, StartOptions};
@@ -11,8 +11,9 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// The machine of a scenario as episodes have it, with the allocator of this name or its own. Nothing fails, and nobody but
-/// the agent decides when a job starts.
+/// The machine of a scenario for episodes, with the named allocator or its own.
+///
+/// Nothing fails on it, and only the agent starts jobs.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -27,7 +28,7 @@ pub(super) fn machine(
     for key in ["machine", "allocator", "seed"] {
         table.extend(given.get(key).map(|value| (key.to_owned(), value.clone())));
     }
-    // It is not asked for jobs, but says how a count becomes a block.
+    // It gives no jobs, but defines how a count of processors becomes a block.
     let mut workload = Table::from_iter([("name".to_owned(), Value::from("lublin"))]);
     if let Some(name) = allocator {
         table.insert("allocator".to_owned(), Value::from(name));
@@ -38,7 +39,9 @@ pub(super) fn machine(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// Starts the job at a place of the queue, if one is named: on these nodes, or where the allocator says.
+/// A scheduler that starts at most one job, given by its queue position.
+///
+/// The job starts on the given nodes, or where the allocator places it.
 #[derive(Default)]
 struct Agent<'p> {
     starts: Option<(usize, Option<&'p Placement>)>,
@@ -54,19 +57,19 @@ impl Scheduler for Agent<'_> {
     }
 }
 
-/// The first jobs of a workload on a machine.
+/// A simulation of the first jobs of a workload.
 pub(super) struct Episode {
     simulation: Simulation<'static>,
     waited: f64,
 }
 
 impl Episode {
-    /// One without jobs.
+    /// An episode without jobs.
     pub(super) fn none(machine: &Scenario) -> Result<Episode, String> {
         Episode::of(machine, 0, Box::new(std::iter::empty()))
     }
 
-    /// At the first decision: somebody waits, or nobody ever will.
+    /// An episode at its first decision: a job waits, or none ever will.
     pub(super) fn begin(
         script: &Script,
         machine: &Scenario,
@@ -96,12 +99,14 @@ impl Episode {
         self.simulation.cluster()
     }
 
-    /// Whether no decision is left: all jobs of the episode have started.
+    /// Whether no decision is left, because all jobs of the episode have started.
     pub(super) fn is_over(&self) -> bool {
         self.cluster().waiting_jobs() == 0 && self.simulation.next_arrival().is_none()
     }
 
-    /// Starts the waiting job at this place of the queue, on these nodes or where the allocator says; whether there is room.
+    /// Starts the waiting job at a queue position; returns whether it fits.
+    ///
+    /// It starts on the given nodes, or where the allocator places it.
     pub(super) fn start(&mut self, at: usize, nodes: Option<&Placement>) -> Result<bool, String> {
         self.decide(Agent { starts: Some((at, nodes)), has_started: false })
     }
@@ -111,8 +116,10 @@ impl Episode {
         Ok(agent.has_started)
     }
 
-    /// Lets time pass to the next departure or arrival. If only departures count and there will be one, it is to that. Gives
-    /// whether it did: if not, nothing will ever happen but what the agent does.
+    /// Advances to the next departure or arrival; returns `false` if there will be neither.
+    ///
+    /// With `only_departures`, advances to the next departure if a job runs. After `false`, only an
+    /// action of the agent changes the state.
     pub(super) fn pass(&mut self, only_departures: bool) -> Result<bool, String> {
         let runs = self.cluster().running_jobs() > 0;
         if !runs && self.simulation.next_arrival().is_none() {
@@ -126,7 +133,7 @@ impl Episode {
         }
     }
 
-    /// Lets time pass until somebody waits, or nobody will.
+    /// Advances until a job waits, or none ever will.
     pub(super) fn go_on(&mut self) -> Result<(), String> {
         while self.cluster().waiting_jobs() == 0 && !self.is_over() {
             self.step()?;
@@ -141,13 +148,13 @@ impl Episode {
         Ok(())
     }
 
-    /// How long all jobs together waited since this was asked last.
+    /// Total waiting time of all jobs since the last call.
     pub(super) fn take_waited(&mut self) -> f64 {
         std::mem::take(&mut self.waited)
     }
 }
 
-/// So many jobs of a workload.
+/// The first `left` jobs of a workload.
 fn first(mut jobs: Submissions, mut left: u64) -> Submissions {
     Box::new(std::iter::from_fn(move || {
         if left == 0 {

@@ -1,4 +1,4 @@
-//! Which job next? The allocator says where, and the agent says which of the oldest waiting jobs starts.
+//! The scheduling environment: the agent selects a waiting job, and the allocator places it.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::Running;
@@ -7,17 +7,19 @@ use meshwork::scenario::Scenario;
 use super::episode::{Episode, machine};
 use super::{Env, Script, Step};
 
-/// A machine with an allocator, and a window of the oldest waiting jobs. Of each the agent sees its
-/// processors, its estimate and how long it has waited, and beside them the running jobs that are
-/// expected to end first, of each its processors, for how long it is expected to go on and how long
-/// it has run. An action is a place in the window; the one after the last is to wait for the next
-/// arrival or departure. Where there will be none, the oldest job is started.
+/// The state of a scheduling environment.
+///
+/// The agent observes a window of the oldest waiting jobs, each with its processors, estimate and
+/// waiting time, and the running jobs that are expected to end first, each with its processors,
+/// expected remaining time and elapsed time. An action is a position in the window. The action
+/// after the last position waits for the next arrival or departure; if there will be neither, the
+/// oldest job starts.
 pub(super) struct Scheduling {
     script: Script,
     machine: Scenario,
     episode: Episode,
     window: usize,
-    /// How many running jobs the agent sees.
+    /// Number of running jobs that the agent observes.
     seen: usize,
 }
 
@@ -45,7 +47,7 @@ impl Env for Scheduling {
     fn step(&mut self, action: u32) -> Result<Step, String> {
         let (at, episode) = (action as usize, &mut self.episode);
         let placed = at < self.window && episode.start(at, None)?;
-        // Nobody may wait for ever: the oldest job has the empty machine.
+        // No job may wait forever: the oldest starts on the empty machine.
         if !placed && !episode.pass(false)? && !episode.start(0, None)? {
             return Err("the allocator has no room on an empty machine".to_owned());
         }

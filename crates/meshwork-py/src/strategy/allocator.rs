@@ -1,4 +1,4 @@
-//! Allocators in Python.
+//! Adapter for allocators written in Python.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::site::Site;
 use super::{Instance, instance};
 use crate::place::{Placement, placement};
 
-/// Builds the allocator that was registered under this name.
+/// Builds the allocator registered under this name.
 pub(crate) fn build(params: &Params, topology: &Wired) -> Result<Box<dyn Allocator>, Problem> {
     let instance = instance("allocator", params, std::slice::from_ref(topology));
     let made = Python::attach(|py| -> PyResult<_> {
@@ -49,7 +49,7 @@ impl InPython {
         placement(&answer, self.site.get().topology()).map(Some)
     }
 
-    /// Why a placement is no answer, if it is none.
+    /// The reason why a placement is invalid, if it is.
     fn is_wrong(placement: &Nodes, request: &Request, site: &Model) -> Option<String> {
         let grid = site.grid();
         if u64::from(placement.len()) < request.nodes() {
@@ -94,7 +94,7 @@ impl InPython {
 impl Allocator for InPython {
     fn choose(&mut self, ask: Question<'_>) -> Option<Nodes> {
         let Question { request, site, now, rng, .. } = ask;
-        // A class need not say that there is no room where too few nodes are free.
+        // A class need not check that enough nodes are free.
         if request.nodes() > u64::from(site.free_nodes()) {
             return None;
         }

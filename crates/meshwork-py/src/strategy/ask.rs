@@ -1,4 +1,4 @@
-//! What an allocator in Python is asked.
+//! Requests to allocators written in Python, and their random numbers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::site::Site;
 use crate::place::request_for;
 
-/// A question for a place: what `choose` of an allocator is given.
+/// A request to an allocator, passed to its `choose`.
 ///
 /// Examples
 /// --------
@@ -27,7 +27,7 @@ use crate::place::request_for;
 pub(crate) struct Ask {
     pub(super) request: Request,
     pub(super) site: Py<Site>,
-    /// The present instant.
+    /// The current time.
     #[pyo3(get)]
     pub(super) now: f64,
     pub(super) rng: Py<Rng>,
@@ -35,26 +35,27 @@ pub(crate) struct Ask {
 
 #[pymethods]
 impl Ask {
-    /// What is asked for, in the form that the allocator asks for; a subcube is the number of its
-    /// nodes.
+    /// The request, in the form that the allocator asks for.
+    ///
+    /// A subcube is given as its number of nodes.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         request_for(py, &self.request)
     }
 
-    /// How many nodes are asked for.
+    /// The number of requested nodes.
     #[getter]
     fn nodes(&self) -> u64 {
         self.request.nodes()
     }
 
-    /// The site.
+    /// The site in which to place the request.
     #[getter]
     fn site(&self, py: Python<'_>) -> Py<Site> {
         self.site.clone_ref(py)
     }
 
-    /// The allocator's own stream of random numbers.
+    /// The allocator's own random number stream.
     #[getter]
     fn rng(&self, py: Python<'_>) -> Py<Rng> {
         self.rng.clone_ref(py)
@@ -65,8 +66,9 @@ impl Ask {
     }
 }
 
-/// The stream of random numbers of a strategy or a workload: a function of the seed and the
-/// replication.
+/// The random number stream of a strategy or a workload.
+///
+/// It is a function of the seed and the replication.
 ///
 /// Examples
 /// --------
@@ -101,7 +103,7 @@ impl Rng {
         self.stream().unit()
     }
 
-    /// Draw a whole number, uniform from 0 to below the bound.
+    /// Draw an integer, uniform from 0 to `bound` - 1.
     fn below(&self, bound: u64) -> PyResult<u64> {
         if bound == 0 {
             return Err(PyValueError::new_err("nothing is below 0"));

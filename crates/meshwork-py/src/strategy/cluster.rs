@@ -1,4 +1,4 @@
-//! The machine and its queue as a scheduler in Python sees them.
+//! The machine and its queue, for schedulers written in Python.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,11 +15,10 @@ use super::site::Site;
 use crate::buffer::{Buffer, Memory};
 use crate::error::wrong;
 
-/// The machine and its queue: what `schedule` of a scheduler is given, and can ask while it is
-/// called.
+/// The machine and its queue, passed to `schedule` and valid during that call.
 ///
-/// Jobs are called by their place in the order of arrival. A question costs some microseconds,
-/// whatever it asks; arrays spare a question for each job.
+/// Jobs are identified by their position in the order of arrival. Every call costs some
+/// microseconds; an array replaces one call for each job.
 ///
 /// Examples
 /// --------
@@ -39,7 +38,7 @@ use crate::error::wrong;
 pub(crate) struct Cluster {
     pub(super) lent: Lent<Model<'static>>,
     topologies: Vec<Arc<Wired>>,
-    /// The waiting jobs, by their place in the order of arrival.
+    /// Tickets of the waiting jobs, by position in the order of arrival.
     tickets: Mutex<BTreeMap<u64, Ticket>>,
 }
 
@@ -49,7 +48,7 @@ impl Cluster {
         Cluster { lent: Lent::nothing(), topologies, tickets: Mutex::default() }
     }
 
-    /// Learns who arrived.
+    /// Records the tickets of arrived jobs.
     pub(super) fn note(&self, cluster: &Model<'_>) {
         let mut tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
         tickets.extend(cluster.arrivals().iter().map(|&ticket| (ticket.id.0, ticket)));
@@ -89,7 +88,7 @@ fn of_waiting<T>(cluster: &Model<'_>, of: impl Fn(&Asked) -> T) -> Vec<T> {
 
 #[pymethods]
 impl Cluster {
-    /// The present instant.
+    /// The current time.
     #[getter]
     fn now(&self) -> PyResult<f64> {
         self.ask(|cluster| cluster.now().units())
@@ -115,31 +114,31 @@ impl Cluster {
         self.wholes(py, |cluster| cluster.waiting().map(|ticket| ticket.id.0 as i64).collect())
     }
 
-    /// How many processors each of them asks for.
+    /// The number of processors requested by each waiting job.
     #[getter]
     fn waiting_nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| of_waiting(cluster, |job| job.request.nodes() as i64))
     }
 
-    /// How long each of them is said to run.
+    /// The estimated run time of each waiting job.
     #[getter]
     fn waiting_estimates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.numbers(py, |cluster| of_waiting(cluster, |job| job.estimate))
     }
 
-    /// When each of them arrived.
+    /// The arrival time of each waiting job.
     #[getter]
     fn waiting_submits(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.numbers(py, |cluster| of_waiting(cluster, |job| job.arrival.units()))
     }
 
-    /// The running jobs, in the order of their expected ends.
+    /// The running jobs, ordered by expected end.
     #[getter]
     fn running(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| cluster.running().map(|(key, _)| key.id.0 as i64).collect())
     }
 
-    /// How many processors each of them holds.
+    /// The number of processors held by each running job.
     #[getter]
     fn running_nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.wholes(py, |cluster| {
@@ -147,7 +146,7 @@ impl Cluster {
         })
     }
 
-    /// When each of them is expected to end.
+    /// The expected end of each running job.
     #[getter]
     fn running_ends(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.numbers(py, |cluster| {
@@ -155,32 +154,32 @@ impl Cluster {
         })
     }
 
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     #[getter]
     fn waiting_jobs(&self) -> PyResult<usize> {
         self.ask(|cluster| cluster.waiting_jobs())
     }
 
-    /// The job that has waited longest.
+    /// The waiting job at the head of the queue, or `None`.
     #[getter]
     fn head(&self) -> PyResult<Option<u64>> {
         self.ask(|cluster| cluster.head().map(|ticket| ticket.id.0))
     }
 
-    /// How many processors are free, on all sites.
+    /// The number of free processors on all sites.
     #[getter]
     fn free_nodes(&self) -> PyResult<u64> {
         let sites = self.topologies.len();
         self.ask(|cluster| (0..sites).map(|at| u64::from(cluster.site(at).free_nodes())).sum())
     }
 
-    /// How many sites there are.
+    /// The number of sites.
     #[getter]
     fn sites(&self) -> usize {
         self.topologies.len()
     }
 
-    /// Give a site as it is now; what happens later it does not show.
+    /// Return a snapshot of a site, which does not follow later changes.
     fn site(&self, index: usize) -> PyResult<Site> {
         let topology = self.topologies.get(index).ok_or_else(|| {
             PyIndexError::new_err(format!(
@@ -198,7 +197,7 @@ impl Cluster {
         Ok(site)
     }
 
-    /// Give a job that waits or runs.
+    /// Return a waiting or running job.
     fn job(&self, job: u64) -> PyResult<Job> {
         let unknown = match self.ticket(job) {
             Ok(ticket) => return self.ask(|cluster| Job::of(cluster.job(ticket))),
@@ -211,8 +210,10 @@ impl Cluster {
         running.ok_or(unknown)
     }
 
-    /// Start a waiting job, if selector, sizing and allocator find a place for it, and a guard
-    /// allows it.
+    /// Start a waiting job, if it can be placed and a guard permits it; return whether it started.
+    ///
+    /// Selector, sizing and allocator place it. With `beside`, it must not delay the reservation of
+    /// that guard.
     #[pyo3(signature = (job, beside = None))]
     fn start(&self, job: u64, beside: Option<&Bound<'_, Guard>>) -> PyResult<bool> {
         let ticket = self.ticket(job)?;
@@ -229,8 +230,9 @@ impl Cluster {
         Ok(started)
     }
 
-    /// Promise a waiting job the earliest start that there would be if all running jobs ended at
-    /// their estimates.
+    /// Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
+    ///
+    /// Return `None` if there is none.
     fn reserve(&self, job: u64) -> PyResult<Option<Guard>> {
         let ticket = self.ticket(job)?;
         self.ask(|cluster| {
@@ -239,7 +241,7 @@ impl Cluster {
         })
     }
 
-    /// Tell whoever observes that a job was promised a start by this instant.
+    /// Report to observers that a job was promised a start no later than `by`.
     fn promise(&self, job: u64, by: f64) -> PyResult<()> {
         let ticket = self.ticket(job)?;
         if by.is_nan() {
@@ -248,7 +250,7 @@ impl Cluster {
         self.ask(|cluster| cluster.promise(ticket, Time::new(by)))
     }
 
-    /// Take a waiting job out of the queue unserved.
+    /// Remove a waiting job from the queue without running it.
     fn turn_away(&self, job: u64) -> PyResult<()> {
         let ticket = self.ticket(job)?;
         self.ask(|cluster| cluster.turn_away(ticket))?;
@@ -257,7 +259,7 @@ impl Cluster {
     }
 }
 
-/// A promise to a waiting job, which jobs that are started beside it do not delay.
+/// A reservation for a waiting job, which jobs started beside it must not delay.
 ///
 /// Examples
 /// --------
@@ -281,13 +283,13 @@ pub(crate) struct Guard(Mutex<Promise>);
 
 #[pymethods]
 impl Guard {
-    /// When the job is promised to start.
+    /// The reserved start time.
     #[getter]
     fn at(&self) -> f64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).reservation.at.units()
     }
 
-    /// On which site.
+    /// The index of the reserved site.
     #[getter]
     fn site(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).reservation.site

@@ -1,4 +1,4 @@
-//! A job as a strategy in Python sees it: without its run time, which nobody knows before it has ended.
+//! Jobs for strategies written in Python. The run time is hidden, as it is unknown before the end.
 
 use meshwork::job::{Job as Model, Request, Time};
 use meshwork::observe::recorder::By;
@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::place::request_for;
 
-/// A job, as its workload gives it; its run time nobody knows.
+/// A job as submitted; its run time is not visible.
 ///
 /// Examples
 /// --------
@@ -38,62 +38,63 @@ impl Job {
 
 #[pymethods]
 impl Job {
-    /// The workload's own number for it.
+    /// The job number in the workload.
     #[getter]
     fn number(&self) -> u64 {
         self.0.number
     }
 
-    /// When it arrived.
+    /// The arrival time.
     #[getter]
     fn submit(&self) -> f64 {
         self.0.arrival.units()
     }
 
-    /// How long its user says it runs.
+    /// The run time estimated by the user.
     #[getter]
     fn estimate(&self) -> f64 {
         self.0.estimate
     }
 
-    /// What it asks for.
+    /// The requested number of processors or sides of a block.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         request_for(py, &self.0.request)
     }
 
-    /// How many processors that is.
+    /// The number of requested processors.
     #[getter]
     fn nodes(&self) -> u64 {
         self.0.request.nodes()
     }
 
-    /// Whose it is, where the workload knows and something goes by it: a
-    /// scheduler in Python, say.
+    /// The user, or `None` if the workload has none or no component uses owners.
+    ///
+    /// Schedulers in Python count as using them.
     #[getter]
     fn user(&self) -> Option<&str> {
         self.owner(By::User)
     }
 
-    /// The group of its user, likewise.
+    /// The user's group, under the conditions of `user`.
     #[getter]
     fn group(&self) -> Option<&str> {
         self.owner(By::Group)
     }
 
-    /// The program that it runs, likewise.
+    /// The application, under the conditions of `user`.
     #[getter]
     fn application(&self) -> Option<&str> {
         self.owner(By::Application)
     }
 
-    /// The queue that it was submitted to, likewise.
+    /// The submission queue, under the conditions of `user`.
     #[getter]
     fn queue(&self) -> Option<&str> {
         self.owner(By::Queue)
     }
 
-    /// The partition that it was submitted to, likewise.
+    /// The partition, given by the job's constraints or under the conditions of `user`.
     #[getter]
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
@@ -102,32 +103,33 @@ impl Job {
         }
     }
 
-    /// How urgent it is, from 0 to 1; 0 where the workload does not say.
+    /// The priority, from 0 to 1; 0 if the workload has none.
     #[getter]
     fn priority(&self) -> f64 {
         self.0.terms.as_ref().map_or(0.0, |terms| terms.priority)
     }
 
-    /// By when it is to have ended, if that was agreed on.
+    /// The time by which it must end, if it has a deadline.
     #[getter]
     fn deadline(&self) -> Option<f64> {
         self.0.deadline().map(Time::units)
     }
 
-    /// The number of the job after whose end it was submitted, where the workload says.
+    /// The number of the job whose end triggered the submission, if the workload has one.
     #[getter]
     fn after(&self) -> Option<u64> {
         self.0.after().map(|after| after.number)
     }
 
-    /// How long after that end, likewise.
+    /// The think time between that end and the submission, or `None`.
     #[getter]
     fn think(&self) -> Option<f64> {
         self.0.after().map(|after| after.think)
     }
 
-    /// What else it wants of its nodes, by the columns of a table of jobs: `segment`, `switches`,
-    /// `exclude`, …
+    /// The other constraints on its nodes.
+    ///
+    /// Keys are the columns of a table of jobs: `segment`, `switches`, `exclude`, …
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);

@@ -1,4 +1,4 @@
-//! What is lent to Python for the length of one call.
+//! References lent to Python for the duration of one call.
 #![allow(
     unsafe_code,
     reason = "Python keeps what it is given for as long as it likes, and Rust lends for one call: a pointer \
@@ -13,34 +13,35 @@ use pyo3::prelude::*;
 
 use crate::error::{failed, of_panic};
 
-/// A place in which a borrowed value can be reached while it is lent, and not before or after.
+/// A slot through which a borrowed value can be accessed only while it is lent.
 pub(super) struct Lent<T>(Mutex<Option<NonNull<T>>>);
 
-// SAFETY: the pointer is followed only under the mutex, and only between the two ends of `lend`, during which its
-// owner cannot touch what it points to; what is lent is itself `Send`, or made of nothing but such.
+// SAFETY: the pointer is dereferenced only under the mutex, and only during `lend`, in which its
+// owner cannot access the value; what is lent is `Send`, or consists only of `Send` parts.
 unsafe impl<T> Send for Lent<T> {}
-// SAFETY: as above: under the mutex there is one user at a time.
+// SAFETY: as above; the mutex admits one user at a time.
 unsafe impl<T> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
-    /// With nothing lent.
+    /// An empty slot.
     pub(super) fn nothing() -> Lent<T> {
         Lent(Mutex::new(None))
     }
 
-    /// Lends something while `act` goes on.
+    /// Lends a value while `act` runs.
     ///
     /// # Safety
-    /// The pointer is to a value that is valid, and that nobody else uses, while `act` goes on.
+    /// The pointer must refer to a value that is valid, and that has no other user, while `act`
+    /// runs.
     unsafe fn lend<R>(&self, py: Python<'_>, value: NonNull<T>, act: impl FnOnce() -> R) -> R {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         let done = catch_unwind(AssertUnwindSafe(act));
-        // Whoever is inside may need the lock of the interpreter to come out.
+        // A thread that uses the value may need the GIL to finish.
         py.detach(|| *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None);
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Does something with what is lent; what unwinds in it becomes an exception.
+    /// Calls a function with the lent value; a panic in it becomes an exception.
     pub(super) fn with<R>(&self, what: &str, act: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let lent = match self.0.try_lock() {
             Ok(lent) => lent,
@@ -56,32 +57,32 @@ impl<T> Lent<T> {
                 "the {what} can be asked only during the call that it was given to"
             )));
         };
-        // SAFETY: it is lent now, and the mutex keeps everybody else away.
+        // SAFETY: it is lent now, and the mutex excludes all other users.
         let value = unsafe { value.as_mut() };
         catch_unwind(AssertUnwindSafe(|| act(value))).map_err(|panic| failed(of_panic(&*panic)))
     }
 }
 
-/// Lends a cluster.
+/// Lends a cluster while `act` runs.
 pub(super) fn lend_cluster<R>(
     py: Python<'_>,
     place: &Lent<meshwork::cluster::Cluster<'static>>,
     cluster: &mut meshwork::cluster::Cluster<'_>,
     act: impl FnOnce() -> R,
 ) -> R {
-    // SAFETY: it is borrowed for all of this call. Its lifetime is that of an observer inside it, which no method of
-    // it gives away or replaces, so that none of our closures can tell it from a longer one.
+    // SAFETY: it is borrowed during this whole call. Its lifetime is that of an observer inside it,
+    // which no method returns or replaces, so our closures cannot distinguish it from a longer one.
     unsafe { place.lend(py, NonNull::from(cluster).cast(), act) }
 }
 
-/// Lends the offers of an attempt.
+/// Lends the offers of a placement attempt while `act` runs.
 pub(super) fn lend_offers<R>(
     py: Python<'_>,
     place: &Lent<meshwork::offer::Offers<'static>>,
     offers: &mut meshwork::offer::Offers<'_>,
     act: impl FnOnce() -> R,
 ) -> R {
-    // SAFETY: it is borrowed for all of this call. What it borrows itself leaves it in none of our closures: they
-    // give numbers and placements of their own.
+    // SAFETY: it is borrowed during this whole call. None of our closures lets its own borrows
+    // escape: they return numbers and owned placements.
     unsafe { place.lend(py, NonNull::from(offers).cast(), act) }
 }

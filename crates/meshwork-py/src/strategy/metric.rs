@@ -1,4 +1,4 @@
-//! Metrics in Python: the mean of a value of each job, or what an observer has seen in the end.
+//! Adapters for metrics written in Python: a mean over jobs, or the final result of an observer.
 
 use meshwork::job::Time;
 use meshwork::observe::metrics::{Gauge, JobValue, Rules};
@@ -16,7 +16,7 @@ fn metric(about: &'static About, machine: &[Wired]) -> Instance {
     made("metric", about.name, machine, |py| Ok(PyDict::new(py)))
 }
 
-/// Makes the value of each job that finishes by the metric that was registered under this name.
+/// Makes the function that returns the value of a finished job, by the metric of this name.
 pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     let (instance, sites) = (metric(about, machine), sites(machine));
     Box::new(move |running: &Running, now: Time, _: &Rules| {
@@ -32,7 +32,7 @@ pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     })
 }
 
-/// Makes the gauge of the metric that was registered under this name.
+/// Makes the gauge of the metric registered under this name.
 pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
     Box::new(Watching(InPython::new(metric(about, machine), machine)))
 }

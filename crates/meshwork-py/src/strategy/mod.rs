@@ -1,8 +1,8 @@
-//! Strategies whose decisions are made in Python.
+//! Adapters for strategies, workloads, metrics and observers written in Python.
 //!
-//! The entry of each is made when it is registered; what is built of it holds an instance of the class and asks it. What
-//! it raises ends the run, by unwinding: the interface of the model has no other way out, and needs none for strategies
-//! that cannot fail.
+//! The catalogue entry is made on registration; what it builds holds an instance of the class and
+//! calls it. An exception in Python ends the run by unwinding: the model's interface has no other
+//! exit, since other strategies cannot fail.
 
 pub(crate) mod allocator;
 pub(crate) mod ask;
@@ -31,7 +31,7 @@ use crate::place::Topology;
 use crate::running::{give_up, note_asker};
 use crate::values::from_toml;
 
-/// An instance of the class behind the name, with its parameters; and whether copies may share it.
+/// Makes an instance of a registered class, with its parameters from a study.
 fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance {
     made(kind, params.name(), machine, |py| {
         let given = PyDict::new(py);
@@ -42,7 +42,7 @@ fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance 
     })
 }
 
-/// An instance of the class behind the name, with these parameters.
+/// Makes an instance of a registered class with the given parameters.
 fn made(
     kind: &'static str,
     name: &str,
@@ -69,7 +69,7 @@ fn made(
     })
 }
 
-/// A strategy in Python, or something else that is asked there during a run.
+/// A Python object that is called during a run: a strategy, a workload, a metric or an observer.
 pub(crate) struct Instance {
     kind: &'static str,
     name: Arc<str>,
@@ -85,7 +85,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// What is asked of an object of this thread's run.
+    /// Wraps an object for the run of this thread, and looks up its flags and optional methods.
     pub(crate) fn of(kind: &'static str, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         note_asker(object.py())?;
         let flag =
@@ -106,17 +106,17 @@ impl Instance {
         })
     }
 
-    /// Ends the run: it cannot go on.
+    /// Ends the run because the object raised an exception.
     fn give_up(&self, doing: &str, cause: PyErr) -> ! {
         give_up(&format!("the {} `{}` raised {doing}", self.kind, self.name), Some(cause))
     }
 
-    /// Ends the run: what it gave cannot be.
+    /// Ends the run because the object gave an invalid answer.
     fn break_off(&self, what: &str) -> ! {
         give_up(&format!("the {} `{}` {what}", self.kind, self.name), None)
     }
 
-    /// An independent copy: by its own `fork`, or by Python's `copy.deepcopy`, unless it has no state to copy.
+    /// An independent copy, by its own `fork` or by `copy.deepcopy`. A stateless object is shared.
     fn fork(&self) -> Instance {
         let object = Python::attach(|py| {
             if self.is_stateless {

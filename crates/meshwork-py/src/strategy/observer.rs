@@ -1,4 +1,4 @@
-//! Observers in Python: who is told what happens in a run, by the methods that it has.
+//! Adapter for observers written in Python, which are notified through the methods they have.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use super::Instance;
 use super::job::Job;
 use crate::place::Placement;
 
-/// The sites of a machine, as placements on them have them.
+/// Topologies of the sites, shared with placements on them.
 pub(crate) type Sites = Arc<[Arc<Wired>]>;
 
-/// The sites of a machine.
+/// Makes the shared topologies of a machine.
 pub(crate) fn sites(machine: &[Wired]) -> Sites {
     machine.iter().map(|one| Arc::new(one.clone())).collect()
 }
 
-/// A job that runs, or has just ended: what observers and metrics are given.
+/// A run of a job, active or just ended, passed to observers and metrics.
 ///
 /// Examples
 /// --------
@@ -49,86 +49,86 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// Its place in the order of arrival, by which a `Cluster` calls it.
+    /// The position in the order of arrival, which identifies the job in a `Cluster`.
     #[getter]
     fn id(&self) -> u64 {
         self.running.id.0
     }
 
-    /// The job.
+    /// The job that runs.
     #[getter]
     fn job(&self) -> Job {
         Job::of(&self.running.job)
     }
 
-    /// The index of its site.
+    /// The index of the site.
     #[getter]
     fn site(&self) -> usize {
         self.running.site
     }
 
-    /// The processors that it holds.
+    /// The held processors.
     #[getter]
     fn placement(&self) -> Placement {
         let topology = Arc::clone(&self.sites[self.running.site]);
         Placement { nodes: self.running.placement.clone(), topology }
     }
 
-    /// How many processors it asked for.
+    /// The number of requested processors.
     #[getter]
     fn asked(&self) -> u64 {
         self.running.asked
     }
 
-    /// How many it holds.
+    /// The number of held processors.
     #[getter]
     fn held(&self) -> u32 {
         self.running.held
     }
 
-    /// When it started.
+    /// The start time of this run.
     #[getter]
     fn start(&self) -> f64 {
         self.running.start.units()
     }
 
-    /// When it was expected to end, by its estimate.
+    /// The end expected from the estimate.
     #[getter]
     fn expected_end(&self) -> f64 {
         self.running.expected_end.units()
     }
 
-    /// For how long it waited, the time of earlier runs left out.
+    /// The waiting time, without the time of earlier runs.
     #[getter]
     fn wait(&self) -> f64 {
         self.running.wait()
     }
 
-    /// How many times longer than it asked for it was to run when it started.
+    /// The expected over the requested run time at the start.
     #[getter]
     fn stretch(&self) -> f64 {
         self.running.stretch
     }
 
-    /// How fast it works: 1, but for schedulers that resize jobs.
+    /// The relative speed of the work: 1 unless the scheduler resizes jobs.
     #[getter]
     fn rate(&self) -> f64 {
         self.running.rate
     }
 
-    /// How far its processors are spread.
+    /// The spread of its processors: see `Placement.dispersal`.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.running.dispersal
     }
 
-    /// How often it was interrupted.
+    /// The number of interruptions of the job, including that of this run.
     #[getter]
     fn interruptions(&self) -> u32 {
         self.running.wear().interruptions
     }
 
-    /// How much of the time of this run was in vain, because it was interrupted.
+    /// The time of this run that was wasted by its interruption.
     #[getter]
     fn lost(&self) -> f64 {
         self.running.wear().lost
@@ -140,8 +140,7 @@ impl Run {
     }
 }
 
-/// The machine over a span of time in which nothing happened: what `elapsed` of an observer is
-/// given.
+/// The state of the machine between two events, passed to `elapsed` of an observer.
 ///
 /// Examples
 /// --------
@@ -161,23 +160,23 @@ impl Run {
 pub(crate) struct State {
     /// Processors of the whole machine.
     nodes: u64,
-    /// Processors that jobs held.
+    /// Processors held by jobs.
     held: u64,
-    /// Processors that those jobs had asked for.
+    /// Processors requested by the running jobs.
     asked: u64,
-    /// Processors that jobs held beyond what they had asked for.
+    /// Processors held in excess of the requests.
     surplus: u64,
-    /// Processors that were out of service.
+    /// Processors out of service.
     down: u64,
-    /// Processors that were asleep.
+    /// Processors in a sleep state.
     asleep: u64,
-    /// What the machine took, in watts, where a study says what processors take.
+    /// Power of the machine in watts, if the study has an energy model.
     power: f64,
-    /// Jobs that waited.
+    /// Number of waiting jobs.
     waiting: u64,
-    /// Jobs that ran.
+    /// Number of running jobs.
     running: u64,
-    /// Whether the oldest waiting job asked for no more processors than were free on some site.
+    /// Whether the oldest waiting job requested no more processors than were free on some site.
     blocked_by_shape: bool,
 }
 
@@ -200,7 +199,7 @@ impl State {
     }
 }
 
-/// Names of methods, each of an event or a span of time.
+/// Names of the observer methods.
 const METHODS: [&str; 15] = [
     "arrived",
     "refused",
@@ -219,11 +218,11 @@ const METHODS: [&str; 15] = [
     "waited",
 ];
 
-/// An observer in Python.
+/// An observer written in Python.
 pub(crate) struct InPython {
     instance: Instance,
     sites: Sites,
-    /// Which of [`METHODS`] it has: for all others the interpreter is not asked.
+    /// Whether it has each of [`METHODS`]; Python is not called for the others.
     has: [bool; METHODS.len()],
 }
 
@@ -244,7 +243,7 @@ impl InPython {
         METHODS.iter().zip(self.has).any(|(name, has)| has && *name == method)
     }
 
-    /// Tells it something, if it has the method for it.
+    /// Calls one of its methods, if it has that method.
     fn tell<A: for<'py> PyCallArgs<'py>>(&self, method: &'static str, told: impl FnOnce() -> A) {
         if !self.has(method) {
             return;

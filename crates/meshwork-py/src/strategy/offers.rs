@@ -1,4 +1,4 @@
-//! What the sites offer a job, as a selector in Python sees it.
+//! Offers of the sites for a job, for selectors written in Python.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +11,7 @@ use super::lent::Lent;
 use crate::error::wrong;
 use crate::place::Placement;
 
-/// What the sites offer a job: what `select` of a selector is given, and can ask while it is
-/// called.
+/// The offers of the sites for a job, passed to `select` and valid during that call.
 ///
 /// Examples
 /// --------
@@ -31,7 +30,8 @@ use crate::place::Placement;
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Offers {
     pub(super) lent: Lent<Model<'static>>,
-    /// What was proposed in this attempt: asked again, an allocator that draws would propose something else.
+    /// Proposals made in this attempt. An allocator that draws would propose another placement if
+    /// called again.
     proposed: Mutex<BTreeMap<usize, Option<Proposal>>>,
 }
 
@@ -40,7 +40,7 @@ impl Offers {
         Offers { lent: Lent::nothing(), proposed: Mutex::default() }
     }
 
-    /// What a site proposes in this attempt.
+    /// The proposal of a site in this attempt.
     pub(super) fn proposal(&self, site: usize) -> PyResult<Option<Proposal>> {
         let mut proposed = self.proposed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = proposed.get(&site) {
@@ -56,14 +56,15 @@ impl Offers {
 
 #[pymethods]
 impl Offers {
-    /// How many sites there are.
+    /// The number of sites.
     #[getter]
     fn sites(&self) -> PyResult<usize> {
         self.lent.with("offers", |offers| offers.sites())
     }
 
-    /// Say where the job would go on a site, and how many times longer than asked for it would run
-    /// there.
+    /// Return the placement on a site and its slowdown, the expected over the requested run time.
+    ///
+    /// Return `None` if the site has no placement.
     fn at(&self, site: usize) -> PyResult<Option<(Placement, f64)>> {
         let Some(proposal) = self.proposal(site)? else { return Ok(None) };
         let topology = self.lent.with("offers", |offers| offers.site(site).topology().clone())?;
@@ -73,8 +74,9 @@ impl Offers {
         )))
     }
 
-    /// Give every site with room: `site`, `nodes`, `free`, `held` and `speed`. Nothing is drawn for
-    /// it.
+    /// Return `site`, `nodes`, `free`, `held` and `speed` of every site on which the job fits.
+    ///
+    /// This draws no random numbers.
     fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let fits = self.lent.with("offers", |offers| offers.fits())?;
         let list = PyList::empty(py);
@@ -90,7 +92,7 @@ impl Offers {
         Ok(list)
     }
 
-    /// Give what the other waiting jobs ask for: processors and estimate.
+    /// Return the requested processors and the estimate of each other waiting job.
     fn others(&self) -> PyResult<Vec<(u64, f64)>> {
         self.lent.with("offers", |offers| {
             offers.queue().others().map(|job| (job.request.nodes(), job.estimate)).collect()

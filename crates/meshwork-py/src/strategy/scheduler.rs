@@ -1,4 +1,4 @@
-//! Schedulers in Python.
+//! Adapter for schedulers written in Python.
 
 use meshwork::cluster::Cluster as Model;
 use meshwork::job::Time;
@@ -12,7 +12,7 @@ use super::cluster::Cluster;
 use super::lent::lend_cluster;
 use super::{Instance, instance};
 
-/// Builds the scheduler that was registered under this name.
+/// Builds the scheduler registered under this name.
 pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Scheduler>, Problem> {
     let instance = instance("scheduler", params, topologies);
     let cluster = Python::attach(|py| Py::new(py, Cluster::new(topologies)));

@@ -1,4 +1,4 @@
-//! Selectors in Python.
+//! Adapter for selectors written in Python.
 
 use meshwork::job::Job as Asked;
 use meshwork::offer::{Offers as Model, Proposal};
@@ -13,7 +13,7 @@ use super::lent::lend_offers;
 use super::offers::Offers;
 use super::{Instance, instance};
 
-/// Builds the selector that was registered under this name.
+/// Builds the selector registered under this name.
 pub(crate) fn build(params: &Params) -> Result<Box<dyn Selector>, Problem> {
     Ok(Box::new(InPython { instance: instance("selector", params, &[]) }))
 }

@@ -1,4 +1,4 @@
-//! A site as a strategy in Python sees it: arrays of NumPy that look at memory which is kept up to date.
+//! A site for strategies written in Python, as NumPy arrays that follow every change.
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,7 @@ use crate::buffer::{Buffer, Memory};
 use crate::place::Topology;
 use crate::values::tuple;
 
-/// A site as a strategy sees it: arrays that look at memory which is kept up to date, without
-/// copies.
+/// A site as seen by a strategy, as arrays that follow every change without copies.
 ///
 /// Nodes have the numbers 0, 1, 2, … along dimension 0 first, then along dimension 1, and so on.
 ///
@@ -31,9 +30,9 @@ use crate::values::tuple;
 pub(crate) struct Site {
     topology: Arc<Wired>,
     free: Arc<[AtomicU8]>,
-    /// The number of the claim that holds each node, from 0; −1 where it is free.
+    /// Number of the claim that holds each node, counted from 0; −1 if the node is free.
     holder: Arc<[AtomicI32]>,
-    /// When it was claimed, by its bits; NaN where it is free.
+    /// Claim time of each node, as bits; NaN if the node is free.
     since: Arc<[AtomicU64]>,
     state: Mutex<State>,
     arrays: [PyOnceLock<Py<PyAny>>; 3],
@@ -41,7 +40,7 @@ pub(crate) struct Site {
 
 #[derive(Clone)]
 struct State {
-    /// The free nodes, as they stand in `free`.
+    /// The free nodes as a bit set, equal to `free`.
     words: Vec<u64>,
     claims: i32,
 }
@@ -49,7 +48,7 @@ struct State {
 const FREE: i32 = -1;
 
 impl Site {
-    /// An empty site.
+    /// A site with all nodes free.
     pub(crate) fn new(topology: Arc<Wired>) -> Site {
         let nodes = topology.grid().nodes();
         let each = 0..nodes;
@@ -83,8 +82,9 @@ impl Site {
         &self.topology
     }
 
-    /// Makes the free nodes those of the model: only words that differ are looked at, so it costs little to ask for what
-    /// is so already.
+    /// Sets the free nodes to those of the model.
+    ///
+    /// Only words that differ are visited, so a call without changes costs little.
     pub(crate) fn sync(&self, free: &NodeSet) {
         let mut state = self.state();
         for (at, (mine, &theirs)) in state.words.iter_mut().zip(free.words()).enumerate() {
@@ -104,7 +104,7 @@ impl Site {
         }
     }
 
-    /// Notes a claim.
+    /// Records a claim.
     pub(crate) fn claimed(&self, placement: &Nodes, now: Time) {
         let mut state = self.state();
         let (number, since) = (state.claims, now.units().to_bits());
@@ -117,7 +117,7 @@ impl Site {
         });
     }
 
-    /// Notes that nodes were given back.
+    /// Records a release.
     pub(crate) fn released(&self, placement: &Nodes) {
         let mut state = self.state();
         self.each(placement, |node| {
@@ -128,7 +128,7 @@ impl Site {
         });
     }
 
-    /// Makes it that of the model, with these placements held.
+    /// Resets it to the model's state with these placements held. The new claims have time 0.
     pub(crate) fn set_to<'n>(
         &self,
         model: &Model,
@@ -164,14 +164,15 @@ impl Site {
 
 #[pymethods]
 impl Site {
-    /// Which nodes are free, by coordinates.
+    /// Whether each node is free, by coordinates.
     #[getter]
     fn free(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 0, || Memory::Flags(Arc::clone(&self.free)))
     }
 
-    /// The numbers of the free nodes, in ascending order: dimension 0 runs fastest. It takes time
-    /// for each node.
+    /// The numbers of the free nodes, in ascending order; dimension 0 runs fastest.
+    ///
+    /// The time is proportional to the number of nodes.
     #[getter]
     fn free_numbers(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let state = self.state();
@@ -187,37 +188,37 @@ impl Site {
         Buffer::list(Memory::FixedWholes(numbers.into())).array(py)
     }
 
-    /// The number of the claim that holds each node; −1 where it is free.
+    /// The number of the claim that holds each node, by coordinates; −1 if it is free.
     #[getter]
     fn holder(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 1, || Memory::Wholes(Arc::clone(&self.holder)))
     }
 
-    /// When each node was claimed; NaN where it is free.
+    /// The claim time of each node, by coordinates; NaN if it is free.
     #[getter]
     fn since(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 2, || Memory::Numbers(Arc::clone(&self.since)))
     }
 
-    /// Where its nodes lie.
+    /// The topology of the site.
     #[getter(topology)]
     fn its_topology(&self) -> Topology {
         Topology(Arc::clone(&self.topology))
     }
 
-    /// Its sides, dimension 0 first.
+    /// The sides of the grid, dimension 0 first.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.topology.grid().sides())
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[getter]
     fn nodes(&self) -> u32 {
         self.topology.grid().nodes()
     }
 
-    /// How many of them are free.
+    /// The number of free nodes.
     #[getter]
     fn free_nodes(&self) -> u32 {
         self.state().words.iter().map(|word| word.count_ones()).sum()

@@ -1,4 +1,4 @@
-//! Sizings in Python.
+//! Adapter for sizings written in Python.
 
 use meshwork::form::Asks;
 use meshwork::job::{Request, Constraints};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use super::{Instance, instance};
 use crate::place::{request, request_for};
 
-/// Builds the sizing that was registered under this name.
+/// Builds the sizing registered under this name.
 pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Sizing>, Problem> {
     Ok(Box::new(InPython { instance: instance("sizing", params, topologies) }))
 }
@@ -20,7 +20,7 @@ struct InPython {
     instance: Instance,
 }
 
-/// What a sizing is asked: what `sizes` and `fewest` are given.
+/// The demand of a job, passed to `sizes` and `fewest` of a sizing.
 ///
 /// Examples
 /// --------
@@ -39,13 +39,13 @@ struct InPython {
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Demand {
     request: Request,
-    /// How many the site has.
+    /// The number of nodes of the site.
     #[pyo3(get)]
     nodes: u32,
-    /// How many jobs run.
+    /// The number of running jobs.
     #[pyo3(get)]
     running: u64,
-    /// How many wait, this one included.
+    /// The number of waiting jobs, including this one.
     #[pyo3(get)]
     waiting: u64,
 }
@@ -58,7 +58,7 @@ impl Demand {
         request_for(py, &self.request)
     }
 
-    /// How many processors it is.
+    /// The number of requested processors.
     #[getter]
     fn wanted(&self) -> u64 {
         self.request.nodes()
@@ -88,7 +88,10 @@ impl InPython {
     }
 }
 
-/// A subcube is a number of processors in Python, and so is a count with wishes, which stay what they are.
+/// Converts a size from Python to the form of the demand.
+///
+/// Subcubes and counts with constraints are numbers of processors in Python; the constraints are
+/// kept.
 fn in_form(request: Request, demand: &Model<'_>) -> Request {
     match (&request, demand.request, demand.asks) {
         (Request::Nodes(nodes), Request::Constrained(constraints), _) => {

@@ -1,4 +1,4 @@
-//! Workloads in Python: whatever gives jobs one after the other.
+//! Adapter for workloads written in Python, which yield jobs one by one.
 
 use meshwork::job::{Job, Time};
 use meshwork::registry::Params;
@@ -15,7 +15,7 @@ use super::ask::Rng;
 use super::{Instance, instance};
 use crate::values::repr;
 
-/// Builds the jobs of the workload that was registered under this name.
+/// Builds the jobs of the workload registered under this name.
 pub(crate) fn build(
     params: &Params,
     setting: &WorkloadContext<'_>,
@@ -35,7 +35,7 @@ pub(crate) fn build(
 struct Jobs {
     instance: Instance,
     jobs: Py<PyAny>,
-    /// Whether jobs are to say whose they are.
+    /// Whether jobs keep their owners.
     owners: bool,
     given: u64,
     last: Time,
@@ -43,7 +43,7 @@ struct Jobs {
 }
 
 impl Jobs {
-    /// The row of the next job, or what is wrong with it.
+    /// The row of the next job, or a message about it.
     fn row(&self, py: Python<'_>) -> PyResult<Option<Result<Row, String>>> {
         let Some(given) = self.jobs.bind(py).try_iter()?.next().transpose()? else {
             return Ok(None);
@@ -60,7 +60,7 @@ impl Jobs {
     fn job(&mut self, row: Row) -> Result<Job, String> {
         let number = row.job;
         let name = self.instance.name.to_string();
-        // A table of one row: what may stand in it is said there.
+        // It is read as a table of one row, whose reader validates it.
         let listed = Listed::read(Box::new(std::iter::once(Ok(row))), &name);
         let place = format!("{name}:{}: ", self.given + 1);
         let listed =
