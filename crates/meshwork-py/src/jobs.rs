@@ -3,7 +3,7 @@
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use meshwork::job::{Request, Time, sides_text};
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::observe::{Event, Observer, Running};
 use meshwork::topology::Topology;
 use meshwork::workload::table::{Column, Holds};
@@ -35,8 +35,8 @@ impl Jobs {
         let mut number: [Float64Builder; 9] =
             std::array::from_fn(|_| Float64Builder::with_capacity(rows.len()));
         let mut text: [StringBuilder; 2] = std::array::from_fn(|_| StringBuilder::new());
-        let mut owners = By::ALL.map(|by| (by, StringBuilder::new()));
-        let is_of_owner = |name: &str| By::ALL.into_iter().any(|by| by.name() == name);
+        let mut owners = OwnerAttribute::ALL.map(|by| (by, StringBuilder::new()));
+        let is_of_owner = |name: &str| OwnerAttribute::ALL.into_iter().any(|by| by.name() == name);
         let mut more: Vec<(&Column, Vec<Option<String>>)> = optional()
             .filter(|column| column.name != "wait" && !is_of_owner(column.name))
             .map(|column| (column, Vec::with_capacity(rows.len())))

@@ -5,7 +5,9 @@ use std::io::Write;
 
 use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
-use meshwork::workload::swf::{FIELDS, Header, Line, Record, records, write_header, write_record};
+use meshwork::workload::swf::{
+    FIELDS, Header, LogLine, Record, records, write_header, write_record,
+};
 use meshwork::workload::table::{COLUMNS, Column, Listed};
 use meshwork::workload::{Inputs, WorkloadError};
 
@@ -80,9 +82,9 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     let mut header = Header::default();
     for line in records(files.text(path)?, path) {
         match line? {
-            Line::Comment(comment) => header.add(&comment),
+            LogLine::Comment(comment) => header.add(&comment),
             // Comments further down are remarks on jobs.
-            Line::Record { .. } => break,
+            LogLine::Record { .. } => break,
         }
     }
     Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))

@@ -1,7 +1,7 @@
 //! A job as a strategy in Python sees it: without its run time, which nobody knows before it has ended.
 
 use meshwork::job::{Job as Model, Request, Time};
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -30,7 +30,7 @@ impl Job {
         Job(job.clone())
     }
 
-    fn owner(&self, by: By) -> Option<&str> {
+    fn owner(&self, by: OwnerAttribute) -> Option<&str> {
         by.of(self.0.owner.as_deref()?)
     }
 }
@@ -71,25 +71,25 @@ impl Job {
     /// scheduler in Python, say.
     #[getter]
     fn user(&self) -> Option<&str> {
-        self.owner(By::User)
+        self.owner(OwnerAttribute::User)
     }
 
     /// The group of its user, likewise.
     #[getter]
     fn group(&self) -> Option<&str> {
-        self.owner(By::Group)
+        self.owner(OwnerAttribute::Group)
     }
 
     /// The program that it runs, likewise.
     #[getter]
     fn application(&self) -> Option<&str> {
-        self.owner(By::Application)
+        self.owner(OwnerAttribute::Application)
     }
 
     /// The queue that it was submitted to, likewise.
     #[getter]
     fn queue(&self) -> Option<&str> {
-        self.owner(By::Queue)
+        self.owner(OwnerAttribute::Queue)
     }
 
     /// The partition that it was submitted to, likewise.
@@ -97,7 +97,7 @@ impl Job {
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
             Request::Constrained(wants) => wants.partition.as_deref(),
-            _ => self.owner(By::Partition),
+            _ => self.owner(OwnerAttribute::Partition),
         }
     }
 

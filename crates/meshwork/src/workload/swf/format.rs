@@ -452,7 +452,7 @@ impl Lines {
 
 /// One nonblank line of a log.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Line {
+pub enum LogLine {
     /// A comment: the text after the semicolon, without trailing blanks. See [`Header::add`].
     Comment(String),
     /// A job.
@@ -468,7 +468,7 @@ pub enum Line {
 pub fn records(
     reader: Box<dyn BufRead + Send>,
     path: &str,
-) -> impl Iterator<Item = Result<Line, WorkloadError>> + use<> {
+) -> impl Iterator<Item = Result<LogLine, WorkloadError>> + use<> {
     Records { lines: Lines::new(reader, path), ended: false }
 }
 
@@ -478,7 +478,7 @@ struct Records {
 }
 
 impl Iterator for Records {
-    type Item = Result<Line, WorkloadError>;
+    type Item = Result<LogLine, WorkloadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -486,10 +486,10 @@ impl Iterator for Records {
         }
         let item = match self.lines.next() {
             Ok(Some([b';', comment @ ..])) => {
-                Ok(Line::Comment(String::from_utf8_lossy(comment).trim_end().to_owned()))
+                Ok(LogLine::Comment(String::from_utf8_lossy(comment).trim_end().to_owned()))
             }
             Ok(Some(text)) => match Record::parse(text) {
-                Ok(record) => Ok(Line::Record { line: self.lines.line(), record }),
+                Ok(record) => Ok(LogLine::Record { line: self.lines.line(), record }),
                 Err(what) => Err(self.lines.error(what)),
             },
             Ok(None) => {

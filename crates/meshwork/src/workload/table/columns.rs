@@ -8,7 +8,7 @@ use crate::registry::{did_you_mean, nearest};
 
 /// Kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum CellKind {
     /// The number of a job.
     Number,
     /// A count.
@@ -29,7 +29,7 @@ pub struct Column {
     /// Name in the first line of the table.
     pub name: &'static str,
     /// Kind of the cells.
-    pub holds: Holds,
+    pub holds: CellKind,
     get: fn(&Job) -> Option<String>,
     slot: fn(&mut Row) -> Slot<'_>,
 }
@@ -64,31 +64,31 @@ pub enum Slot<'r> {
 pub static COLUMNS: [Column; 26] = [
     Column {
         name: "job",
-        holds: Holds::Number,
+        holds: CellKind::Number,
         get: |job| Some(job.number.to_string()),
         slot: |row| Slot::Number(&mut row.job),
     },
     Column {
         name: "submit",
-        holds: Holds::Instant,
+        holds: CellKind::Instant,
         get: |job| Some(job.arrival.to_string()),
         slot: |row| Slot::Instant(&mut row.submit, &mut row.is_dated),
     },
     Column {
         name: "runtime",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         get: |job| Some(job.runtime.to_string()),
         slot: |row| Slot::Number(&mut row.runtime),
     },
     Column {
         name: "estimate",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         get: |job| Some(job.estimate.to_string()),
         slot: |row| Slot::Number(&mut row.estimate),
     },
     Column {
         name: "nodes",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         get: |job| match &job.request {
             Request::Nodes(_) | Request::Constrained(_) => Some(job.request.nodes().to_string()),
             _ => None,
@@ -97,7 +97,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "block",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         get: |job| match &job.request {
             Request::Block(sides) => Some(sides_text(sides)),
             _ => None,
@@ -106,7 +106,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "subcube",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         get: |job| match &job.request {
             Request::Subcube(dimension) => Some(dimension.to_string()),
             _ => None,
@@ -115,74 +115,74 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "user",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         get: |job| owner(job)?.user.clone(),
         slot: |row| Slot::Text(&mut row.user),
     },
     Column {
         name: "group",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         get: |job| owner(job)?.group.clone(),
         slot: |row| Slot::Text(&mut row.group),
     },
     Column {
         name: "application",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         get: |job| owner(job)?.application.clone(),
         slot: |row| Slot::Text(&mut row.application),
     },
     Column {
         name: "queue",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         get: |job| owner(job)?.queue.clone(),
         slot: |row| Slot::Text(&mut row.queue),
     },
     Column {
         name: "priority",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         get: |job| Some(terms(job)?.priority).filter(|&own| own > 0.0).map(|own| own.to_string()),
         slot: |row| Slot::Number(&mut row.priority),
     },
     Column {
         name: "deadline",
-        holds: Holds::Instant,
+        holds: CellKind::Instant,
         get: |job| job.deadline().map(|end| end.to_string()),
         slot: |row| Slot::Instant(&mut row.deadline, &mut row.is_deadline_dated),
     },
     Column {
         name: "after",
-        holds: Holds::Number,
+        holds: CellKind::Number,
         get: |job| job.after().map(|after| after.number.to_string()),
         slot: |row| Slot::Number(&mut row.after),
     },
     Column {
         name: "think",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         get: |job| job.after().map(|after| after.think.to_string()),
         slot: |row| Slot::Number(&mut row.think),
     },
     Column {
         name: "wait",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         get: |_| None,
         slot: |row| Slot::Number(&mut row.wait),
     },
-    want("nodes_max", Holds::Count, |job| wanted(job, "nodes_max")),
-    want("segment", Holds::Count, |job| wanted(job, "segment")),
-    want("spread_segments", Holds::Flag, |job| wanted(job, "spread_segments")),
-    want("consolidate_segments", Holds::Flag, |job| wanted(job, "consolidate_segments")),
-    want("switches", Holds::Count, |job| wanted(job, "switches")),
-    want("contiguous", Holds::Flag, |job| wanted(job, "contiguous")),
-    want("exclusive", Holds::Text, |job| wanted(job, "exclusive")),
-    want("require", Holds::Text, |job| wanted(job, "require")),
-    want("exclude", Holds::Text, |job| wanted(job, "exclude")),
-    want("partition", Holds::Text, |job| {
+    want("nodes_max", CellKind::Count, |job| wanted(job, "nodes_max")),
+    want("segment", CellKind::Count, |job| wanted(job, "segment")),
+    want("spread_segments", CellKind::Flag, |job| wanted(job, "spread_segments")),
+    want("consolidate_segments", CellKind::Flag, |job| wanted(job, "consolidate_segments")),
+    want("switches", CellKind::Count, |job| wanted(job, "switches")),
+    want("contiguous", CellKind::Flag, |job| wanted(job, "contiguous")),
+    want("exclusive", CellKind::Text, |job| wanted(job, "exclusive")),
+    want("require", CellKind::Text, |job| wanted(job, "require")),
+    want("exclude", CellKind::Text, |job| wanted(job, "exclude")),
+    want("partition", CellKind::Text, |job| {
         wanted(job, "partition").or_else(|| owner(job)?.partition.clone())
     }),
 ];
 
 /// Creates the column of a constraint.
-const fn want(name: &'static str, holds: Holds, get: fn(&Job) -> Option<String>) -> Column {
+const fn want(name: &'static str, holds: CellKind, get: fn(&Job) -> Option<String>) -> Column {
     Column { name, holds, get, slot: |row| Slot::Constraint(&mut row.constraints) }
 }
 

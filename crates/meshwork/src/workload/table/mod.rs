@@ -15,7 +15,7 @@ use super::dependencies::{Sessions, Source};
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
-pub use columns::{COLUMNS, Column, Holds, OUTCOMES, Slot, places};
+pub use columns::{COLUMNS, CellKind, Column, OUTCOMES, Slot, places};
 
 /// Entry of the workload `table`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
