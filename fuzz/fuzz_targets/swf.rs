@@ -8,7 +8,7 @@ use std::io::Cursor;
 use libfuzzer_sys::fuzz_target;
 use meshwork::workload::Submission;
 use meshwork::workload::statistics::Statistics;
-use meshwork::workload::swf::{Line, Record, jobs, records, write_record};
+use meshwork::workload::swf::{LogLine, Record, jobs, records, write_record};
 
 fuzz_target!(|bytes: &[u8]| {
     let reader = || Box::new(Cursor::new(bytes.to_vec()));
@@ -16,8 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
     for line in records(reader(), "log.swf") {
         assert!(!failed, "the first error ends the log");
         match line {
-            Ok(Line::Record { record, .. }) => round_trip(&record),
-            Ok(Line::Comment(_)) => {}
+            Ok(LogLine::Record { record, .. }) => round_trip(&record),
+            Ok(LogLine::Comment(_)) => {}
             Err(error) => {
                 failed = true;
                 assert!(error.0.starts_with("log.swf"), "{error}");

@@ -4,7 +4,7 @@ use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use meshwork::job::Time;
 use meshwork::observe::{Event, Observer, Running};
 use meshwork::topology::Topology;
-use meshwork::workload::table::{Ended, Holds};
+use meshwork::workload::table::{Ended, CellKind};
 use meshwork_lab::run::joboutput::{Part, optional};
 use std::sync::Arc;
 
@@ -97,15 +97,15 @@ fn cells(part: Part, ended: &[Ended<'_>]) -> Vec<Option<String>> {
 }
 
 /// Converts the text cells of a job column to an Arrow array.
-fn array(holds: Holds, cells: &[Option<String>]) -> ArrayRef {
+fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {
-        Holds::Number | Holds::Count => {
+        CellKind::Number | CellKind::Count => {
             Arc::new(cells.map(|cell| cell?.parse().ok()).collect::<Int64Array>())
         }
-        Holds::Instant | Holds::Real => numbers(cells.map(|cell| cell?.parse().ok())),
-        Holds::Flag => Arc::new(cells.map(|cell| cell?.parse().ok()).collect::<BooleanArray>()),
-        Holds::Text => texts(cells),
+        CellKind::Instant | CellKind::Real => numbers(cells.map(|cell| cell?.parse().ok())),
+        CellKind::Flag => Arc::new(cells.map(|cell| cell?.parse().ok()).collect::<BooleanArray>()),
+        CellKind::Text => texts(cells),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::ArrayRef;
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::workload::Inputs;
 use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::findings::summary::Row;
@@ -103,7 +103,7 @@ impl Results {
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
     }
 
-    fn by(&self, by: By) -> Option<Table> {
+    fn by(&self, by: OwnerAttribute) -> Option<Table> {
         let (scenarios, lines) = self.lines(|row| {
             let classes = row.owners(by).iter();
             classes
@@ -288,23 +288,23 @@ impl Results {
     }
 
     fn by_user(&self) -> Option<Table> {
-        self.by(By::User)
+        self.by(OwnerAttribute::User)
     }
 
     fn by_group(&self) -> Option<Table> {
-        self.by(By::Group)
+        self.by(OwnerAttribute::Group)
     }
 
     fn by_application(&self) -> Option<Table> {
-        self.by(By::Application)
+        self.by(OwnerAttribute::Application)
     }
 
     fn by_queue(&self) -> Option<Table> {
-        self.by(By::Queue)
+        self.by(OwnerAttribute::Queue)
     }
 
     fn by_partition(&self) -> Option<Table> {
-        self.by(By::Partition)
+        self.by(OwnerAttribute::Partition)
     }
 
     fn comparison(&self) -> Option<Table> {

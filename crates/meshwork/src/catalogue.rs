@@ -3,7 +3,7 @@
 use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::network::{self, NETWORKS, NetworkEntry};
 use crate::observe::metrics::{self, METRICS, Measure, MetricEntry};
-use crate::registry::{About, Family, Lists, Named, abouts};
+use crate::registry::{About, EntrySource, Family, Named, abouts};
 use crate::sched::{self, SCHEDULERS, SchedulerEntry};
 use crate::select::{self, SELECTORS, SelectorEntry};
 use crate::sizing::{self, SIZINGS, SizingEntry};
@@ -223,7 +223,7 @@ impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     }
 }
 
-impl Lists for Catalogue {
+impl EntrySource for Catalogue {
     fn entries(&self, family: &Family) -> Vec<&'static About> {
         let is = |other: &Family| std::ptr::eq(family, other);
         if is(&alloc::FAMILY) {

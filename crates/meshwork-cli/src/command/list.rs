@@ -2,7 +2,7 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
-use meshwork::registry::{About, DefaultValue, Family, Kind, Lists, Param, entry};
+use meshwork::registry::{About, DefaultValue, EntrySource, Family, Kind, Param, entry};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::table;

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::{About, Lists};
+use meshwork::registry::{About, EntrySource};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork_lab::Study;
 use meshwork_lab::study::papers::{PAPERS, Paper, studies};

@@ -1,6 +1,6 @@
 //! `meshwork trace`.
 
-use meshwork::workload::statistics::{Column as Distribution, Statistics};
+use meshwork::workload::statistics::{ColumnStatistics, Statistics};
 use meshwork_lab::findings::clock::Start;
 use meshwork_lab::run::file::write_whole;
 use meshwork_lab::study::set::assignment;
@@ -198,7 +198,7 @@ fn print(out: &mut Output, statistics: &Statistics) -> Result<(), Stop> {
         }
     }
     out.line("")?;
-    let rows: Vec<(&str, Distribution)> = [
+    let rows: Vec<(&str, ColumnStatistics)> = [
         ("run time, s", statistics.run_time),
         ("processors", statistics.processors),
         ("time between submissions, s", statistics.interarrival),
@@ -208,7 +208,7 @@ fn print(out: &mut Output, statistics: &Statistics) -> Result<(), Stop> {
     .filter_map(|(name, column)| Some((name, column?)))
     .collect();
     if !rows.is_empty() {
-        let numbers = |header, of: fn(&Distribution) -> f64| {
+        let numbers = |header, of: fn(&ColumnStatistics) -> f64| {
             let cells = rows.iter().map(|(_, column)| significant(of(column), 4));
             Column::numbers(header, cells.collect())
         };
@@ -263,7 +263,7 @@ fn print(out: &mut Output, statistics: &Statistics) -> Result<(), Stop> {
 }
 
 fn as_json(statistics: &Statistics) -> Json {
-    let distribution = |column: Option<Distribution>| {
+    let distribution = |column: Option<ColumnStatistics>| {
         column.map(|column| {
             json!({
                 "count": column.count, "mean": column.mean, "median": column.median,

@@ -5,7 +5,7 @@ pub(crate) mod network;
 
 use std::path::Path;
 
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use meshwork_lab::findings::columns::{Shown, value};
 use meshwork_lab::findings::notes::{notes, warnings};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
@@ -48,7 +48,7 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     print_means(out, study, finished)?;
     print_differences(out, study, finished)?;
     print_sizes(out, finished)?;
-    for by in By::ALL {
+    for by in OwnerAttribute::ALL {
         print_owners(out, finished, by)?;
     }
     print_claims(out, finished)?;
@@ -76,7 +76,7 @@ pub(crate) fn print_files(
     let mut add = |is_there: bool, file: &str| files.extend(is_there.then(|| file.to_owned()));
     add(rows.iter().any(|row| !row.differences.is_empty()), "comparison.csv");
     add(rows.iter().any(|row| !row.by_size.is_empty()), "by_size.csv");
-    for by in By::ALL {
+    for by in OwnerAttribute::ALL {
         let is_there = rows.iter().any(|row| !row.owners(by).is_empty());
         add(is_there, &format!("{}.csv", by.key()));
     }
@@ -362,7 +362,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 const MAX_OWNERS: usize = 100;
 
 /// Prints the jobs of each user or group.
-fn print_owners(out: &mut Output, finished: &Finished, by: By) -> Result<(), Stop> {
+fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
     let classes: Vec<(&Row, &OwnerRow)> =

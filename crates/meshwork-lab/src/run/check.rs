@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::registry::Problem;
 use meshwork::scenario::{MODEL_VERSION, Scenario};
 use rayon::prelude::*;
@@ -203,8 +203,8 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
     }
-    let of_owners = |by: &By| stored.by_owner.get(by) != now.by_owner.get(by);
-    if let Some(by) = By::ALL.into_iter().find(of_owners) {
+    let of_owners = |by: &OwnerAttribute| stored.by_owner.get(by) != now.by_owner.get(by);
+    if let Some(by) = OwnerAttribute::ALL.into_iter().find(of_owners) {
         return Some(format!("the jobs of {}s have other metrics than are stored", by.name()));
     }
     let classes = stored.by_size.iter().zip(&now.by_size);

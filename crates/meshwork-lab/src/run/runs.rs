@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 
 use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
@@ -43,7 +43,7 @@ struct Ended {
     /// Index of a run and its trend, if it has one.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
-    owners: BTreeMap<By, Classes<Option<String>>>,
+    owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
     /// Index of a run and the random speeds of its sites.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
@@ -208,7 +208,7 @@ impl Runs {
     }
 
     /// Results by owner, for every requested kind of owner; a class of `None` has unknown owners.
-    pub fn owners(&self) -> impl Iterator<Item = (By, Vec<Class<'_, Option<String>>>)> {
+    pub fn owners(&self) -> impl Iterator<Item = (OwnerAttribute, Vec<Class<'_, Option<String>>>)> {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
@@ -405,13 +405,13 @@ mod tests {
         );
         (metrics, sizes, owners, rest).prop_map(|(metrics, by_size, by_user, rest)| Findings {
             by_owner: [
-                (By::Group, by_user.iter().rev().take(1).cloned().collect()),
-                (By::Queue, by_user.iter().take(1).cloned().collect()),
-                (By::Partition, by_user.iter().skip(1).cloned().collect()),
-                (By::User, by_user),
+                (OwnerAttribute::Group, by_user.iter().rev().take(1).cloned().collect()),
+                (OwnerAttribute::Queue, by_user.iter().take(1).cloned().collect()),
+                (OwnerAttribute::Partition, by_user.iter().skip(1).cloned().collect()),
+                (OwnerAttribute::User, by_user),
             ]
             .into_iter()
-            .filter(|(_, owners): &(By, Vec<OwnerFindings>)| !owners.is_empty())
+            .filter(|(_, owners): &(OwnerAttribute, Vec<OwnerFindings>)| !owners.is_empty())
             .collect(),
             batch_jobs: if metrics[0].batches.is_empty() { 0 } else { 4 },
             first_batch: metrics[0].batches.len() as u64,

@@ -1,7 +1,7 @@
 //! JSON Schema of study files, generated from the parameters that the reader uses.
 
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::{About, DefaultValue, Family, Kind, Lists as _, Param, Range};
+use meshwork::registry::{About, DefaultValue, EntrySource as _, Family, Kind, Param, Range};
 use meshwork::registry::{LARGEST, SMALLEST};
 use meshwork::{access, presets, scenario, workload};
 use serde_json::{Map, Value as Json, json};

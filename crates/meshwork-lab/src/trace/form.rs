@@ -5,8 +5,10 @@ use std::io::Write;
 
 use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
-use meshwork::workload::swf::{FIELDS, Header, Line, Record, records, write_header, write_record};
-use meshwork::workload::table::{COLUMNS, Column, Holds, Listed};
+use meshwork::workload::swf::{
+    FIELDS, Header, LogLine, Record, records, write_header, write_record,
+};
+use meshwork::workload::table::{COLUMNS, CellKind, Column, Listed};
 use meshwork::workload::{Inputs, WorkloadError};
 
 use crate::cell::written;
@@ -80,9 +82,9 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     let mut header = Header::default();
     for line in records(files.text(path)?, path) {
         match line? {
-            Line::Comment(comment) => header.add(&comment),
+            LogLine::Comment(comment) => header.add(&comment),
             // Comments further down are remarks on jobs.
-            Line::Record { .. } => break,
+            LogLine::Record { .. } => break,
         }
     }
     Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
@@ -121,7 +123,7 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
 
 /// Columns of texts for which a log has numbers.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
-    let texts = COLUMNS.iter().filter(|column| column.holds == Holds::Text);
+    let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
@@ -210,7 +212,7 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
 
 /// The cell of a job: whose it is, and how long it waited, may stand in its line alone.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
-    let is_of_line = column.holds == Holds::Text || column.name == "wait";
+    let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
     let known = || field().filter(|&number| number >= 0.0).map(|number| number.to_string());
     column.get(job).or_else(known)

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meshwork::rng::Stream;
-use meshwork::workload::table::{COLUMNS, Cell, Column, Holds, Listed, Outcome};
+use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Listed, Outcome};
 use meshwork_lab::cell::{plain, written};
 use meshwork_lab::run::inputs::row;
 use meshwork_lab::trace::convert;
@@ -43,11 +43,11 @@ fn cell(column: &Column, number: usize, stream: &mut Stream) -> String {
         ("subcube", _) => pick(&["0", "1", "2"]),
         ("runtime", _) => pick(&["0.1", "12.5", "100"]),
         ("estimate", _) => pick(&["0", "100", "600.25"]),
-        (_, Holds::Number) => pick(&["1", "17", "1000000000000000"]),
-        (_, Holds::Count) => pick(&["1", "2"]),
-        (_, Holds::Instant | Holds::Real) => pick(&["0.25", "12.5", "1000000000000000"]),
-        (_, Holds::Flag) => "true".to_owned(),
-        (_, Holds::Text) => loop {
+        (_, CellKind::Number) => pick(&["1", "17", "1000000000000000"]),
+        (_, CellKind::Count) => pick(&["1", "2"]),
+        (_, CellKind::Instant | CellKind::Real) => pick(&["0.25", "12.5", "1000000000000000"]),
+        (_, CellKind::Flag) => "true".to_owned(),
+        (_, CellKind::Text) => loop {
             let letters = ["a", "É", "7", "0", " ", ",", "\"", "'", "=", "#", "-", "@", "+", "|"];
             let count = 1 + stream.below(5);
             let text: String =

@@ -2,7 +2,7 @@
 
 use meshwork::job::{Job as Model, Request, Time};
 use meshwork::observe::recorder::By;
-use meshwork::workload::table::{Column, Holds};
+use meshwork::workload::table::{Column, CellKind};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -31,7 +31,7 @@ impl Job {
         Job(job.clone())
     }
 
-    fn owner(&self, by: By) -> Option<&str> {
+    fn owner(&self, by: OwnerAttribute) -> Option<&str> {
         by.of(self.0.owner.as_deref()?)
     }
 }
@@ -73,25 +73,25 @@ impl Job {
     /// Schedulers in Python count as using them.
     #[getter]
     fn user(&self) -> Option<&str> {
-        self.owner(By::User)
+        self.owner(OwnerAttribute::User)
     }
 
     /// The user's group, under the conditions of `user`.
     #[getter]
     fn group(&self) -> Option<&str> {
-        self.owner(By::Group)
+        self.owner(OwnerAttribute::Group)
     }
 
     /// The application, under the conditions of `user`.
     #[getter]
     fn application(&self) -> Option<&str> {
-        self.owner(By::Application)
+        self.owner(OwnerAttribute::Application)
     }
 
     /// The submission queue, under the conditions of `user`.
     #[getter]
     fn queue(&self) -> Option<&str> {
-        self.owner(By::Queue)
+        self.owner(OwnerAttribute::Queue)
     }
 
     /// The partition, given by the job's constraints or under the conditions of `user`.
@@ -99,7 +99,7 @@ impl Job {
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
             Request::Constrained(wants) => wants.partition.as_deref(),
-            _ => self.owner(By::Partition),
+            _ => self.owner(OwnerAttribute::Partition),
         }
     }
 
@@ -138,8 +138,8 @@ impl Job {
             match Column::named(name).map(|column| column.holds) {
                 // That is an attribute of its own.
                 _ if name == "partition" => {}
-                Some(Holds::Count) => dict.set_item(name, cell.parse::<u32>()?)?,
-                Some(Holds::Flag) => dict.set_item(name, cell == "true")?,
+                Some(CellKind::Count) => dict.set_item(name, cell.parse::<u32>()?)?,
+                Some(CellKind::Flag) => dict.set_item(name, cell == "true")?,
                 _ => dict.set_item(name, cell)?,
             }
         }

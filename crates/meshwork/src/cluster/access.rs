@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::closures::Closure;
 use super::fits::fits_on;
 use super::queue::Ticket;
-use super::{By, Cluster};
+use super::{Cluster, Culprit};
 use crate::access::{Access, Reserved};
 use crate::failures::Planned;
 use crate::geometry::{Block, NodeSet};
@@ -98,7 +98,7 @@ impl Cluster<'_> {
             if let Err(error) =
                 empty.take_what_is_free_of(closure.site, &closure.placement, self.now)
             {
-                self.note(By::Ourselves, None, error.to_string());
+                self.note(Culprit::Meshwork, None, error.to_string());
                 return false;
             }
         }

@@ -11,7 +11,7 @@ use crate::registry::Origin;
 /// A broken contract, with which the run ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
-    pub(crate) by: By,
+    pub(crate) by: Culprit,
     pub(crate) job: Option<JobId>,
     pub(crate) at: Time,
     /// A sentence without its full stop.
@@ -20,7 +20,7 @@ pub(crate) struct Breach {
 
 /// The component that broke its contract.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum By {
+pub(crate) enum Culprit {
     Allocator(Origin),
     Scheduler,
     Selector,
@@ -28,7 +28,7 @@ pub(crate) enum By {
     Network,
     Workload,
     /// Meshwork itself: a bug.
-    Ourselves,
+    Meshwork,
 }
 
 impl Cluster<'_> {
@@ -45,12 +45,12 @@ impl Cluster<'_> {
     fn note_stale(&mut self, ticket: Ticket) {
         let what = "it uses the ticket of a job that does not wait: a ticket is good until its job starts or is \
                     turned away, and a job that waits again has another";
-        self.note(By::Scheduler, Some(ticket), what.to_owned());
+        self.note(Culprit::Scheduler, Some(ticket), what.to_owned());
     }
 
     /// Records a breach; only the first counts.
     #[cold]
-    pub(super) fn note(&mut self, by: By, ticket: Option<Ticket>, what: String) {
+    pub(super) fn note(&mut self, by: Culprit, ticket: Option<Ticket>, what: String) {
         let job = ticket.map(|ticket| ticket.id);
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
@@ -58,18 +58,18 @@ impl Cluster<'_> {
     /// The component responsible for an impossible proposal. That is the site's allocator, unless
     /// it is a standard one that would have proposed otherwise: then it is the selector.
     #[cold]
-    pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> By {
+    pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
-        let Some(site) = sites.get(proposal.site) else { return By::Selector };
+        let Some(site) = sites.get(proposal.site) else { return Culprit::Selector };
         let origin = site.origin();
         if sites.len() > 1 && origin.is_standard {
             let job = self.queue.job(ticket);
             let own = self.facility.fork().propose_at(proposal.site, job, self.now);
             if own.as_ref() != Some(proposal) {
-                return By::Selector;
+                return Culprit::Selector;
             }
         }
-        By::Allocator(origin)
+        Culprit::Allocator(origin)
     }
 
     /// Describes how a proposal deviates from the size or form that was asked for. It checks what
@@ -105,23 +105,23 @@ impl Cluster<'_> {
 
     /// The component that leaves a startable job waiting, and how.
     #[cold]
-    fn idler(&self, ticket: Ticket) -> (By, &'static str) {
+    fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
         let sites = self.facility.sites();
         if (0..sites.len()).all(|site| self.facility.sizes(site, job, self.now).is_empty()) {
-            return (By::Sizing, "gives it no size");
+            return (Culprit::Sizing, "gives it no size");
         }
         let mut ahead = self.facility.fork();
         if ahead.lacks(job, self.now).is_some() {
             let origins = || sites.iter().map(ManagedSite::origin);
             let origin = origins().find(|origin| !origin.is_standard).or(origins().next());
-            let by = origin.map_or(By::Ourselves, By::Allocator);
+            let by = origin.map_or(Culprit::Meshwork, Culprit::Allocator);
             return (by, "finds no room for it");
         }
         let around = self.queue.around(ticket, self.now);
         match ahead.propose(job, self.now, &around) {
-            None => (By::Selector, "takes no site for it"),
-            Some(_) => (By::Scheduler, "does not start it"),
+            None => (Culprit::Selector, "takes no site for it"),
+            Some(_) => (Culprit::Scheduler, "does not start it"),
         }
     }
 

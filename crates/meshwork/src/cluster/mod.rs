@@ -25,7 +25,7 @@ mod space;
 mod starts;
 mod waits;
 
-pub(crate) use breach::{Breach, By};
+pub(crate) use breach::{Breach, Culprit};
 pub use candidates::{Candidates, Startable};
 pub use outlook::Outlook;
 pub use preempt::Preempted;

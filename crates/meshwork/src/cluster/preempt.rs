@@ -3,7 +3,7 @@
 use super::queue::Ticket;
 use super::service::{Service, Unsatisfiable};
 use super::starts::Place;
-use super::{By, Cluster};
+use super::{Cluster, Culprit};
 use crate::geometry::{NodeSet, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
@@ -56,7 +56,7 @@ impl Cluster<'_> {
         match stopped {
             Ok(again) => self.begin(ticket, &mut proposal, 1.0, Place::Sought).then_some(again),
             Err(error) => {
-                self.note(By::Ourselves, None, error.to_string());
+                self.note(Culprit::Meshwork, None, error.to_string());
                 None
             }
         }

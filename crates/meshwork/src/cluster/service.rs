@@ -8,7 +8,7 @@ use super::closures::Closure;
 use super::ends::End;
 use super::interruptions::Interruptions;
 use super::queue::Ticket;
-use super::{By, Cluster, Departure};
+use super::{Cluster, Culprit, Departure};
 use crate::alloc::{Claim, Holder};
 use crate::failures::{Outages, Step, Timeline, What};
 use crate::geometry::{Block, NodeSet, Placement};
@@ -423,7 +423,7 @@ impl Cluster<'_> {
         let before = self.state.down;
         for at in drained {
             if let Err(error) = self.take_out(&mut service, at) {
-                self.note(By::Ourselves, None, error.to_string());
+                self.note(Culprit::Meshwork, None, error.to_string());
             }
         }
         service.is_disturbed |= self.state.down > before;

@@ -3,7 +3,7 @@
 use super::ends::End;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
-use super::{By, Cluster};
+use super::{Cluster, Culprit};
 use crate::alloc::{Claim, Holder};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
@@ -245,7 +245,7 @@ impl Cluster<'_> {
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {
             self.without = None;
-            self.note(By::Ourselves, Some(ticket), error.to_string());
+            self.note(Culprit::Meshwork, Some(ticket), error.to_string());
             return None;
         }
         let there = &mut self.without.as_mut()?.facility;
@@ -389,7 +389,7 @@ impl Cluster<'_> {
         let Proposal { site, ref mut placement, stretch } = *proposal;
         let claim = Claim::new(self.now, Holder::Job(ticket.id));
         if let Err(error) = self.facility.claim_for(site, placement, claim) {
-            let by = if is_sought { self.proposer(ticket, proposal) } else { By::Scheduler };
+            let by = if is_sought { self.proposer(ticket, proposal) } else { Culprit::Scheduler };
             self.note(by, Some(ticket), format!("it gives what cannot be claimed: {error}"));
             return false;
         }
@@ -444,13 +444,13 @@ impl Cluster<'_> {
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();
         let (by, what) = if !(setup == 0.0 || is_right(setup)) {
-            let by = By::Allocator(self.facility.sites()[site].origin());
+            let by = Culprit::Allocator(self.facility.sites()[site].origin());
             (by, format!("it gives {setup} as the time before the job begins to run"))
         } else if !is_right(rate) {
-            (By::Scheduler, format!("it lets the job work at rate {rate}"))
+            (Culprit::Scheduler, format!("it lets the job work at rate {rate}"))
         } else {
             (
-                By::Sizing,
+                Culprit::Sizing,
                 "it lets the job run a number of times as long that is not above 0 and finite"
                     .to_owned(),
             )

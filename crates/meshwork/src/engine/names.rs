@@ -1,7 +1,7 @@
 //! Names of a run's components in errors.
 
 use super::RunError;
-use crate::cluster::{Breach, By};
+use crate::cluster::{Breach, Culprit};
 use crate::job::JobId;
 use crate::registry::Origin;
 
@@ -44,13 +44,13 @@ impl Names {
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;
         let origin = match by {
-            By::Allocator(origin) => origin,
-            By::Scheduler => self.scheduler,
-            By::Selector => self.selector,
-            By::Sizing => self.sizing,
-            By::Network => self.network,
-            By::Workload => self.workload,
-            By::Ourselves => return RunError::Bug(what),
+            Culprit::Allocator(origin) => origin,
+            Culprit::Scheduler => self.scheduler,
+            Culprit::Selector => self.selector,
+            Culprit::Sizing => self.sizing,
+            Culprit::Network => self.network,
+            Culprit::Workload => self.workload,
+            Culprit::Meshwork => return RunError::Bug(what),
         };
         let Origin { kind, name, is_standard } = origin;
         let error = RunError::Strategy { kind, name, job, at, what };

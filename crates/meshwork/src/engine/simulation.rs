@@ -3,7 +3,7 @@
 use super::followers::Followers;
 use super::unread::{Next, first, pull};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
-use crate::cluster::{Breach, By, Cluster, MAX_IDLE_STEPS, Unsatisfiable};
+use crate::cluster::{Breach, Cluster, Culprit, MAX_IDLE_STEPS, Unsatisfiable};
 use crate::job::Time;
 use crate::network::RunKey;
 use crate::observe::Observer;
@@ -382,7 +382,12 @@ impl<'a> Simulation<'a> {
         if let Some(at) = timer.filter(|&at| at <= now || at.units() == f64::INFINITY) {
             let what =
                 format!("it wants to be woken at {at}, but must name a finite instant after {now}");
-            return Err(self.names.error(Breach { by: By::Scheduler, job: None, at: now, what }));
+            return Err(self.names.error(Breach {
+                by: Culprit::Scheduler,
+                job: None,
+                at: now,
+                what,
+            }));
         }
         let helps = self.cluster.running_jobs() > 0 || self.cluster.waiting_jobs() < waiting;
         let was_woken = self.timer == Some(now);
@@ -445,5 +450,5 @@ fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
 
 #[cold]
 fn of_network(cluster: &Cluster<'_>, what: String) -> Breach {
-    Breach { by: By::Network, job: None, at: cluster.now(), what }
+    Breach { by: Culprit::Network, job: None, at: cluster.now(), what }
 }

@@ -2,7 +2,7 @@
 
 use super::followers::Followers;
 use super::{Names, RunError};
-use crate::cluster::{Breach, By, Cluster};
+use crate::cluster::{Breach, Cluster, Culprit};
 use crate::job::{Job, JobId, Time};
 use crate::observe::{Event, Running};
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
@@ -66,7 +66,7 @@ pub(super) fn pull(
                     "it hands out a job that follows another, number {}, after one that does not",
                     follower.job.number
                 );
-                let (by, at) = (By::Workload, cluster.now());
+                let (by, at) = (Culprit::Workload, cluster.now());
                 return Err(Unread::Breach(Box::new(Breach { by, job: None, at, what })));
             }
             Some(Err(error)) => return Err(Unread::Workload(error)),
@@ -118,5 +118,5 @@ fn unusable(job: &Job, cluster: &Cluster<'_>, comes_in_order: bool) -> Unread {
     };
     let what = format!("{what} (it is number {number} of the workload)");
     let job = Some(JobId(cluster.arrived()));
-    Unread::Breach(Box::new(Breach { by: By::Workload, job, at: cluster.now(), what }))
+    Unread::Breach(Box::new(Breach { by: Culprit::Workload, job, at: cluster.now(), what }))
 }

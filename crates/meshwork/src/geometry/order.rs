@@ -120,23 +120,23 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
 
 /// Numbered items in a fixed order, each free or held: the nodes of a site, or its pages.
 #[derive(Clone)]
-pub struct Line {
+pub struct OrderedSet {
     things: Arc<[u32]>,
     places: Arc<[u32]>,
     free: NodeSet,
 }
 
-impl Line {
+impl OrderedSet {
     /// The nodes of a grid in this order, all free.
     #[must_use]
-    pub fn new(grid: &Grid, order: Order) -> Line {
+    pub fn new(grid: &Grid, order: Order) -> OrderedSet {
         let things = order.nodes(grid);
         let mut places = vec![0; things.len()];
         for (place, &thing) in things.iter().enumerate() {
             places[thing as usize] = place as u32;
         }
         let free = NodeSet::full(grid.nodes());
-        Line { things: things.into(), places: places.into(), free }
+        OrderedSet { things: things.into(), places: places.into(), free }
     }
 
     /// The item at an index of the line.
@@ -179,7 +179,7 @@ mod tests {
     /// The index of each node of a 4 × 4 grid in the order, row by row.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
-        Line::new(&grid, order).places.to_vec()
+        OrderedSet::new(&grid, order).places.to_vec()
     }
 
     #[test]

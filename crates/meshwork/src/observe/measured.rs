@@ -6,7 +6,7 @@ use crate::job::Owner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-pub enum By {
+pub enum OwnerAttribute {
     /// User who owns the job.
     User,
     /// Group of the user.
@@ -19,15 +19,21 @@ pub enum By {
     Partition,
 }
 
-impl By {
+impl OwnerAttribute {
     /// All attributes, in the order in which they are shown.
-    pub const ALL: [By; 5] = [By::User, By::Group, By::Application, By::Queue, By::Partition];
+    pub const ALL: [OwnerAttribute; 5] = [
+        OwnerAttribute::User,
+        OwnerAttribute::Group,
+        OwnerAttribute::Application,
+        OwnerAttribute::Queue,
+        OwnerAttribute::Partition,
+    ];
 
     /// Name of the attribute and of its column in results.
     ///
     /// ```
-    /// use meshwork::observe::recorder::By;
-    /// assert_eq!((By::User.name(), By::User.key()), ("user", "by_user"));
+    /// use meshwork::observe::recorder::OwnerAttribute;
+    /// assert_eq!((OwnerAttribute::User.name(), OwnerAttribute::User.key()), ("user", "by_user"));
     /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -38,11 +44,11 @@ impl By {
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
-            By::User => "by_user",
-            By::Group => "by_group",
-            By::Application => "by_application",
-            By::Queue => "by_queue",
-            By::Partition => "by_partition",
+            OwnerAttribute::User => "by_user",
+            OwnerAttribute::Group => "by_group",
+            OwnerAttribute::Application => "by_application",
+            OwnerAttribute::Queue => "by_queue",
+            OwnerAttribute::Partition => "by_partition",
         }
     }
 
@@ -50,11 +56,11 @@ impl By {
     #[must_use]
     pub fn of(self, owner: &Owner) -> Option<&str> {
         let name = match self {
-            By::User => &owner.user,
-            By::Group => &owner.group,
-            By::Application => &owner.application,
-            By::Queue => &owner.queue,
-            By::Partition => &owner.partition,
+            OwnerAttribute::User => &owner.user,
+            OwnerAttribute::Group => &owner.group,
+            OwnerAttribute::Application => &owner.application,
+            OwnerAttribute::Queue => &owner.queue,
+            OwnerAttribute::Partition => &owner.partition,
         };
         name.as_deref()
     }
@@ -84,7 +90,7 @@ pub struct Measured {
 /// Division of a run into batches. Jobs are counted in order of arrival, refused jobs included.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Cut {
+pub struct Batching {
     /// Number of jobs in a batch.
     pub jobs: u64,
     /// Index of the first batch with values of metrics. It begins with job `first · jobs`, from 0.
@@ -106,7 +112,7 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
-/// Metrics of the jobs of one owner, as grouped by [`By`]: of one user or one queue, for example.
+/// Metrics of the jobs of one owner, as grouped by [`OwnerAttribute`]: of one user or one queue, for example.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {

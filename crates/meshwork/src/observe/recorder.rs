@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::areas;
 use super::batches::{Batches, Ratio, Sums};
 use super::evenness::Evenness;
-pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses};
+pub use super::measured::{Batching, Measured, OwnerAttribute, OwnerClass, SizeClass, SizeClasses};
 use super::metrics::{self, Integrand, JobValue, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::reading::Reading;
@@ -30,7 +30,7 @@ pub struct Window {
     /// Grouping of jobs by size; `None` for none.
     pub by_size: Option<SizeClasses>,
     /// Attributes of the owner by which jobs are grouped.
-    pub by_owner: Vec<By>,
+    pub by_owner: Vec<OwnerAttribute>,
 }
 
 type Classes<K> = BTreeMap<K, Class>;
@@ -111,7 +111,7 @@ pub struct Recorder {
     judged: Vec<JobId>,
     batches: Batches,
     by_size: Classes<u64>,
-    by_owner: Vec<(By, Classes<Option<String>>)>,
+    by_owner: Vec<(OwnerAttribute, Classes<Option<String>>)>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
@@ -284,14 +284,14 @@ impl Recorder {
 
     /// Division into batches, and the mean queue length seen in each.
     #[must_use]
-    pub fn cut(&self) -> Cut {
+    pub fn cut(&self) -> Batching {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
         // If all jobs arrive at one instant, each sees one more than the previous: no growth.
         let queue = match self.totals.first_arrival {
             Some(first) if self.last_arrival > first => self.batches.queue(),
             _ => Vec::new(),
         };
-        Cut { jobs, first: first as u64, queue }
+        Batching { jobs, first: first as u64, queue }
     }
 
     /// Quantile of the whole run and, if enough of its jobs lie beyond it, of each batch.
@@ -325,7 +325,7 @@ impl Recorder {
     /// Metrics by owner, for each requested attribute that has jobs. Owners with numeric names come
     /// first, by number, then the others, then the jobs without an owner.
     #[must_use]
-    pub fn by_owner(&self) -> BTreeMap<By, Vec<OwnerClass>> {
+    pub fn by_owner(&self) -> BTreeMap<OwnerAttribute, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());
         asked_for.map(|(by, classes)| (*by, self.owners(classes))).collect()
     }

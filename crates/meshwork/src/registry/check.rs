@@ -1,7 +1,7 @@
 //! Checks of entries that are added to a catalogue.
 
 use super::read::literal;
-use super::{About, DefaultValue, Family, Kind, Lists, Param};
+use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
 /// Words with another meaning where the name of an entry may stand.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
@@ -11,7 +11,7 @@ impl About {
     ///
     /// # Errors
     /// Description of the problem, in words that follow "cannot be added".
-    pub fn check(&self, lists: &dyn Lists, family: &Family) -> Result<(), String> {
+    pub fn check(&self, lists: &dyn EntrySource, family: &Family) -> Result<(), String> {
         for name in self.aliases.iter().copied().chain([self.name]) {
             if RESERVED.contains(&name) {
                 return Err(format!("`{name}` is a word of TOML, and no name"));
@@ -41,7 +41,7 @@ fn is_word(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn check_params(lists: &dyn Lists, params: &[Param]) -> Result<(), String> {
+fn check_params(lists: &dyn EntrySource, params: &[Param]) -> Result<(), String> {
     for (i, param) in params.iter().enumerate() {
         let name = param.name;
         if !is_word(name) {
@@ -70,7 +70,7 @@ fn check_params(lists: &dyn Lists, params: &[Param]) -> Result<(), String> {
 
 impl Kind {
     /// Checks that the kind admits at least one value.
-    fn check(&self, lists: &dyn Lists) -> Result<(), String> {
+    fn check(&self, lists: &dyn EntrySource) -> Result<(), String> {
         match self {
             Kind::Integer(least, most) | Kind::Integers(least, most) => {
                 if least > most || i64::try_from(*most).is_err() {

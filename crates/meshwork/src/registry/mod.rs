@@ -159,7 +159,7 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
 }
 
 /// Source of the entries of a family.
-pub trait Lists {
+pub trait EntrySource {
     /// Returns the entries of a family, in the order of lists and pages.
     fn entries(&self, family: &Family) -> Vec<&'static About>;
 }
@@ -167,7 +167,7 @@ pub trait Lists {
 /// The lists of this crate without additions.
 pub struct Standard;
 
-impl Lists for Standard {
+impl EntrySource for Standard {
     fn entries(&self, family: &Family) -> Vec<&'static About> {
         (family.entries)()
     }
@@ -195,7 +195,7 @@ impl Family {
     /// A sentence that names the nearest known name.
     pub fn find_in(
         &self,
-        lists: &dyn Lists,
+        lists: &dyn EntrySource,
         path: &str,
         name: &str,
     ) -> Result<&'static About, Problem> {
@@ -231,7 +231,7 @@ impl Family {
     /// The first problem found.
     pub fn resolve_in(
         &self,
-        lists: &dyn Lists,
+        lists: &dyn EntrySource,
         path: &str,
         given: &Value,
     ) -> Result<Params, Problem> {

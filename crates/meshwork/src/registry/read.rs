@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::spelling::{LOOSELY, nearest, suggested};
-use super::{DefaultValue, Kind, Lists, Param, Params, Problem, Standard, join, name_of};
+use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
 /// Maximum depth to which a misplaced key is searched, as in `workload.sizes.max`.
 const DEEPEST: usize = 3;
@@ -28,7 +28,7 @@ pub fn resolve(
 /// # Errors
 /// The first problem found.
 pub fn resolve_in(
-    lists: &dyn Lists,
+    lists: &dyn EntrySource,
     path: &str,
     params: &[&Param],
     given: &Table,
@@ -66,7 +66,7 @@ pub fn resolve_in(
 /// # Errors
 /// The first unknown key.
 pub fn refuse_unknown(
-    lists: &dyn Lists,
+    lists: &dyn EntrySource,
     path: &str,
     params: &[&Param],
     given: &Table,
@@ -103,7 +103,12 @@ pub fn refuse_unknown(
 }
 
 /// Collects the keys of nested tables as dotted paths. Those of a component depend on its name.
-fn within(lists: &dyn Lists, params: &[&Param], given: &Table, deepest: usize) -> Vec<String> {
+fn within(
+    lists: &dyn EntrySource,
+    params: &[&Param],
+    given: &Table,
+    deepest: usize,
+) -> Vec<String> {
     let mut keys = Vec::new();
     for param in params.iter().filter(|_| deepest > 0) {
         let usual = match param.default {
@@ -150,7 +155,7 @@ impl Kind {
 
     pub(super) fn read(
         &self,
-        lists: &dyn Lists,
+        lists: &dyn EntrySource,
         path: &str,
         given: &Value,
     ) -> Result<Value, Problem> {

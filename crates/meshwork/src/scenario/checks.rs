@@ -5,7 +5,7 @@ use crate::job::Request;
 use crate::network;
 use crate::network::pattern::{self, PATTERNS};
 use crate::observe::metrics;
-use crate::observe::recorder::By;
+use crate::observe::recorder::OwnerAttribute;
 use crate::registry::{Problem, entry, join, with_article};
 use crate::sched;
 use crate::select;
@@ -30,7 +30,8 @@ impl Scenario {
                 ),
             ));
         }
-        let by_owner = By::ALL.map(By::key).into_iter().find(|key| measure.flag(key));
+        let by_owner =
+            OwnerAttribute::ALL.map(OwnerAttribute::key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
             return Err(measure.problem(
                 key,

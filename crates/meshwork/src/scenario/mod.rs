@@ -19,7 +19,9 @@ use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Features, Measure, MetricEntry, Rules};
-use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
+use crate::observe::recorder::{
+    Batching, Measured, OwnerAttribute, OwnerClass, Recorder, SizeClass, Window,
+};
 use crate::observe::{Event, Gauges, JobId, MachineState, Observer};
 use crate::offer::ManagedSite;
 use crate::registry::{Named, Param, Params, Problem, entry, join, name_of, resolve_in};
@@ -154,7 +156,7 @@ pub struct Outcome {
     /// Metrics by size of job; empty if not requested.
     pub by_size: Vec<SizeClass>,
     /// Metrics by owner, for each requested attribute.
-    pub by_owner: BTreeMap<By, Vec<OwnerClass>>,
+    pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerClass>>,
     /// Number of jobs that finished and were measured.
     pub finished: u64,
     /// Number of jobs that did not fit the empty machine or were turned away.
@@ -166,7 +168,7 @@ pub struct Outcome {
     /// Speed of each site; empty if speeds are not drawn.
     pub speeds: Vec<f64>,
     /// Division of the run into batches.
-    pub cut: Cut,
+    pub cut: Batching,
 }
 
 impl Scenario {
@@ -488,7 +490,7 @@ impl Scenario {
         inputs: &'a dyn workload::Inputs,
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
-        let measured = By::ALL.iter().any(|by| measure.flag(by.key()));
+        let measured = OwnerAttribute::ALL.iter().any(|by| measure.flag(by.key()));
         let decided = self.parts.scheduler.0.by_owner || self.access.is_some();
         let owners = measured || self.evenness().is_some() || decided;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
@@ -602,7 +604,7 @@ fn recorder(
             params: Params::of_resolved("", Table::new(), ""),
         },
         by_size: measure.meaning("by_size", &BY_SIZE),
-        by_owner: By::ALL.into_iter().filter(|by| measure.flag(by.key())).collect(),
+        by_owner: OwnerAttribute::ALL.into_iter().filter(|by| measure.flag(by.key())).collect(),
     };
     Recorder::new(window, metrics, machine)
 }

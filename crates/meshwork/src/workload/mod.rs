@@ -25,7 +25,7 @@ use std::io::BufRead;
 use crate::job::{After, Job};
 use toml::{Table, Value};
 
-use crate::registry::{About, Family, Lists, Named, Params, Problem, abouts};
+use crate::registry::{About, EntrySource, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
 pub use dependencies::DEPENDENCIES;
@@ -192,7 +192,7 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
 ///
 /// # Errors
 /// If both are given.
-pub(crate) fn spell_out(lists: &dyn Lists, scenario: &mut Table) -> Result<(), Problem> {
+pub(crate) fn spell_out(lists: &dyn EntrySource, scenario: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = scenario.get_mut("workload") else { return Ok(()) };
     let name = workload.get(FAMILY.key).and_then(Value::as_str);
     let about = name.and_then(|name| FAMILY.find_in(lists, "workload", name).ok());

@@ -5,13 +5,13 @@ use std::io::BufRead;
 
 use crate::job::Job;
 
-use super::swf::{Header, Line, Record, RecordError, job, records};
+use super::swf::{Header, LogLine, Record, RecordError, job, records};
 use super::table::Listed;
 use super::{Rows, WorkloadError};
 
 /// Distribution of one column over the jobs in which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Column {
+pub struct ColumnStatistics {
     /// Number of jobs in which it is known.
     pub count: u64,
     /// Arithmetic mean.
@@ -24,9 +24,9 @@ pub struct Column {
     pub max: f64,
 }
 
-impl Column {
+impl ColumnStatistics {
     /// Computes the distribution; `None` without values.
-    fn of(mut values: Vec<f64>) -> Option<Column> {
+    fn of(mut values: Vec<f64>) -> Option<ColumnStatistics> {
         let count = values.len();
         if count == 0 {
             return None;
@@ -35,7 +35,7 @@ impl Column {
         // do not depend on how the sort treats ties.
         let mean = values.iter().sum::<f64>() / count as f64;
         values.sort_unstable_by(f64::total_cmp);
-        Some(Column {
+        Some(ColumnStatistics {
             count: count as u64,
             mean,
             median: 0.5 * (values[(count - 1) / 2] + values[count / 2]),
@@ -85,13 +85,13 @@ pub struct Statistics {
     /// Processors of the largest job.
     pub largest_job: Option<u64>,
     /// Run times in seconds.
-    pub run_time: Option<Column>,
+    pub run_time: Option<ColumnStatistics>,
     /// Requested processors.
-    pub processors: Option<Column>,
+    pub processors: Option<ColumnStatistics>,
     /// Seconds between consecutive submissions.
-    pub interarrival: Option<Column>,
+    pub interarrival: Option<ColumnStatistics>,
     /// Run time divided by requested time, for jobs with a request.
-    pub accuracy: Option<Column>,
+    pub accuracy: Option<ColumnStatistics>,
     /// Number of jobs without a requested time.
     pub no_request: u64,
     /// Number of jobs that ran longer than requested.
@@ -121,8 +121,8 @@ impl Statistics {
         let mut collected = Collected::default();
         for line in records(reader, path) {
             match line? {
-                Line::Comment(comment) => collected.statistics.header.add(&comment),
-                Line::Record { line, record } => collected
+                LogLine::Comment(comment) => collected.statistics.header.add(&comment),
+                LogLine::Record { line, record } => collected
                     .add(&record)
                     .map_err(|what| WorkloadError(format!("{path}:{line}: {what}")))?,
             }
@@ -235,10 +235,10 @@ impl Collected {
         statistics.last_submit = self.submits.last().copied();
         statistics.processors_by_header = statistics.header.processors();
         statistics.interarrival =
-            Column::of(self.submits.windows(2).map(|pair| pair[1] - pair[0]).collect());
-        statistics.run_time = Column::of(self.run_times);
-        statistics.processors = Column::of(self.processors);
-        statistics.accuracy = Column::of(self.accuracies);
+            ColumnStatistics::of(self.submits.windows(2).map(|pair| pair[1] - pair[0]).collect());
+        statistics.run_time = ColumnStatistics::of(self.run_times);
+        statistics.processors = ColumnStatistics::of(self.processors);
+        statistics.accuracy = ColumnStatistics::of(self.accuracies);
         statistics.largest_job = statistics.processors.map(|column| column.max as u64);
         let jobs = statistics.jobs as f64;
         if statistics.jobs > 0 {
@@ -278,7 +278,9 @@ mod tests {
     #[test]
     fn a_small_log_by_hand() {
         let statistics = of(LOG).unwrap();
-        let column = |count, mean, median, min, max| Some(Column { count, mean, median, min, max });
+        let column = |count, mean, median, min, max| {
+            Some(ColumnStatistics { count, mean, median, min, max })
+        };
         let expected = Statistics {
             header: statistics.header.clone(),
             lines: 7,

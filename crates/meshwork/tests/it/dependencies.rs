@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use crate::common::{SITES, Transcript, machines};
 use meshwork::job::{Job, Owner, Time};
-use meshwork::observe::recorder::{By, OwnerClass};
+use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
@@ -421,10 +421,13 @@ fn fields_12_to_18_of_a_log() {
         classes.iter().map(|class| (class.name.clone(), class.jobs)).collect::<Vec<_>>()
     };
     let name = |name: &str| Some(name.to_owned());
-    assert_eq!(classes(&outcome.by_owner[&By::Queue]), [(name("1"), 1), (name("3"), 3), (None, 1)]);
-    assert_eq!(classes(&outcome.by_owner[&By::Partition]), [(name("5"), 2), (None, 3)]);
     assert_eq!(
-        classes(&outcome.by_owner[&By::Application]),
+        classes(&outcome.by_owner[&OwnerAttribute::Queue]),
+        [(name("1"), 1), (name("3"), 3), (None, 1)]
+    );
+    assert_eq!(classes(&outcome.by_owner[&OwnerAttribute::Partition]), [(name("5"), 2), (None, 3)]);
+    assert_eq!(
+        classes(&outcome.by_owner[&OwnerAttribute::Application]),
         [(name("8"), 1), (name("70"), 1), (None, 3)]
     );
     assert_eq!(outcome.by_owner.len(), 3);

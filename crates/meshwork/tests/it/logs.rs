@@ -113,22 +113,22 @@ fn jobs_come_in_order_and_none_is_lost() {
 fn a_log_that_is_written_reads_as_the_same_records() {
     for expected in LOGS {
         let Some(reader) = open(expected.name) else { continue };
-        let lines: Vec<swf::Line> =
+        let lines: Vec<swf::LogLine> =
             swf::records(reader, expected.name).map(Result::unwrap).collect();
         let mut text = Vec::new();
         let mut header = swf::Header::default();
         for line in &lines {
-            if let swf::Line::Comment(comment) = line {
+            if let swf::LogLine::Comment(comment) = line {
                 header.add(comment);
             }
         }
         swf::write_header(&mut text, &header).unwrap();
-        let records = |lines: Vec<swf::Line>| -> Vec<swf::Record> {
+        let records = |lines: Vec<swf::LogLine>| -> Vec<swf::Record> {
             lines
                 .into_iter()
                 .filter_map(|line| match line {
-                    swf::Line::Record { record, .. } => Some(record),
-                    swf::Line::Comment(_) => None,
+                    swf::LogLine::Record { record, .. } => Some(record),
+                    swf::LogLine::Comment(_) => None,
                 })
                 .collect()
         };
@@ -137,7 +137,8 @@ fn a_log_that_is_written_reads_as_the_same_records() {
             swf::write_record(&mut text, record).unwrap();
         }
         let reader = || Box::new(std::io::Cursor::new(text.clone()));
-        let again: Vec<swf::Line> = swf::records(reader(), "again").map(Result::unwrap).collect();
+        let again: Vec<swf::LogLine> =
+            swf::records(reader(), "again").map(Result::unwrap).collect();
         assert!(records(again) == before, "{}", expected.name);
         assert_eq!(swf::header(reader(), "again").unwrap(), header, "{}", expected.name);
     }

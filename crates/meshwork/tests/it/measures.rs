@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::common::{job, run, scenario, starts, submissions};
 use meshwork::engine::RunError;
 use meshwork::job::{Job, Owner, Request, Time};
-use meshwork::observe::recorder::{By, OwnerClass};
+use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
@@ -174,10 +174,13 @@ fn jobs_are_told_apart_by_their_owners() {
     };
     let name = |name: &str| Some(name.to_owned());
     assert_eq!(
-        shown(&outcome.by_owner[&By::User]),
+        shown(&outcome.by_owner[&OwnerAttribute::User]),
         [(name("9"), 1, 9.0), (name("10"), 1, 0.0), (None, 1, 13.0)]
     );
-    assert_eq!(shown(&outcome.by_owner[&By::Group]), [(name("a"), 2, 4.5), (None, 1, 13.0)]);
+    assert_eq!(
+        shown(&outcome.by_owner[&OwnerAttribute::Group]),
+        [(name("a"), 2, 4.5), (None, 1, 13.0)]
+    );
 }
 
 #[test]
@@ -394,7 +397,7 @@ fn batches_hold_the_same_jobs_under_every_scheduler() {
         ));
         let mut seen = Waits::default();
         let outcome = study.run(0, &meshwork::workload::NoInputs, &mut seen).unwrap();
-        let meshwork::observe::recorder::Cut { jobs, first, queue } = outcome.cut;
+        let meshwork::observe::recorder::Batching { jobs, first, queue } = outcome.cut;
         let wait = &outcome.metrics[0];
         // A thousand jobs in batches of 32 make 31 full ones; those of the warm-up are left out.
         assert_eq!((jobs, queue.len()), (32, 31));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::Lists;
+use meshwork::registry::EntrySource;
 
 use crate::command::list::{KINDS, Listed};
 

@@ -14,7 +14,7 @@ use meshwork::access;
 use meshwork::catalogue::Catalogue;
 use meshwork::energy;
 use meshwork::failures;
-use meshwork::registry::{About, DefaultValue, Kind, Lists, Param};
+use meshwork::registry::{About, DefaultValue, EntrySource, Kind, Param};
 use meshwork::workload::table;
 
 use super::list::{KINDS, Listed, capabilities, has_columns, words};

@@ -28,7 +28,7 @@ mod tables;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::registry::name_of;
 use toml::Value;
 
@@ -55,7 +55,7 @@ pub struct Row {
     /// Results by job size, if requested.
     pub by_size: Vec<SizeRow>,
     /// Results by owner, for each requested kind of owner.
-    pub by_owner: BTreeMap<By, Vec<OwnerRow>>,
+    pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerRow>>,
     /// Speed of each site by replication, if drawn at random.
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// Differences from each baseline, if requested.
@@ -71,7 +71,7 @@ pub struct Row {
 impl Row {
     /// Results by this kind of owner; empty if not requested.
     #[must_use]
-    pub fn owners(&self, by: By) -> &[OwnerRow] {
+    pub fn owners(&self, by: OwnerAttribute) -> &[OwnerRow] {
         self.by_owner.get(&by).map_or(&[], |owners| owners)
     }
 }
@@ -163,7 +163,8 @@ impl Summary {
     /// # Errors
     /// One sentence that names the file.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
-        let by_owner = By::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));
+        let by_owner =
+            OwnerAttribute::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));
         let tables = [
             ("summary.csv", Some(self.csv())),
             ("by_size.csv", self.by_size_csv()),
@@ -245,7 +246,7 @@ mod tests {
                 metrics: vec![finding("wait", wait, &[])],
             }],
             by_owner: BTreeMap::from([(
-                By::User,
+                OwnerAttribute::User,
                 [(Some("10"), 3), (Some("9"), 1), (None, 2)]
                     .map(|(name, jobs)| OwnerFindings {
                         name: name.map(str::to_owned),
@@ -365,7 +366,7 @@ mod tests {
 
     #[test]
     fn users_are_gathered_over_replications_in_the_order_of_their_numbers() {
-        let text = example().by_owner_csv(By::User).unwrap();
+        let text = example().by_owner_csv(OwnerAttribute::User).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
@@ -376,7 +377,7 @@ mod tests {
         for (line, begin) in lines[1..].iter().zip(begin) {
             assert!(line.starts_with(begin), "{line}");
         }
-        assert_eq!(example().by_owner_csv(By::Group), None);
+        assert_eq!(example().by_owner_csv(OwnerAttribute::Group), None);
         assert_eq!(example().json()[0]["by_user"][0]["user"], json!("9"));
     }
 

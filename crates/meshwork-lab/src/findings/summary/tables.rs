@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use toml::Value;
 
 use super::{Means, OwnerRow, Row, Summary, shown};
@@ -45,7 +45,7 @@ impl Summary {
 
     /// Text of `by_user.csv`, or of the table of another kind of owner, if requested.
     #[must_use]
-    pub fn by_owner_csv(&self, by: By) -> Option<String> {
+    pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use meshwork::registry::did_you_mean;
 use meshwork::workload::WorkloadError;
-use meshwork::workload::table::{COLUMNS, Cell, Column, Holds, Row, places};
+use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Row, places};
 
 use super::Files;
 use crate::cell::plain;
@@ -188,7 +188,7 @@ pub fn row<'a>(
 /// Puts a cell into a row; a text may be a date.
 fn put(row: &mut Row, column: &Column, cell: Cell<'_>) -> Result<(), String> {
     let date = match &cell {
-        Cell::Text(text) if column.holds == Holds::Instant => unix_seconds(text),
+        Cell::Text(text) if column.holds == CellKind::Instant => unix_seconds(text),
         _ => None,
     };
     column.set(row, date.map_or(cell, Cell::Date))

@@ -19,7 +19,7 @@ use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
-use meshwork::workload::table::{COLUMNS, Column, Ended, Holds, Outcome};
+use meshwork::workload::table::{COLUMNS, CellKind, Column, Ended, Outcome};
 use thiserror::Error;
 
 use crate::cell::written;
@@ -62,7 +62,7 @@ impl Part {
 
     /// The kind of its cells.
     #[must_use]
-    pub fn holds(self) -> Holds {
+    pub fn holds(self) -> CellKind {
         match self {
             Part::Asked(column) => column.holds,
             Part::Happened(outcome) => outcome.holds,

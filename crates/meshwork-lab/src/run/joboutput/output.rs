@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use meshwork::topology::Topology;
-use meshwork::workload::table::Holds;
+use meshwork::workload::table::CellKind;
 
 #[cfg(feature = "parquet")]
 use super::parquet;
@@ -175,7 +175,7 @@ fn write_csv(
         let cell = part.cell(&ended).unwrap_or_default();
         match part {
             // Blocks are in quotes whether they need them or not.
-            Part::Happened(outcome) if outcome.holds == Holds::Text => {
+            Part::Happened(outcome) if outcome.holds == CellKind::Text => {
                 write!(out, "{comma}\"{cell}\"")?;
             }
             _ => write!(out, "{comma}{cell}")?,

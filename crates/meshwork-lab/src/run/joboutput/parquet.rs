@@ -8,7 +8,7 @@ use arrow_array::builder::{
     BooleanBuilder, Float64Builder, StringBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
-use meshwork::workload::table::Holds;
+use meshwork::workload::table::CellKind;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -28,13 +28,13 @@ enum Cells {
 }
 
 impl Cells {
-    fn of(holds: Holds) -> Cells {
+    fn of(holds: CellKind) -> Cells {
         match holds {
-            Holds::Number => Cells::Numbers(UInt64Builder::new()),
-            Holds::Count => Cells::Counts(UInt32Builder::new()),
-            Holds::Instant | Holds::Real => Cells::Reals(Float64Builder::new()),
-            Holds::Flag => Cells::Flags(BooleanBuilder::new()),
-            Holds::Text => Cells::Texts(StringBuilder::new()),
+            CellKind::Number => Cells::Numbers(UInt64Builder::new()),
+            CellKind::Count => Cells::Counts(UInt32Builder::new()),
+            CellKind::Instant | CellKind::Real => Cells::Reals(Float64Builder::new()),
+            CellKind::Flag => Cells::Flags(BooleanBuilder::new()),
+            CellKind::Text => Cells::Texts(StringBuilder::new()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::observe::recorder::{By, Measured, OwnerClass};
+use meshwork::observe::recorder::{Measured, OwnerAttribute, OwnerClass};
 use meshwork::scenario::{MODEL_VERSION, Outcome};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub struct Findings {
     /// Results by job size, if requested.
     pub by_size: Vec<SizeFindings>,
     /// Results by owner, for each requested kind of owner.
-    pub by_owner: BTreeMap<By, Vec<OwnerFindings>>,
+    pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
     /// Number of finished and measured jobs.
     pub finished: u64,
     /// Number of jobs that would not fit even the empty machine.
@@ -384,7 +384,7 @@ struct Line<S> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     by_size: Vec<SizeLine>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    by_owner: BTreeMap<By, Vec<OwnerFindings>>,
+    by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
     finished: u64,
     refused: u64,
     unusable: u64,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use meshwork::job::{Job, Owner, Request, Terms};
 use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::{Topology, TopologyError};
-use meshwork::workload::swf::{Choice, Header, Line, Record, job, records};
+use meshwork::workload::swf::{Choice, Header, LogLine, Record, job, records};
 use meshwork::workload::table::Listed;
 use meshwork::workload::{FAMILY, Inputs, NoInputs, Submission, WorkloadContext, transformed};
 use toml::{Table, Value};
@@ -188,11 +188,11 @@ impl Log {
         let mut above = f64::NEG_INFINITY;
         for line in records(reader, shown) {
             let (number, record) = match line.map_err(|error| error.0)? {
-                Line::Comment(comment) => {
+                LogLine::Comment(comment) => {
                     log.header.add(&comment);
                     continue;
                 }
-                Line::Record { line, record } => (line, record),
+                LogLine::Record { line, record } => (line, record),
             };
             done.lines += 1;
             let job =

@@ -3,7 +3,7 @@
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::geometry::order::{Line, Order};
+use crate::geometry::order::{Order, OrderedSet};
 use crate::geometry::ranked::in_order;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
@@ -51,7 +51,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::AnyNodes,
     contiguous: false,
     build: |params, topology| {
-        let line = Line::new(topology.grid(), params.meaning("curve", &CURVES));
+        let line = OrderedSet::new(topology.grid(), params.meaning("curve", &CURVES));
         Ok(Box::new(Curve { line, fit: params.meaning("fit", &FITS) }))
     },
 };
@@ -67,7 +67,7 @@ static FITS: Words<Fit, 3> =
 
 #[derive(Clone)]
 struct Curve {
-    line: Line,
+    line: OrderedSet,
     fit: Fit,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
-use crate::geometry::order::{Line, Order};
+use crate::geometry::order::{Order, OrderedSet};
 use crate::geometry::ranked::in_order;
 use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
@@ -77,7 +77,7 @@ static ORDERS: Words<Order, 5> = Words::new([
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,
-    line: Line,
+    line: OrderedSet,
     /// The number of held nodes of each page.
     held: Vec<u32>,
 }
@@ -96,7 +96,7 @@ impl Paging {
         let whole = topology.grid().sides().iter();
         let counts: Dims = whole.zip(&sides).map(|(whole, page)| whole.div_ceil(*page)).collect();
         let grid = Grid::new(&counts, false).expect("there are no more pages than nodes");
-        let line = Line::new(&grid, params.meaning("order", &ORDERS));
+        let line = OrderedSet::new(&grid, params.meaning("order", &ORDERS));
         let held = vec![0; grid.nodes() as usize];
         Ok(Paging { pages: Arc::new(Pages { grid, sides }), line, held })
     }

@@ -11,7 +11,7 @@ use super::plain::short;
 use crate::job::Job;
 use crate::registry::LARGEST;
 use crate::workload::WorkloadError;
-use crate::workload::table::{COLUMNS, Holds};
+use crate::workload::table::{COLUMNS, CellKind};
 
 /// Names of the 18 fields of a line, in order.
 pub const FIELDS: [&str; 18] = [
@@ -117,7 +117,7 @@ impl Record {
             let (Some(field), Some(cell)) = (column.field, column.get(job)) else { continue };
             fields[field] = match column.holds {
                 // Another name is `07` than `7`.
-                Holds::Text => {
+                CellKind::Text => {
                     let number = cell.parse::<u32>().ok().filter(|own| own.to_string() == cell);
                     number.map_or(-1.0, f64::from)
                 }
@@ -446,7 +446,7 @@ impl Lines {
 
 /// One nonblank line of a log.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Line {
+pub enum LogLine {
     /// A comment: the text after the semicolon, without trailing blanks. See [`Header::add`].
     Comment(String),
     /// A job.
@@ -462,7 +462,7 @@ pub enum Line {
 pub fn records(
     reader: Box<dyn BufRead + Send>,
     path: &str,
-) -> impl Iterator<Item = Result<Line, WorkloadError>> + use<> {
+) -> impl Iterator<Item = Result<LogLine, WorkloadError>> + use<> {
     Records { lines: Lines::new(reader, path), ended: false }
 }
 
@@ -472,7 +472,7 @@ struct Records {
 }
 
 impl Iterator for Records {
-    type Item = Result<Line, WorkloadError>;
+    type Item = Result<LogLine, WorkloadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -480,10 +480,10 @@ impl Iterator for Records {
         }
         let item = match self.lines.next() {
             Ok(Some([b';', comment @ ..])) => {
-                Ok(Line::Comment(String::from_utf8_lossy(comment).trim_end().to_owned()))
+                Ok(LogLine::Comment(String::from_utf8_lossy(comment).trim_end().to_owned()))
             }
             Ok(Some(text)) => match Record::parse(text) {
-                Ok(record) => Ok(Line::Record { line: self.lines.line(), record }),
+                Ok(record) => Ok(LogLine::Record { line: self.lines.line(), record }),
                 Err(what) => Err(self.lines.error(what)),
             },
             Ok(None) => {

@@ -19,7 +19,7 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 
 pub use choice::Choice;
 pub use format::{
-    FIELDS, Header, Line, Record, RecordError, header, records, write_header, write_record,
+    FIELDS, Header, LogLine, Record, RecordError, header, records, write_header, write_record,
 };
 
 use super::dependencies::Source;

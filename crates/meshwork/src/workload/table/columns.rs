@@ -8,7 +8,7 @@ use crate::topology::MAX_NODES;
 
 /// Kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum CellKind {
     /// The number of a job.
     Number,
     /// A count.
@@ -23,16 +23,16 @@ pub enum Holds {
     Text,
 }
 
-impl Holds {
+impl CellKind {
     /// What its cells are, for lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Holds::Number | Holds::Count => "whole number",
-            Holds::Instant => "instant, or date",
-            Holds::Real => "number",
-            Holds::Flag => "true or false",
-            Holds::Text => "text",
+            CellKind::Number | CellKind::Count => "whole number",
+            CellKind::Instant => "instant, or date",
+            CellKind::Real => "number",
+            CellKind::Flag => "true or false",
+            CellKind::Text => "text",
         }
     }
 
@@ -40,9 +40,9 @@ impl Holds {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            Holds::Instant => "a number, or a date such as 2003-05-01T12:30:00",
-            Holds::Text | Holds::Flag => "a text or a number",
-            Holds::Number | Holds::Count | Holds::Real => "a number",
+            CellKind::Instant => "a number, or a date such as 2003-05-01T12:30:00",
+            CellKind::Text | CellKind::Flag => "a text or a number",
+            CellKind::Number | CellKind::Count | CellKind::Real => "a number",
         }
     }
 }
@@ -53,7 +53,7 @@ pub struct Column {
     /// Name in the first line of the table.
     pub name: &'static str,
     /// Kind of the cells.
-    pub holds: Holds,
+    pub holds: CellKind,
     /// What its numbers count; empty where they count nothing.
     pub unit: &'static str,
     /// What it says of a job, in one line.
@@ -93,12 +93,12 @@ impl Column {
         };
         let cell = match (self.holds, cell) {
             (_, Cell::Text(text)) if text.is_empty() => return Ok(()),
-            (Holds::Text | Holds::Flag, Cell::Number(number)) => {
+            (CellKind::Text | CellKind::Flag, Cell::Number(number)) => {
                 Cell::Text(number.to_string().into())
             }
-            (Holds::Text | Holds::Flag, Cell::Text(text)) => Cell::Text(text),
+            (CellKind::Text | CellKind::Flag, Cell::Text(text)) => Cell::Text(text),
             (_, Cell::Text(text)) => Cell::Number(text.trim().parse().map_err(|_| refused(&text))?),
-            (Holds::Instant, Cell::Date(seconds)) => Cell::Date(seconds),
+            (CellKind::Instant, Cell::Date(seconds)) => Cell::Date(seconds),
             (_, Cell::Date(_)) => return Err(refused(&"a date")),
             (_, Cell::Number(number)) => Cell::Number(number),
         };
@@ -113,7 +113,7 @@ const PROCESSORS: &str = "processors";
 pub static COLUMNS: [Column; 26] = [
     Column {
         name: "job",
-        holds: Holds::Number,
+        holds: CellKind::Number,
         unit: "",
         help: "its number; left out, that of its row, from 1",
         field: Some(0),
@@ -122,7 +122,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "submit",
-        holds: Holds::Instant,
+        holds: CellKind::Instant,
         unit: TIME,
         help: "when it was submitted; where these are dates, the clock begins with the first and counts seconds",
         field: Some(1),
@@ -131,7 +131,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "runtime",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         unit: TIME,
         help: "how long it runs",
         field: Some(3),
@@ -140,7 +140,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "estimate",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         unit: TIME,
         help: "how long its user says that it runs; left out, its run time",
         field: Some(8),
@@ -149,7 +149,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "nodes",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: PROCESSORS,
         help: "how many it asks for",
         field: Some(7),
@@ -161,7 +161,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "block",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: PROCESSORS,
         help: "the sides of the block that it asks for, such as `3x5`",
         field: None,
@@ -173,7 +173,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "subcube",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: "",
         help: "the dimension of the subcube that it asks for",
         field: None,
@@ -185,7 +185,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "user",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "who submitted it",
         field: Some(11),
@@ -194,7 +194,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "group",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "the group of whoever submitted it",
         field: Some(12),
@@ -203,7 +203,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "application",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "the program that it runs",
         field: Some(13),
@@ -212,7 +212,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "queue",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "the queue that it was submitted to",
         field: Some(14),
@@ -221,7 +221,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "priority",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         unit: "",
         help: "how urgent it is, from 0 to 1; left out, 0",
         field: None,
@@ -230,7 +230,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "deadline",
-        holds: Holds::Instant,
+        holds: CellKind::Instant,
         unit: TIME,
         help: "by when it is to have ended: a date where `submit` is one",
         field: None,
@@ -239,7 +239,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "after",
-        holds: Holds::Number,
+        holds: CellKind::Number,
         unit: "",
         help: "the number of the job after whose end it was submitted",
         field: Some(16),
@@ -248,7 +248,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "think",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         unit: TIME,
         help: "how long after the end of `after`; left out, 0",
         field: Some(17),
@@ -257,7 +257,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "wait",
-        holds: Holds::Real,
+        holds: CellKind::Real,
         unit: TIME,
         help: "how long it waited where it ran before, for `dependencies`",
         field: Some(2),
@@ -266,7 +266,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "nodes_max",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: PROCESSORS,
         help: "the most that it takes, where it takes more than `nodes` if it can",
         field: None,
@@ -275,7 +275,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "segment",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: PROCESSORS,
         help: "how many there are in each of the segments that may lie apart",
         field: None,
@@ -284,7 +284,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "spread_segments",
-        holds: Holds::Flag,
+        holds: CellKind::Flag,
         unit: "",
         help: "whether each segment has base blocks of its own",
         field: None,
@@ -293,7 +293,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "consolidate_segments",
-        holds: Holds::Flag,
+        holds: CellKind::Flag,
         unit: "",
         help: "whether all segments lie in one block of a listed size",
         field: None,
@@ -302,7 +302,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "switches",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: "leaf switches",
         help: "the most that it may touch",
         field: None,
@@ -311,7 +311,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "contiguous",
-        holds: Holds::Flag,
+        holds: CellKind::Flag,
         unit: "",
         help: "whether its nodes must follow one another",
         field: None,
@@ -320,7 +320,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "exclusive",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "`topo`: no other job may be in its base blocks",
         field: None,
@@ -329,7 +329,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "require",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "nodes that it must have, such as `n[0-3]`; more than it constraints: among which it lies",
         field: None,
@@ -338,7 +338,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "exclude",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "nodes that it must not have, such as `n[0-3]`",
         field: None,
@@ -347,7 +347,7 @@ pub static COLUMNS: [Column; 26] = [
     },
     Column {
         name: "partition",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "the partition that it was submitted to, whose nodes it may have",
         field: Some(15),
@@ -406,7 +406,7 @@ pub struct Outcome {
     /// Its name in the first line of the table.
     pub name: &'static str,
     /// The kind of its cells.
-    pub holds: Holds,
+    pub holds: CellKind,
     /// What its numbers count; empty where they count nothing.
     pub unit: &'static str,
     /// What it says of a job, in one line.
@@ -432,42 +432,42 @@ impl Outcome {
 pub static OUTCOMES: [Outcome; 6] = [
     Outcome {
         name: "start",
-        holds: Holds::Instant,
+        holds: CellKind::Instant,
         unit: TIME,
         help: "when it started",
         get: |ended| ended.start.to_string(),
     },
     Outcome {
         name: "finish",
-        holds: Holds::Instant,
+        holds: CellKind::Instant,
         unit: TIME,
         help: "when it ended",
         get: |ended| ended.finish.to_string(),
     },
     Outcome {
         name: "requested",
-        holds: Holds::Number,
+        holds: CellKind::Number,
         unit: PROCESSORS,
         help: "how many it asked for, in whatever form",
         get: |ended| ended.requested.to_string(),
     },
     Outcome {
         name: "held",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: PROCESSORS,
         help: "how many it had",
         get: |ended| ended.held.to_string(),
     },
     Outcome {
         name: "site",
-        holds: Holds::Count,
+        holds: CellKind::Count,
         unit: "",
         help: "on which site, from 0",
         get: |ended| ended.site.to_string(),
     },
     Outcome {
         name: "blocks",
-        holds: Holds::Text,
+        holds: CellKind::Text,
         unit: "",
         help: "where it lay: corner and sides of each block, such as `3,0:2x2;5,0:1x1`",
         get: |ended| ended.blocks.clone(),

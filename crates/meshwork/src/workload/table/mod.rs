@@ -16,7 +16,7 @@ use super::dependencies::{Sessions, Source};
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
-pub use columns::{COLUMNS, Column, Ended, Holds, OUTCOMES, Outcome, places};
+pub use columns::{COLUMNS, CellKind, Column, Ended, OUTCOMES, Outcome, places};
 
 /// Entry of the workload `table`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {

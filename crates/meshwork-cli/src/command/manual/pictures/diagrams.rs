@@ -1,7 +1,7 @@
 //! Diagrams of the life of a job and of the dependencies between the crates.
 
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::Lists;
+use meshwork::registry::EntrySource;
 
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
