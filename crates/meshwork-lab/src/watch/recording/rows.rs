@@ -8,12 +8,12 @@ use meshwork::observe::JobId;
 use meshwork::topology::{Grid, Topology};
 
 use super::{
-    Heard, Recording, RecordingError, Subject, Timeline, Window, scenario_as_it_was, sites,
+    Heard, Recording, RecordingError, RecordingWindow, Subject, Timeline, scenario_as_it_was, sites,
 };
 use crate::run::check::RepeatError;
 use crate::run::joboutput::{self, HEADER};
 use crate::study::JobFormat;
-use crate::watch::{Happening, What};
+use crate::watch::{EventKind, RunEvent};
 
 /// Recording of a run from its per-job output in this folder.
 ///
@@ -22,7 +22,7 @@ use crate::watch::{Happening, What};
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,
-    window: Window,
+    window: RecordingWindow,
     why: RepeatError,
 ) -> Result<(Recording, Timeline), RecordingError> {
     let record = subject.record;
@@ -105,8 +105,8 @@ fn parsed<T: std::str::FromStr>(name: &str, cell: &str) -> Result<T, String> {
 
 /// Events in the order of the engine. At one instant, departures precede arrivals, and arrivals
 /// precede starts; but a job with run time zero ends after its start.
-fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, String> {
-    let mut all: Vec<(Time, u8, Happening)> = Vec::with_capacity(3 * rows.len());
+fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
+    let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.iter().enumerate() {
         let id = JobId(i as u64);
         let wrong =
@@ -119,13 +119,15 @@ fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, S
         }
         let times = [row.submit, row.start, row.finish].map(Time::new);
         let job = Job::new(row.number, times[0], request, times[2] - times[1]);
-        let started = What::Started { site: row.site, placement };
+        let started = EventKind::Started { site: row.site, placement };
         let is_instant = times[1] == times[2];
         let order = [1, 2, if is_instant { 3 } else { 0 }];
-        for ((at, order), what) in
-            times.into_iter().zip(order).zip([What::Arrived(job), started, What::Finished])
-        {
-            all.push((at, order, Happening { at, id, what }));
+        for ((at, order), what) in times.into_iter().zip(order).zip([
+            EventKind::Arrived(job),
+            started,
+            EventKind::Finished,
+        ]) {
+            all.push((at, order, RunEvent { at, id, what }));
         }
     }
     all.sort_by_key(|(at, order, happening)| (*at, *order, happening.id));
