@@ -74,7 +74,7 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
 
 /// The output of a command called by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct CommandOutput {
     /// All that it wrote to standard output, as plain text.
     pub text: String,
     /// Whether no run failed, and no check found a difference.
@@ -109,7 +109,7 @@ pub enum Refusal {
 pub fn ask<W: Into<OsString>>(
     catalogue: &Catalogue,
     words: impl IntoIterator<Item = W>,
-) -> Result<Answer, Refusal> {
+) -> Result<CommandOutput, Refusal> {
     let words = std::iter::once("meshwork".into()).chain(words.into_iter().map(Into::into));
     let arguments = Arguments::try_parse_from::<_, OsString>(words).map_err(|error| {
         // The first paragraph of clap's error says what is wrong; the rest is help for a shell.
@@ -119,7 +119,7 @@ pub fn ask<W: Into<OsString>>(
     })?;
     let kept = Kept::default();
     match caught(|| run(&mut Output::kept(&kept), arguments.command, catalogue)) {
-        Ok(verdict) => Ok(Answer { text: kept.text(), all_well: verdict == Verdict::Done }),
+        Ok(verdict) => Ok(CommandOutput { text: kept.text(), all_well: verdict == Verdict::Done }),
         Err(Stop::Wrong(sentence)) => Err(Refusal::Wrong(sentence)),
         Err(Stop::Failed(sentence)) => Err(Refusal::Failed(sentence)),
         Err(Stop::Gone) => Err(Refusal::Failed("what was written could not be kept".to_owned())),

@@ -9,7 +9,7 @@ use meshwork::workload::swf::header;
 use meshwork::workload::{Inputs as _, Rows};
 
 use crate::findings::claims::{self, Judgement};
-use crate::findings::clock::{Clock, Start};
+use crate::findings::clock::{Clock, LogStart};
 use crate::findings::summary::{Summary, label};
 use crate::report::sample;
 use crate::run::build::standard;
@@ -18,8 +18,8 @@ use crate::run::inputs::Files;
 use crate::run::keys::PointKeys;
 use crate::run::memory;
 use crate::run::store::{Input, RUNS, Store, StoreError, Trace, WHOLE};
-use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
-use crate::study::asked::{Asked, EXPERIMENT, Span};
+use crate::run::{Results, RunProgress, Runner, Watcher, cuts, joboutput, windows};
+use crate::study::asked::{EXPERIMENT, Span, StudyRequest};
 use crate::study::expand::{self, Point, expand};
 use crate::study::stored::order;
 use crate::study::{Refused, Study};
@@ -35,7 +35,7 @@ pub struct Options<'a> {
     /// `None` refuses nothing.
     pub max_memory: Option<u64>,
     /// Called after every run.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observes the runs; the results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     /// Build of the program, from [`build`](crate::run::build); runs stored by another build are
@@ -122,10 +122,10 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             let store = Store::open(folder, &options.build)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
-            Asked {
+            StudyRequest {
                 spans,
                 build: options.build.clone(),
-                ..Asked::of(study, &known_inputs(&points, &inputs))
+                ..StudyRequest::of(study, &known_inputs(&points, &inputs))
             }
             .write(folder)?;
             Some(Mutex::new(store))
@@ -294,8 +294,8 @@ fn inputs(
                 Some("swf") => files
                     .text(path)
                     .and_then(|text| header(text, path))
-                    .map(|header| Start::of(&header)),
-                Some("table") => files.rows(path).map(|rows| first_date(rows).map(Start::at)),
+                    .map(|header| LogStart::of(&header)),
+                Some("table") => files.rows(path).map(|rows| first_date(rows).map(LogStart::at)),
                 _ => Ok(None),
             };
             let start = start.ok().flatten();
@@ -359,7 +359,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     std::fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
     keep_study(study, folder)?;
     let left_out = Some(why.to_owned());
-    Asked { left_out, ..Asked::of(study, &BTreeMap::new()) }.write(folder)
+    StudyRequest { left_out, ..StudyRequest::of(study, &BTreeMap::new()) }.write(folder)
 }
 
 /// Inputs of all scenarios, keyed by the path written in the scenario.
@@ -381,7 +381,7 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
 
 /// Start of an error sentence if the folder holds a study with another name, else `None`.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
-    let other = Asked::name_in(folder)?.filter(|other| *other != study.name);
+    let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);
     Ok(other.map(|other| {
         format!("{shown}: this folder holds the study `{other}`, and this one is `{own}`")

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 /// Result and cost of one offered load.
 #[derive(Clone, Copy, Debug)]
-pub struct Point {
+pub struct LoadPoint {
     pub carried: Carried,
     /// CPU time in seconds; wall-clock time if the system does not report CPU time.
     pub cpu_seconds: f64,
@@ -20,7 +20,7 @@ pub struct Point {
 ///
 /// # Errors
 /// The first problem in one of the loads, or threads that cannot be started.
-pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<Point>, Problem> {
+pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<LoadPoint>, Problem> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Problem::new("threads", format!("{threads} threads cannot be started ({error})"))
     })?;
@@ -32,7 +32,7 @@ pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<Point>, Problem> {
             (Some(begin), Some(end)) => end - begin,
             _ => wall.elapsed().as_secs_f64(),
         };
-        Ok(Point { carried, cpu_seconds })
+        Ok(LoadPoint { carried, cpu_seconds })
     };
     pool.install(|| loads.par_iter().map(point).collect())
 }

@@ -10,11 +10,11 @@ use arrow_array::ArrayRef;
 use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::workload::Inputs;
 use meshwork_lab::findings::statistics::Interval;
-use meshwork_lab::findings::summary::Row;
+use meshwork_lab::findings::summary::SummaryRow;
 use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::run::inputs::Files;
-use meshwork_lab::run::store::{Input, Record, Store, Trace, json, key};
-use meshwork_lab::run::{Results as Ended, Run, Runs};
+use meshwork_lab::run::store::{Input, RunRecord, Store, Trace, json, key};
+use meshwork_lab::run::{Results as Ended, Run, ScenarioRuns};
 use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -64,8 +64,8 @@ impl Results {
     }
 
     /// The store record of a finished run; `None` if it failed.
-    fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<Record> {
-        Some(Record {
+    fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<RunRecord> {
+        Some(RunRecord {
             key: run.key,
             scenario,
             input,
@@ -77,7 +77,7 @@ impl Results {
         })
     }
 
-    fn rows(&self) -> &[Row] {
+    fn rows(&self) -> &[SummaryRow] {
         &self.finished.summary.rows
     }
 
@@ -98,7 +98,7 @@ impl Results {
     }
 
     /// Collects table lines from all scenarios, with the index of the scenario of each.
-    fn lines<'r, T>(&'r self, of: impl Fn(&'r Row) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
+    fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
     }
@@ -162,7 +162,7 @@ impl Results {
     /// The remaining state for pickling: the build, warnings, runs by scenario, and partial runs.
     fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
         let Finished { results, warnings, .. } = &self.finished;
-        let packed = |(at, runs): (usize, &Runs)| {
+        let packed = |(at, runs): (usize, &ScenarioRuns)| {
             let records = runs.iter().filter_map(|run| self.record(run, Json::Null, None));
             let failed = runs.failures().map(|(at, why)| (at, why.to_owned()));
             (
@@ -192,8 +192,8 @@ impl Results {
                 .map(|(replication, why)| Run { key: String::new(), replication, result: Err(why) })
                 .collect::<Vec<Run>>();
             for line in lines {
-                let Record { key, replication, findings, .. } =
-                    Record::read(&line).ok_or_else(garbled)?;
+                let RunRecord { key, replication, findings, .. } =
+                    RunRecord::read(&line).ok_or_else(garbled)?;
                 all.push(Run { key, replication, result: Ok(findings) });
             }
             all.sort_by_key(|run| run.replication);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use meshwork::job::{Cause, Time};
 use meshwork::observe::{Event, JobId, Observer, MachineState};
 use meshwork_lab::findings::summary::label;
-use meshwork_lab::run::{Progress, Run, Stopped, Watcher};
+use meshwork_lab::run::{RunProgress, Run, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
@@ -310,7 +310,7 @@ pub(crate) fn oversee<T: Send>(
     study: &Study,
     tell: Option<&Py<PyAny>>,
     observer: Option<&Py<PyAny>>,
-    act: impl FnOnce(&Overseer<'_>, &(dyn Fn(Progress) + Sync)) -> T + Send,
+    act: impl FnOnce(&Overseer<'_>, &(dyn Fn(RunProgress) + Sync)) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let _active = Active::begin()?;
     let overseer = Overseer {
@@ -322,10 +322,10 @@ pub(crate) fn oversee<T: Send>(
         has_sweep: !study.sweep.is_empty(),
         observer,
     };
-    let progress = Mutex::new(Progress::default());
-    let note = |now: Progress| *progress.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    let progress = Mutex::new(RunProgress::default());
+    let note = |now: RunProgress| *progress.lock().unwrap_or_else(PoisonError::into_inner) = now;
     let telling = |py: Python<'_>| -> PyResult<()> {
-        let Progress { done, total, reused, failed, begun, jobs } =
+        let RunProgress { done, total, reused, failed, begun, jobs } =
             *progress.lock().unwrap_or_else(PoisonError::into_inner);
         match tell {
             Some(tell) => tell.call1(py, (done, total, reused, failed, begun, jobs)).map(drop),

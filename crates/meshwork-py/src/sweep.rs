@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use meshwork_lab::sweep::{self, Ended, Shard, Work};
+use meshwork_lab::sweep::{self, Ended, Shard, ShardWork};
 use pyo3::prelude::*;
 
 use crate::catalogue;
@@ -36,7 +36,7 @@ pub(crate) fn run_shard(
     let study = begun.map_err(|error| refused(&error, None))?;
     let (ended, raised) =
         oversee(py, Interrupt::BetweenRuns, &study, None, None, |overseer, note| {
-            let work = Work {
+            let work = ShardWork {
                 folder,
                 shard: Shard { index, of },
                 deal: Some(deal),

@@ -1,7 +1,7 @@
 //! `meshwork check`.
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::run::check::{Checked, Verdict as Found, check};
+use meshwork_lab::run::check::{CheckVerdict as Found, CheckedRun, check};
 use meshwork_lab::run::store::RUNS;
 use serde_json::json;
 
@@ -38,12 +38,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) ->
             }
         };
         if arguments.json {
-            let Checked { key, replication, .. } = checked;
+            let CheckedRun { key, replication, .. } = checked;
             out.json(&json!({
                 "key": key, "replication": replication, "verdict": word, "message": sentence
             }))?;
         } else if let Some(sentence) = sentence {
-            let Checked { key, replication, .. } = checked;
+            let CheckedRun { key, replication, .. } = checked;
             out.line(&format!("{word}: run {key}, replication {replication}: {sentence}"))?;
         }
     }

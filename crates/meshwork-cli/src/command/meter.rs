@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use meshwork_lab::findings::number::{count, plural};
-use meshwork_lab::run::Progress;
+use meshwork_lab::run::RunProgress;
 
 use crate::output::tell;
 
@@ -50,10 +50,10 @@ impl Meter {
 
     /// Shows `done` of `all`.
     pub(super) fn count(&self, done: usize, all: usize) {
-        self.show(Progress { done: done as u64, total: all as u64, ..Progress::default() });
+        self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
     }
 
-    pub(super) fn show(&self, progress: Progress) {
+    pub(super) fn show(&self, progress: RunProgress) {
         if self.is_silent {
             return;
         }
@@ -74,7 +74,7 @@ impl Meter {
             }
             None => {
                 *due = elapsed + NEXT_LINE;
-                let Progress { done, total, .. } = progress;
+                let RunProgress { done, total, .. } = progress;
                 tell(&format!(
                     "progress: {} of {}{} · {} elapsed{}",
                     count(done),
@@ -109,7 +109,7 @@ fn bar(noun: &str) -> ProgressBar {
 }
 
 /// The failed, reused and begun runs, and the number of jobs.
-fn more(progress: &Progress) -> String {
+fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
         text += &format!(", {} failed", count(progress.failed));
@@ -128,7 +128,7 @@ fn more(progress: &Progress) -> String {
 
 /// The estimated remaining time, or `None` if unknown. Runs from the store took no time, so they
 /// say nothing about the time of the others.
-fn remaining(progress: &Progress, elapsed: Duration) -> Option<Duration> {
+fn remaining(progress: &RunProgress, elapsed: Duration) -> Option<Duration> {
     let ran = progress.done.saturating_sub(progress.reused) as f64 + progress.begun;
     let left = (progress.total.saturating_sub(progress.done) as f64 - progress.begun).max(0.0);
     if ran <= 0.0 || left <= 0.0 {
@@ -137,7 +137,7 @@ fn remaining(progress: &Progress, elapsed: Duration) -> Option<Duration> {
     Duration::try_from_secs_f64(elapsed.as_secs_f64() * left / ran).ok()
 }
 
-fn left(progress: &Progress, elapsed: Duration) -> String {
+fn left(progress: &RunProgress, elapsed: Duration) -> String {
     let words = |time| format!(" · about {} remaining", words(time));
     remaining(progress, elapsed).map_or_else(String::new, words)
 }
@@ -161,13 +161,14 @@ mod tests {
     fn stored_runs_are_no_speed() {
         let minute = Duration::from_secs(60);
         // 900 runs came from the store at once; two of the other 100 took a minute.
-        let progress = Progress { done: 902, total: 1000, reused: 900, ..Progress::default() };
+        let progress =
+            RunProgress { done: 902, total: 1000, reused: 900, ..RunProgress::default() };
         assert_eq!(remaining(&progress, minute), Some(49 * minute));
-        let none = Progress { done: 900, total: 1000, reused: 900, ..Progress::default() };
+        let none = RunProgress { done: 900, total: 1000, reused: 900, ..RunProgress::default() };
         assert_eq!(remaining(&none, minute), None, "nothing has run yet: nobody knows");
-        let half = Progress { total: 1, begun: 0.5, ..Progress::default() };
+        let half = RunProgress { total: 1, begun: 0.5, ..RunProgress::default() };
         assert_eq!(remaining(&half, minute), Some(minute), "the inside of a run counts");
-        let over = Progress { done: 4, total: 4, ..Progress::default() };
+        let over = RunProgress { done: 4, total: 4, ..RunProgress::default() };
         assert_eq!(remaining(&over, minute), None);
     }
 

@@ -6,7 +6,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::plural;
 use meshwork_lab::report::{Maps, Report as Page};
 use meshwork_lab::run::file::write_whole;
-use meshwork_lab::watch::recording::Window;
+use meshwork_lab::watch::recording::RecordingWindow;
 
 use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -15,7 +15,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     if let Some(until) = arguments.serve {
         return super::report_live::serve(catalogue, &arguments.dir, until);
     }
-    let window = Window { from: arguments.from, jobs: arguments.jobs };
+    let window = RecordingWindow { from: arguments.from, jobs: arguments.jobs };
     let maps = Maps { runs: arguments.runs.clone(), window };
     let page = read(catalogue, &arguments.dir, &maps)?;
     let path = write_page(&page, &arguments.dir, arguments.out.as_deref())?;

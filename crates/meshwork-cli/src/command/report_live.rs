@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::report::Report;
 use meshwork_lab::run::store::{RUNS, SEGMENTS};
-use meshwork_lab::sweep::{Progress, progress};
+use meshwork_lab::sweep::{SweepProgress, progress};
 use meshwork_lab::visible::visible_json;
 use serde_json::json;
 
@@ -57,7 +57,7 @@ impl Source for Folder {
 pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> Ended {
     let mut made = make(catalogue, folder, 1)?;
     let mut seen = signature(folder);
-    let has_ended = |now: &Progress| now.running + now.missing == 0;
+    let has_ended = |now: &SweepProgress| now.running + now.missing == 0;
     let mut is_over = has_ended(&made.1);
     let source = Arc::new(Folder(Mutex::new(made.0)));
     let shared: Arc<dyn Source> = Arc::<Folder>::clone(&source);
@@ -93,7 +93,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
     }
 }
 
-fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, Progress), Stop> {
+fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, SweepProgress), Stop> {
     let (now, _) = progress(catalogue, folder)?;
     let maps = meshwork_lab::report::Maps::none();
     let report = Report::with_maps_in(catalogue, folder, &maps)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
-use meshwork_lab::findings::claims::{self, Judgement, Verdict as Judged};
+use meshwork_lab::findings::claims::{self, ClaimVerdict as Judged, Judgement};
 use meshwork_lab::lab::leave_out;
 use meshwork_lab::report::Maps;
 use meshwork_lab::study::expand;

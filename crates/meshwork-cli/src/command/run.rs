@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::memory::check_count;
-use meshwork_lab::run::{Progress, Watcher, build};
+use meshwork_lab::run::{RunProgress, Watcher, build};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
 
@@ -126,7 +126,7 @@ pub(super) fn one(
     stopper: Option<&Stopper>,
 ) -> Result<Finished, Refused> {
     let meter = if quiet { Meter::silent() } else { Meter::new("run") };
-    let show = |progress: Progress| {
+    let show = |progress: RunProgress| {
         if let Some(watched) = watched {
             watched.progress(progress);
         }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use meshwork::observe::Observer;
 use meshwork_lab::report::{Content, Report};
-use meshwork_lab::run::{Progress, Results, Run, Runs, Watcher};
-use meshwork_lab::study::asked::Asked;
+use meshwork_lab::run::{Results, Run, RunProgress, ScenarioRuns, Watcher};
+use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::expand::{Point, expand};
 use meshwork_lab::visible::visible_json;
 use meshwork_lab::watch::recording::Recording;
-use meshwork_lab::watch::{Spectator, View};
+use meshwork_lab::watch::{RunSnapshot, Spectator};
 use meshwork_lab::{Refused, Study};
 use serde_json::{Value as Json, json};
 
@@ -56,7 +56,7 @@ struct Followed {
 struct State {
     /// The runs by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
-    progress: Vec<Progress>,
+    progress: Vec<RunProgress>,
     /// Increased on every change of the runs.
     version: u64,
     has_ended: bool,
@@ -69,7 +69,7 @@ struct State {
 #[derive(Clone, Default)]
 struct InOrder {
     /// The complete prefix: no earlier replication is missing.
-    runs: Runs,
+    runs: ScenarioRuns,
     /// Runs that ended before an earlier replication.
     early: BTreeMap<u64, Run>,
 }
@@ -82,7 +82,7 @@ impl InOrder {
         }
     }
 
-    fn all(self) -> Runs {
+    fn all(self) -> ScenarioRuns {
         let mut runs = self.runs;
         runs.extend(self.early.into_values());
         runs
@@ -110,7 +110,7 @@ impl Watched {
                 .iter()
                 .map(|followed| vec![InOrder::default(); followed.points.len()])
                 .collect(),
-            progress: vec![Progress::default(); studies.len()],
+            progress: vec![RunProgress::default(); studies.len()],
             ..State::default()
         };
         Ok(Watched {
@@ -128,7 +128,7 @@ impl Watched {
     }
 
     /// Updates the progress of the running study.
-    pub(super) fn progress(&self, progress: Progress) {
+    pub(super) fn progress(&self, progress: RunProgress) {
         let study = self.current.load(Ordering::Acquire);
         self.state().progress[study] = progress;
     }
@@ -161,7 +161,7 @@ impl Watched {
                     &followed.study.replications,
                 ),
                 study: followed.study.clone(),
-                asked: Asked::of(&followed.study, &BTreeMap::new()),
+                asked: StudyRequest::of(&followed.study, &BTreeMap::new()),
                 points: followed.points.clone(),
                 missing: progress.total.saturating_sub(progress.done),
                 versions: vec![env!("CARGO_PKG_VERSION").to_owned()],
@@ -200,7 +200,7 @@ impl Watched {
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());
-        let sum = |of: fn(&Progress) -> u64| state.progress.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&RunProgress) -> u64| state.progress.iter().map(of).sum::<u64>();
         let current = self.current.load(Ordering::Acquire);
         let object = json!({
             "study": self.studies[current].study.name,
@@ -256,8 +256,8 @@ impl Source for Watched {
 }
 
 /// A machine and its queue, as drawn by the page.
-fn machine(view: &View) -> Json {
-    let View { scenario, replication, scene, ended } = view;
+fn machine(view: &RunSnapshot) -> Json {
+    let RunSnapshot { scenario, replication, scene, ended } = view;
     json!({
         "scenario": scenario, "replication": replication + 1, "time": scene.now().units(), "ended": ended,
         "running": scene.running().len(), "waiting": scene.waiting().len(), "finished": scene.finished(),

@@ -3,8 +3,8 @@
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
 use meshwork_lab::findings::number::{count, plural};
-use meshwork_lab::run::{Progress, build};
-use meshwork_lab::sweep::{Shard, Work, run_shard};
+use meshwork_lab::run::{RunProgress, build};
+use meshwork_lab::sweep::{Shard, ShardWork, run_shard};
 
 use super::meter::Meter;
 use super::stop::Stopper;
@@ -34,10 +34,10 @@ pub(super) fn run(
     };
     let study = Study::read_in(catalogue, file, &arguments.settings)?;
     let meter = if arguments.quiet { Meter::silent() } else { Meter::new("run") };
-    let show = |progress: Progress| meter.show(progress);
+    let show = |progress: RunProgress| meter.show(progress);
     let ended = run_shard(
         &study,
-        &Work {
+        &ShardWork {
             folder: folder.clone(),
             shard,
             deal: arguments.deal.clone(),
@@ -51,7 +51,7 @@ pub(super) fn run(
     );
     meter.end();
     let ended = ended?;
-    let Progress { done, total, reused, failed, .. } = ended.progress;
+    let RunProgress { done, total, reused, failed, .. } = ended.progress;
     if !arguments.quiet {
         let reused = match reused {
             0 => String::new(),

@@ -8,7 +8,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::{count, plural, significant};
 use meshwork_lab::run::Unit;
 use meshwork_lab::sweep::progress::Missing;
-use meshwork_lab::sweep::{Progress, progress};
+use meshwork_lab::sweep::{SweepProgress, progress};
 use serde_json::{Value as Json, json};
 
 use super::collect::replications;
@@ -46,7 +46,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Status) -
     }
 }
 
-fn lines(out: &mut Output, folder: &Path, now: &Progress) -> Result<(), Stop> {
+fn lines(out: &mut Output, folder: &Path, now: &SweepProgress) -> Result<(), Stop> {
     let mut text = format!(
         "{}: {} of {} done, {} running, {} missing, {} failed",
         folder.display(),
@@ -77,7 +77,7 @@ fn lines(out: &mut Output, folder: &Path, now: &Progress) -> Result<(), Stop> {
     Ok(())
 }
 
-fn object(now: &Progress, missing: &Missing) -> Json {
+fn object(now: &SweepProgress, missing: &Missing) -> Json {
     let units: Vec<Json> = missing
         .units
         .chunk_by(|a, b| a.scenario == b.scenario)

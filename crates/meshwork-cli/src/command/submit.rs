@@ -11,7 +11,7 @@ use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::build;
 use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::sweep::script::{self, Call, LOGS, SUBMISSIONS, Script, max_array_size, shown};
-use meshwork_lab::sweep::{Plan, next_submission, plan};
+use meshwork_lab::sweep::{SubmissionPlan, next_submission, plan};
 
 use super::queue::JOBS;
 use crate::args::{Engine, Shards, Submit};
@@ -94,17 +94,17 @@ fn program() -> Result<Vec<String>, Stop> {
     Ok(words)
 }
 
-fn engine(engine: Engine) -> script::Engine {
+fn engine(engine: Engine) -> script::BatchSystem {
     match engine {
-        Engine::Slurm => script::Engine::Slurm,
-        Engine::Pbs => script::Engine::Pbs,
-        Engine::Lsf => script::Engine::Lsf,
-        Engine::Hq => script::Engine::Hq,
+        Engine::Slurm => script::BatchSystem::Slurm,
+        Engine::Pbs => script::BatchSystem::Pbs,
+        Engine::Lsf => script::BatchSystem::Lsf,
+        Engine::Hq => script::BatchSystem::Hq,
     }
 }
 
 /// The number of shards, never more than runs.
-fn shards(arguments: &Submit, plan: &Plan) -> u64 {
+fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
         Shards::Given(given) => given.min(plan.deal.units.len() as u64),
@@ -144,7 +144,7 @@ fn dry(out: &mut Output, script: &Script) -> Ended {
 }
 
 /// Writes all files of a submission.
-fn keep(script: &Script, plan: &Plan) -> Result<(), FileError> {
+fn keep(script: &Script, plan: &SubmissionPlan) -> Result<(), FileError> {
     for name in [SUBMISSIONS, LOGS] {
         let folder = script.folder.join(name);
         fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, &error))?;
@@ -172,7 +172,7 @@ fn unwritten(path: &Path, error: &io::Error) -> FileError {
     }
 }
 
-fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Plan) -> Ended {
+fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &SubmissionPlan) -> Ended {
     let path = script.path();
     let mut jobs = Vec::new();
     for call in script.calls() {
@@ -215,7 +215,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
 }
 
 /// Calls a program of the engine, and returns the job number from its answer.
-fn answered(call: &Call, engine: script::Engine, path: &Path) -> Result<String, Stop> {
+fn answered(call: &Call, engine: script::BatchSystem, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {
         Stop::Failed(format!(

@@ -1,7 +1,7 @@
 //! `meshwork trace`.
 
 use meshwork::workload::statistics::{ColumnStatistics, Statistics};
-use meshwork_lab::findings::clock::Start;
+use meshwork_lab::findings::clock::LogStart;
 use meshwork_lab::run::file::write_whole;
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{
@@ -179,7 +179,7 @@ fn gist(statistics: &Statistics) -> String {
 }
 
 fn print(out: &mut Output, statistics: &Statistics) -> Result<(), Stop> {
-    let start = Start::of(&statistics.header);
+    let start = LogStart::of(&statistics.header);
     for (name, instant) in
         [("first submit", statistics.first_submit), ("last submit", statistics.last_submit)]
     {

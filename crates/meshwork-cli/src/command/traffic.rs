@@ -6,7 +6,7 @@ use meshwork::presets::MACHINES;
 use meshwork::registry::{Problem, entry};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::topology::{TOPOLOGIES, Topology};
-use meshwork_lab::traffic::{Point, sweep};
+use meshwork_lab::traffic::{LoadPoint, sweep};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
@@ -225,8 +225,8 @@ fn headline(out: &mut Output, arguments: &Traffic, offered: &Offered) -> Result<
     ))
 }
 
-fn print(out: &mut Output, loads: &[f64], points: &[Point]) -> Result<(), Stop> {
-    let column = |header: &str, of: &dyn Fn(&Point) -> Option<f64>| {
+fn print(out: &mut Output, loads: &[f64], points: &[LoadPoint]) -> Result<(), Stop> {
+    let column = |header: &str, of: &dyn Fn(&LoadPoint) -> Option<f64>| {
         let figures: Vec<Rounded> =
             points.iter().map(|point| Rounded::new(of(point), None)).collect();
         Column::numbers(header, align(&figures))

@@ -10,7 +10,7 @@ use meshwork_lab::findings::columns::{Shown, value};
 use meshwork_lab::findings::notes::{notes, warnings};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
 use meshwork_lab::findings::statistics::{Interval, Method};
-use meshwork_lab::findings::summary::{Means, OwnerRow, Row, label};
+use meshwork_lab::findings::summary::{Means, OwnerRow, SummaryRow, label};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
 use meshwork_lab::run::store::RUNS;
@@ -157,7 +157,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
 fn print_one(
     out: &mut Output,
     finished: &Finished,
-    row: &Row,
+    row: &SummaryRow,
     names: &[String],
 ) -> Result<(), Stop> {
     let figures: Vec<Rounded> =
@@ -207,8 +207,8 @@ fn figure(interval: &Interval) -> Rounded {
 }
 
 /// The columns of swept keys of these rows.
-fn keys<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
-    let rows: Vec<&Row> = rows.collect();
+fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
+    let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };
     let column = |(axis, (key, _)): (usize, &(String, Value))| {
         let values: Vec<&Value> = rows.iter().map(|row| &row.swept[axis].1).collect();
@@ -229,7 +229,7 @@ fn keys<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
 fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let names = shown(finished).names;
     for baseline in &study.compare {
-        let compared = |row: &'_ Row| {
+        let compared = |row: &'_ SummaryRow| {
             row.differences.iter().find(|difference| difference.baseline == *baseline).cloned()
         };
         let rows: Vec<_> =
@@ -238,12 +238,13 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
             continue;
         }
         let found = |name: &str| -> Vec<(Interval, Option<f64>)> {
-            let of = |(_, difference): &(&Row, meshwork_lab::findings::summary::Difference)| {
-                let found = difference.metrics.iter().find(|(own, ..)| own == name);
-                found.map(|(_, interval, r)| {
-                    (finished.clock.shown(*interval, finished.summary.meanings.unit(name)), *r)
-                })
-            };
+            let of =
+                |(_, difference): &(&SummaryRow, meshwork_lab::findings::summary::Difference)| {
+                    let found = difference.metrics.iter().find(|(own, ..)| own == name);
+                    found.map(|(_, interval, r)| {
+                        (finished.clock.shown(*interval, finished.summary.meanings.unit(name)), *r)
+                    })
+                };
             let nothing = value(&Vec::new(), name);
             rows.iter().map(|row| of(row).unwrap_or((nothing, None))).collect()
         };
@@ -322,7 +323,7 @@ fn percent(share: f64) -> String {
 }
 
 fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
-    let classes: Vec<(&Row, &meshwork_lab::findings::summary::SizeRow)> = finished
+    let classes: Vec<(&SummaryRow, &meshwork_lab::findings::summary::SizeRow)> = finished
         .summary
         .rows
         .iter()
@@ -365,7 +366,7 @@ const MAX_OWNERS: usize = 100;
 fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
-    let classes: Vec<(&Row, &OwnerRow)> =
+    let classes: Vec<(&SummaryRow, &OwnerRow)> =
         rows.iter().flat_map(|row| row.owners(by).iter().map(move |class| (row, class))).collect();
     let Some((_, first)) = classes.first() else { return Ok(()) };
     out.line("")?;
@@ -423,7 +424,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
 /// A note about the scenarios whose interval is too wide.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
-    let is_too_wide = |row: &&Row| {
+    let is_too_wide = |row: &&SummaryRow| {
         let interval = value(&row.metrics, of);
         let half = interval.half_width.unwrap_or(f64::INFINITY);
         interval.mean.is_none_or(|mean| half > target * mean.abs())
@@ -431,7 +432,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     // More replications of a run without random draws would give the same values.
     let rows = finished.summary.rows.iter().enumerate();
     let drawn = rows.filter(|(index, _)| !finished.results.is_constant(*index)).map(|(_, row)| row);
-    let missed: Vec<&Row> = drawn.filter(is_too_wide).collect();
+    let missed: Vec<&SummaryRow> = drawn.filter(is_too_wide).collect();
     let wanted = format!("within {} % of the mean of {of}", significant(100.0 * target, 3));
     match missed[..] {
         [] => None,

@@ -11,7 +11,7 @@ use meshwork::observe::{JobId, Observer};
 use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use meshwork_lab::Study;
-use meshwork_lab::watch::{Happening, Live, Next, Scene, What};
+use meshwork_lab::watch::{EventKind, Live, Next, RunEvent, Scene};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ const STEPS: f64 = 100_000.0;
 /// A run in a page, with its events.
 struct Shown {
     page: Page,
-    happenings: Vec<Happening>,
+    happenings: Vec<RunEvent>,
     topologies: Vec<Topology>,
     _browser: headless_chrome::Browser,
     _folder: TempDir,
@@ -62,13 +62,13 @@ fn opened(browser: &headless_chrome::Browser, folder: &Path) -> Page {
 }
 
 /// The events of the first run of a study.
-fn lived(file: &Path) -> (Vec<Happening>, Vec<Topology>) {
+fn lived(file: &Path) -> (Vec<RunEvent>, Vec<Topology>) {
     let study = Study::read(file, &[]).unwrap();
     let (point, mut live) = Live::start(&study, 0, 0).unwrap();
     let mut all = Vec::new();
     loop {
         match live.next(Duration::from_secs(60)) {
-            Next::Happening(happening) => all.push(happening),
+            Next::Event(happening) => all.push(happening),
             Next::Later => panic!("a minute for one event"),
             Next::Ended(outcome) => {
                 outcome.unwrap();
@@ -363,7 +363,7 @@ fn a_job_that_waits_says_why() {
     assert!(seen.len() > 1, "{seen:?}");
     // The cause follows the time: a running job does not wait.
     let started =
-        shown.happenings.iter().rfind(|own| matches!(own.what, What::Started { .. })).unwrap();
+        shown.happenings.iter().rfind(|own| matches!(own.what, EventKind::Started { .. })).unwrap();
     shown.page.act(&format!(
         "{MACHINE}.pick({}); {MACHINE}.seek({})",
         started.id.0,

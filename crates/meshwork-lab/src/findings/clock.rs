@@ -23,7 +23,7 @@ pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
 /// Date at which the clock of a log is 0, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Start {
+pub struct LogStart {
     /// Seconds since 1970-01-01 UTC: the header's `UnixStartTime`.
     pub unix: i64,
     /// Offset of the log's local time from UTC in seconds: the header's `TimeZone`.
@@ -34,16 +34,16 @@ pub struct Start {
     pub zone: Option<String>,
 }
 
-impl Start {
+impl LogStart {
     /// The start according to a header; `None` if the header does not give it.
     #[must_use]
-    pub fn of(header: &Header) -> Option<Start> {
+    pub fn of(header: &Header) -> Option<LogStart> {
         let number = |label| -> Option<i64> {
             let word = header.get(label)?.split_whitespace().next()?;
             word.parse().ok()
         };
         let zone = header.get("TimeZoneString").filter(|zone| !zone.is_empty());
-        Some(Start {
+        Some(LogStart {
             unix: number("UnixStartTime").filter(|&unix| unix > 0)?,
             offset: number("TimeZone").filter(|offset| offset.abs() < 100_000),
             zone: zone.map(str::to_owned),
@@ -52,8 +52,8 @@ impl Start {
 
     /// A start at this second since 1970-01-01 UTC, without a time zone.
     #[must_use]
-    pub fn at(unix: f64) -> Start {
-        Start { unix: unix as i64, offset: None, zone: None }
+    pub fn at(unix: f64) -> LogStart {
+        LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
     /// Label of the local time: name of the time zone if known, `local time`, or `UTC`.
@@ -69,10 +69,10 @@ impl Start {
     /// The date of an instant, given in seconds on the log's clock, in local time if known.
     ///
     /// ```
-    /// use meshwork_lab::findings::clock::Start;
-    /// let start = Start { unix: 749_433_603, offset: None, zone: None };
+    /// use meshwork_lab::findings::clock::LogStart;
+    /// let start = LogStart { unix: 749_433_603, offset: None, zone: None };
     /// assert_eq!(start.date(0.0), "1993-10-01 00:00:03 UTC");
-    /// let west = Start { offset: Some(-28_800), ..start };
+    /// let west = LogStart { offset: Some(-28_800), ..start };
     /// assert_eq!(west.date(86_400.0), "1993-10-01 16:00:03");
     /// ```
     #[must_use]
@@ -99,7 +99,7 @@ pub struct Clock {
     pub factor: f64,
     /// Date of clock time 0, if instants are those of a log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<Start>,
+    pub start: Option<LogStart>,
 }
 
 impl Default for Clock {
@@ -111,7 +111,7 @@ impl Default for Clock {
 impl Clock {
     /// Clock of a scenario whose input begins at `start`.
     #[must_use]
-    pub fn of(study: &Study, scenario: &Scenario, start: Option<&Start>) -> Clock {
+    pub fn of(study: &Study, scenario: &Scenario, start: Option<&LogStart>) -> Clock {
         let table = scenario.table();
         let workload = &table["workload"];
         let is_log = workload.get("name").and_then(|name| name.as_str()) == Some("swf");
@@ -209,7 +209,7 @@ mod tests {
         );
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
         let points = expand(&study).unwrap();
-        Clock::of(&study, &points[0].scenario, start.map(Start::at).as_ref())
+        Clock::of(&study, &points[0].scenario, start.map(LogStart::at).as_ref())
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         ] {
             let own = clock(workload, hours, start);
             assert_eq!((own.unit, own.factor), (Some("hours"), factor), "{workload}");
-            assert_eq!(own.start, start.map(Start::at));
+            assert_eq!(own.start, start.map(LogStart::at));
         }
         let lublin = clock("{ name = 'lublin', jobs = 5 }", "", None);
         assert_eq!((lublin.unit, lublin.on_axis("time").as_str()), (Some("seconds"), "seconds"));
@@ -247,7 +247,7 @@ mod tests {
         let header = |text: &[&str]| {
             let mut header = Header::default();
             text.iter().for_each(|line| header.add(line));
-            Start::of(&header)
+            LogStart::of(&header)
         };
         let zone = Some("US/Pacific".to_owned());
         assert_eq!(
@@ -256,7 +256,7 @@ mod tests {
                 " TimeZone: -28800",
                 " TimeZoneString: US/Pacific"
             ]),
-            Some(Start { unix: 749_454_003, offset: Some(-28_800), zone })
+            Some(LogStart { unix: 749_454_003, offset: Some(-28_800), zone })
         );
         assert_eq!(header(&[" UnixStartTime: 0"]), None, "0 is what logs say that do not know");
         assert_eq!(header(&[" TimeZone: 3600"]), None);

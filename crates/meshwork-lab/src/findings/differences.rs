@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::findings::means::Rule;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
-use crate::run::{Batches, Results, Runs};
+use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
 /// The scenario that equals this one except that it has the baseline's value. Scenarios are in the
@@ -84,7 +84,7 @@ pub(super) fn paired(
 /// Runs of a scenario, and whether a single run stands for all replications.
 #[derive(Clone, Copy)]
 struct Side<'a> {
-    runs: &'a Runs,
+    runs: &'a ScenarioRuns,
     constant: bool,
 }
 
@@ -216,8 +216,12 @@ fn differences(
 ///
 /// If one run has met so many more jobs that its batches were merged once more, those of the other
 /// are merged alike. Batches that only one of them has are left out.
-fn paired_batches(ours: (&Runs, usize), theirs: (&Runs, usize), name: &str) -> Vec<(f64, f64)> {
-    let own = |(runs, row): (&Runs, usize)| runs.batches(row).cloned().unwrap_or_default();
+fn paired_batches(
+    ours: (&ScenarioRuns, usize),
+    theirs: (&ScenarioRuns, usize),
+    name: &str,
+) -> Vec<(f64, f64)> {
+    let own = |(runs, row): (&ScenarioRuns, usize)| runs.batches(row).cloned().unwrap_or_default();
     let (ours, theirs) = (own(ours), own(theirs));
     let jobs = ours.jobs.max(theirs.jobs);
     let batches = |batches: &Batches| -> BTreeMap<u64, f64> {

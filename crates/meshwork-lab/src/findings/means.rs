@@ -2,7 +2,7 @@
 
 use crate::findings::statistics::{Interval, Method, half_width_of_windows, interval, mean};
 use crate::findings::summary::{Means, OwnerRow, SizeRow};
-use crate::run::{Class, Runs};
+use crate::run::{Class, ScenarioRuns};
 use crate::study::{Replications, Study};
 
 /// Method for intervals over replications.
@@ -32,7 +32,7 @@ impl Rule {
 }
 
 /// Means of every metric of a scenario over its runs.
-pub(super) fn means(runs: &Runs, rule: Rule) -> Means {
+pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     let of = |name: &str| {
         let values: Vec<f64> = runs.measured(name).map(|(_, value)| value).collect();
         // Batches are used only for a single run.
@@ -43,7 +43,7 @@ pub(super) fn means(runs: &Runs, rule: Rule) -> Means {
 }
 
 /// Results by job size, smallest first. Replications without jobs of a size do not count for it.
-pub(super) fn by_size(runs: &Runs, rule: Rule) -> Vec<SizeRow> {
+pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);
     let row = |class: &Class<'_, u64>| SizeRow {

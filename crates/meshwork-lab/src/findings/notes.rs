@@ -5,7 +5,7 @@ use toml::Value;
 use crate::findings::number::{count, plural};
 use crate::findings::summary::Summary;
 use crate::findings::words::short_label;
-use crate::run::{Results, Runs, has_same_jobs};
+use crate::run::{Results, ScenarioRuns, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
 
@@ -33,7 +33,7 @@ pub fn warnings(
     }
     warnings.extend(counted(
         results,
-        Runs::refused,
+        ScenarioRuns::refused,
         "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
         "jobs were refused: they would not fit even the empty machine, or their scheduler turned them away",
     ));
@@ -41,7 +41,12 @@ pub fn warnings(
 }
 
 /// Formats a count such as `in each run, 3 to 7 jobs were refused`; `None` if there are none.
-fn counted(results: &Results, of: fn(&Runs) -> &[u64], one: &str, several: &str) -> Option<String> {
+fn counted(
+    results: &Results,
+    of: fn(&ScenarioRuns) -> &[u64],
+    one: &str,
+    several: &str,
+) -> Option<String> {
     let counts: Vec<u64> = results.runs.iter().flat_map(of).copied().collect();
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
     let number = match most {
@@ -91,7 +96,7 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
 pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> {
     let mut notes: Vec<String> = counted(
         results,
-        Runs::unusable,
+        ScenarioRuns::unusable,
         "line of the log was no job, and was passed over",
         "lines of the log were no jobs, and were passed over",
     )

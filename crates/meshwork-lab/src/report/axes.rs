@@ -19,7 +19,7 @@
 use toml::Value;
 
 use crate::findings::words::short;
-use crate::study::{Check, Choice, Relation, Study};
+use crate::study::{ClaimCheck, Relation, Study, SweptValues};
 
 /// Maximum number of values with a colour each.
 const MAX_COLOURS: usize = 10;
@@ -193,8 +193,8 @@ fn kind(values: &[Value]) -> Kind {
 fn contrasted(study: &Study) -> Vec<String> {
     let mut keys: Vec<String> = study.compare.iter().map(|compare| compare.key.clone()).collect();
     for claim in &study.claims {
-        let Check::Cells(test) = &claim.check else { continue };
-        let nothing = Choice::new();
+        let ClaimCheck::Cells(test) = &claim.check else { continue };
+        let nothing = SweptValues::new();
         let (of, to, along) = match &test.relation {
             Relation::Bounds { of, to, .. } => (of, to.as_ref(), None),
             Relation::Extreme { of, .. } => (of, None, None),

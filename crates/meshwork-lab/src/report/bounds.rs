@@ -3,12 +3,12 @@
 use toml::Value;
 
 use super::axes::Axis;
-use super::views::{Bound, Figure, Series, Style, View};
-use crate::findings::claims::{Cell, Judgement};
+use super::views::{Bound, Figure, FigureView, Series, Style};
+use crate::findings::claims::{ClaimCell, Judgement};
 use crate::findings::clock::Clock;
 use crate::findings::columns::Meanings;
 use crate::findings::statistics::Interval;
-use crate::study::{Check, Relation, Test, same};
+use crate::study::{ClaimCheck, Relation, Test, same};
 
 /// Marks the bounds of claims in the plots of their metrics.
 pub(super) fn mark(
@@ -28,7 +28,7 @@ pub(super) fn mark(
             let unit = meanings.unit(&view.y.key);
             let mut found = Vec::new();
             for judgement in judgements {
-                let Check::Cells(test) = &judgement.claim.check else { continue };
+                let ClaimCheck::Cells(test) = &judgement.claim.check else { continue };
                 if test.metric != view.y.key || !test.sizes.is_empty() || view.x.key == "size" {
                     continue;
                 }
@@ -52,7 +52,7 @@ const NOTHING: Interval = Interval { mean: None, half_width: None, replications:
 
 /// Bounds of a claim in one of its cells, in the unit of its metric, and whether each is an upper
 /// one.
-fn bounds(test: &Test, cell: &Cell) -> Vec<(f64, bool)> {
+fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
             let base =
@@ -75,7 +75,7 @@ struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],
     test: &'a Test,
-    cell: &'a Cell,
+    cell: &'a ClaimCell,
 }
 
 impl Own<'_> {
@@ -103,7 +103,7 @@ impl Own<'_> {
     /// The bound in a view, if the view shows its cell.
     fn bound(
         &self,
-        view: &View,
+        view: &FigureView,
         choices: &[(String, Vec<String>)],
         y: Option<f64>,
         is_upper: bool,

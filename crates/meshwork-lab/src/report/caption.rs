@@ -1,7 +1,7 @@
 //! Captions of plots.
 
 use super::figures::title;
-use super::views::{Series, Style, View};
+use super::views::{FigureView, Series, Style};
 use crate::findings::columns::Meanings;
 use crate::findings::number::plural;
 
@@ -9,7 +9,7 @@ use crate::findings::number::plural;
 pub(super) fn sentence(
     meanings: &Meanings,
     baseline: Option<&str>,
-    (metric, view): (&str, &View),
+    (metric, view): (&str, &FigureView),
     with: &str,
 ) -> String {
     let mut text = match meanings.entry(metric) {

@@ -6,7 +6,7 @@ use meshwork::job::Cause;
 use super::draw::{legend, panel, parts, usage};
 use super::html::{POLICY, STYLES};
 use super::markup::{embedded, sentence};
-use super::views::{Key, Scale, Series, Style, View};
+use super::views::{FigureView, Key, Scale, Series, Style};
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::operator::compare::{Comparison, JobGroup, ReplayMeasure};
@@ -212,7 +212,7 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
         }
         series
     };
-    let view = View {
+    let view = FigureView {
         at: Vec::new(),
         title: "Differences".to_owned(),
         sentence: format!(

@@ -3,7 +3,7 @@
 use super::axes::Axis;
 use super::figures::{is_wide, word};
 use super::sample;
-use super::views::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
+use super::views::{Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
@@ -61,7 +61,7 @@ pub(super) fn figures(
                 y: Scale,
                 series: Vec<Series>| {
         let each = key.as_ref().map_or_else(String::new, |key| each(&key.label, runs.len(), all));
-        View {
+        FigureView {
             at,
             title: format!("{name}: {title}"),
             sentence: format!(
@@ -151,7 +151,7 @@ pub(super) fn figures(
             id: format!("{section}-course"),
             heading: "Over time".to_owned(),
             views: views.collect(),
-            choices: vec![Choice {
+            choices: vec![FigureChoice {
                 key: metric,
                 first: 0,
                 values: both.iter().map(|(label, ..)| (*label).to_owned()).collect(),

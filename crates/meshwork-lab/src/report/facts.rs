@@ -8,7 +8,7 @@ use crate::findings::number::{count, plural, significant};
 use crate::findings::summary::{Summary, label, shown};
 use crate::findings::unlike::unlike;
 use crate::findings::words::short;
-use crate::run::Runs;
+use crate::run::ScenarioRuns;
 use crate::study::asked::EXPERIMENT;
 use crate::study::papers::sources;
 use crate::study::{Replications, Study};
@@ -244,7 +244,7 @@ pub(super) fn notes(content: &Content) -> Vec<String> {
     }
     if let Some(why) = &content.asked.left_out {
         notes.push(format!("This study was left out: {why}"));
-    } else if content.results.runs.iter().all(Runs::is_empty) {
+    } else if content.results.runs.iter().all(ScenarioRuns::is_empty) {
         notes.push(
             "No run has ended yet. The command below runs the study; the page shows more when it is made \
              again."

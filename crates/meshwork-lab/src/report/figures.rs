@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use super::axes::{Axis, Kind, Layout};
 use super::caption;
 use super::sample::{compared, held};
-use super::views::{Choice, Figure, Key, Scale, Series, Style, View};
+use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use crate::findings::clock::Clock;
 use crate::findings::columns::{Meanings, Shown, value};
 use crate::findings::statistics::Interval;
-use crate::findings::summary::{Row, Summary};
+use crate::findings::summary::{Summary, SummaryRow};
 use crate::findings::words::short;
 use crate::findings::{Ratio, partner, ratio};
 use crate::run::Results;
 use crate::study::expand::Point;
-use crate::study::{Check, Replications, Study};
+use crate::study::{ClaimCheck, Replications, Study};
 
 /// Ratio of the largest to the smallest number from which a scale is logarithmic.
 const SPREAD: f64 = 20.0;
@@ -148,7 +148,7 @@ pub(super) fn all(
         .map(|number| {
             let (baseline, axes) = (&study.compare[number], &axes);
             move |metric: &str, at: &[usize]| {
-                let row: &Row = rows.get(index(axes, at))?;
+                let row: &SummaryRow = rows.get(index(axes, at))?;
                 let found = row.differences.iter().find(|other| other.baseline == *baseline)?;
                 found.metrics.iter().find(|(name, ..)| name == metric).map(|(_, found, _)| *found)
             }
@@ -192,7 +192,7 @@ pub(super) fn all(
 pub(super) fn claimed(study: &Study) -> Vec<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for claim in &study.claims {
-        let Check::Cells(test) = &claim.check else { continue };
+        let ClaimCheck::Cells(test) = &claim.check else { continue };
         match counts.iter_mut().find(|(metric, _)| *metric == test.metric) {
             Some((_, count)) => *count += 1,
             None => counts.push((test.metric.clone(), 1)),
@@ -203,7 +203,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
 }
 
 /// Metrics by job size, those of claims first.
-fn claimed_first(study: &Study, rows: &[Row]) -> Vec<String> {
+fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
     let mut names: Vec<String> =
@@ -246,7 +246,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     if metrics.len() > 1 {
         let values = metrics.iter().map(|metric| title(metric)).collect();
         let key = Key { label: "metric".to_owned(), key: "metric".to_owned() };
-        choices.push(Choice { key, values, first: 0 });
+        choices.push(FigureChoice { key, values, first: 0 });
     }
     let mut layouts = plan.layout.turned(plan.axes);
     layouts.insert(0, plan.layout.clone());
@@ -261,7 +261,11 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     if layouts.len() > 1 {
         let key = Key { label: "along".to_owned(), key: "along".to_owned() };
         let along = layouts.iter().filter_map(|layout| layout.along);
-        choices.push(Choice { key, values: along.map(|i| plan.key(i).label).collect(), first: 0 });
+        choices.push(FigureChoice {
+            key,
+            values: along.map(|i| plan.key(i).label).collect(),
+            first: 0,
+        });
     }
     let mut chosen: Vec<usize> = Vec::new();
     for &axis in layouts.iter().flat_map(|layout| &layout.chosen) {
@@ -272,7 +276,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     for &axis in &chosen {
         let first = plan.first.get(axis).copied().unwrap_or(0);
         let values = plan.axes[axis].labels.clone();
-        choices.push(Choice { key: plan.key(axis), values, first });
+        choices.push(FigureChoice { key: plan.key(axis), values, first });
     }
     let mut views = Vec::new();
     for (number, metric) in metrics.iter().enumerate() {
@@ -311,7 +315,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
 }
 
 /// Removes options without a view; for example, a baseline has no differences from itself.
-fn offer_what_is_there(choices: &mut [Choice], views: &mut [View]) {
+fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
         for at in views.iter_mut().filter_map(|view| view.at[place].as_mut()) {
@@ -366,7 +370,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
 }
 
 /// Makes a view at fixed values of the selected axes.
-fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View {
+fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> FigureView {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();
     let axis = &plan.axes[along];
@@ -425,7 +429,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> View
     let grid = numbers.map_or_else(Vec::new, <[f64]>::to_vec);
     let is_number = !grid.is_empty();
     let has_colours = colour.is_none() && plan.coloured == Some(along) && !axis.is_line();
-    let mut view = View {
+    let mut view = FigureView {
         at: Vec::new(),
         title: String::new(),
         sentence: String::new(),

@@ -42,7 +42,7 @@ const MAX_SETTINGS: usize = 200;
 
 /// A sentence for the top of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct SummarySentence {
     pub text: String,
     /// Whether its statement is significant.
     pub is_clear: bool,
@@ -81,7 +81,7 @@ pub(super) fn findings(
     summary: &Summary,
     results: &Results,
     metrics: &[String],
-) -> Vec<Finding> {
+) -> Vec<SummarySentence> {
     let axes = Axis::all(study);
     let layout = Layout::of(&axes, None);
     let Some(along) = compared(&axes).or(layout.along) else { return Vec::new() };
@@ -100,7 +100,7 @@ pub(super) fn findings(
     let finding = |at: &Vec<usize>| {
         let (text, is_clear) = question.answer(metric, at)?;
         let key = |&axis: &usize| (axes[axis].key.clone(), axes[axis].labels[at[axis]].clone());
-        Some(Finding { text, is_clear, at: chosen.iter().map(key).collect() })
+        Some(SummarySentence { text, is_clear, at: chosen.iter().map(key).collect() })
     };
     settings.iter().filter_map(finding).collect()
 }

@@ -9,9 +9,9 @@ use super::Content;
 use crate::cell::plain;
 use crate::findings::summary::shown;
 use crate::run::known;
-use crate::run::store::{Archive, Head, Note, RUNS, Record, SEGMENTS, attempts};
+use crate::run::store::{Archive, Head, Note, RUNS, RunRecord, SEGMENTS, attempts};
 use crate::study::Refused;
-use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::Point;
 use crate::study::papers::{PAPERS, sources};
 use crate::study::stored::Stored;
@@ -66,10 +66,10 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
 }
 
 /// Reconstructs the request of a study from its runs, for folders of older versions.
-fn guess(folder: &Path) -> Asked {
-    let mut guess = Asked::guess();
+fn guess(folder: &Path) -> StudyRequest {
+    let mut guess = StudyRequest::guess();
     let learn = |_: &Head<'_>, line: &[u8]| {
-        if let Some(record) = Record::read(line) {
+        if let Some(record) = RunRecord::read(line) {
             guess.learn(&record);
         }
     };

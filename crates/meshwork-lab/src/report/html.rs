@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::markup::{embedded, list, sentence};
-use super::{ClaimLine, Overview, PaperLine, Report, Section, Table, machine};
+use super::{ClaimLine, Overview, PaperLine, Report, ReportTable, Section, machine};
 use crate::findings::number::plural;
 use crate::visible::visible_text;
 
@@ -334,7 +334,7 @@ fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup 
 }
 
 /// A table, collapsed below its title.
-fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
+fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     let caption = sentence(&table.caption);
     let is_number = |column: usize| table.rows.first().is_some_and(|row| row[column].number);
     html! {
@@ -390,7 +390,7 @@ const BETWEEN: usize = 23;
 
 /// Style of a table that is too wide for its container. Each row becomes a block with every number
 /// beside its column name, so that no horizontal scrolling is needed.
-fn narrow(table: &Table, id: &str) -> String {
+fn narrow(table: &ReportTable, id: &str) -> String {
     // The class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");
     let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);

@@ -11,9 +11,11 @@ use super::sample::sample;
 use super::{Content, Section};
 use crate::findings::summary::shown;
 use crate::findings::words::short_label;
-use crate::run::store::{Archive, Record};
+use crate::run::store::{Archive, RunRecord};
 use crate::study::Refused;
-use crate::watch::recording::{Recording, RecordingError, Subject, Timeline, Window, kept};
+use crate::watch::recording::{
+    Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
+};
 
 /// Maximum number of timelines: as many as lines can be told apart.
 const GLANCES: usize = 12;
@@ -31,12 +33,12 @@ pub struct Maps {
     /// scenarios.
     pub runs: Vec<(u64, u64)>,
     /// Part of each run.
-    pub window: Window,
+    pub window: RecordingWindow,
 }
 
 impl Default for Maps {
     fn default() -> Maps {
-        Maps { runs: Vec::new(), window: Window { from: 0.0, jobs: 10_000 } }
+        Maps { runs: Vec::new(), window: RecordingWindow { from: 0.0, jobs: 10_000 } }
     }
 }
 
@@ -44,7 +46,7 @@ impl Maps {
     /// A selection without runs.
     #[must_use]
     pub fn none() -> Maps {
-        Maps { runs: Vec::new(), window: Window { from: 0.0, jobs: 0 } }
+        Maps { runs: Vec::new(), window: RecordingWindow { from: 0.0, jobs: 0 } }
     }
 }
 
@@ -121,7 +123,7 @@ fn further(
     content: &Content,
     folder: &Path,
     archive: &Archive,
-    chosen: &[(usize, Record)],
+    chosen: &[(usize, RunRecord)],
 ) -> Vec<Timeline> {
     let of = |scenario: usize| {
         let key = content.results.runs.get(scenario)?.key(0)?;
@@ -130,8 +132,9 @@ fn further(
         is_kept.then(|| archive.find(&key).map(|record| (scenario, record)))?
     };
     let rest = GLANCES.saturating_sub(chosen.len());
-    let kept: Vec<(usize, Record)> = (0..content.points.len()).filter_map(of).take(rest).collect();
-    let seen = |(scenario, record): &(usize, Record)| {
+    let kept: Vec<(usize, RunRecord)> =
+        (0..content.points.len()).filter_map(of).take(rest).collect();
+    let seen = |(scenario, record): &(usize, RunRecord)| {
         let scenario = *scenario;
         let title = short_label(&content.study, &content.points[scenario].swept);
         Timeline::of(
@@ -149,7 +152,12 @@ fn further(
 }
 
 /// The stored run of a replication of a scenario, if it was successful.
-fn run(content: &Content, archive: &Archive, scenario: usize, replication: u64) -> Option<Record> {
+fn run(
+    content: &Content,
+    archive: &Archive,
+    scenario: usize,
+    replication: u64,
+) -> Option<RunRecord> {
     archive.find(&content.results.runs.get(scenario)?.key(replication)?)
 }
 
@@ -165,7 +173,7 @@ fn chosen(
     content: &Content,
     archive: &Archive,
     maps: &Maps,
-) -> Result<Vec<(usize, Record)>, Refused> {
+) -> Result<Vec<(usize, RunRecord)>, Refused> {
     let of = |scenario: usize, replication: u64| run(content, archive, scenario, replication);
     if maps.runs.is_empty() {
         let shown = sample(&content.study).into_iter();
@@ -179,7 +187,7 @@ fn one(
     content: &Content,
     archive: &Archive,
     (scenario, replication): (u64, u64),
-) -> Result<(usize, Record), Refused> {
+) -> Result<(usize, RunRecord), Refused> {
     let count = content.points.len() as u64;
     if scenario == 0 || scenario > count {
         let has = if count == 1 { "has one".to_owned() } else { format!("has {count}") };
@@ -203,7 +211,7 @@ pub(crate) fn stored_run(
     catalogue: &Catalogue,
     folder: &Path,
     run: (u64, u64),
-) -> Result<Record, Refused> {
+) -> Result<RunRecord, Refused> {
     if let [study] = &super::folder::studies(folder)?[..] {
         let content = super::folder::read(catalogue, study)?;
         let archive = Archive::open(study, |_, _| {})?;

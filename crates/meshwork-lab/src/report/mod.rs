@@ -39,7 +39,7 @@ use crate::findings::clock::Clock;
 use crate::findings::columns::Shown;
 use crate::findings::summary::Summary;
 use crate::run::Results;
-use crate::study::asked::Asked;
+use crate::study::asked::StudyRequest;
 use crate::study::expand::Point;
 use crate::study::papers::PAPERS;
 use crate::study::{Refused, Study};
@@ -48,14 +48,14 @@ use crate::watch::recording::{Recording, Timeline};
 pub use compared::compared;
 pub use draw::figure;
 pub use facts::Fact;
-pub use finding::Finding;
+pub use finding::SummarySentence;
 pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
 pub(crate) use machine::stored_run;
 pub use overview::{Overview, PaperLine};
 pub(crate) use sample::sample;
-pub use tables::{Cell, Table};
-pub use views::{Bound, Choice, Dates, Figure, Key, Scale, Series, Style, View};
+pub use tables::{ReportTable, TableCell};
+pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 
 /// Maximum number of rows of a table in the page; the files beside it have all.
 const MAX_ROWS: usize = 2000;
@@ -66,7 +66,7 @@ const FIGURE_WIDTH: f64 = 720.0;
 /// Input of a section: a study, its request, and its runs so far.
 pub struct Content {
     pub study: Study,
-    pub asked: Asked,
+    pub asked: StudyRequest,
     pub points: Vec<Point>,
     pub results: Results,
     /// Number of runs needed and not available.
@@ -127,7 +127,7 @@ pub struct Section {
     /// Text of the study.
     pub source: String,
     /// Summary sentences, if something is swept: the initial selection first, then all others.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SummarySentence>,
     /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,
     /// Notes, one sentence each.
@@ -139,7 +139,7 @@ pub struct Section {
     /// Claims with verdicts.
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<ReportTable>,
     /// Common clock of the scenarios: `unit`, `factor` and, if they all read one log, `start`. See
     /// [`Clock`] for how the page shows a time.
     pub clock: Clock,
@@ -223,7 +223,7 @@ impl Report {
     /// ```
     /// use meshwork_lab::report::{Content, Report};
     /// use meshwork_lab::Study;
-    /// use meshwork_lab::study::asked::Asked;
+    /// use meshwork_lab::study::asked::StudyRequest;
     /// use meshwork_lab::study::expand::expand;
     /// use meshwork_lab::run::Results;
     /// let text = "[machine]\ntopology = 'flat'\nprocessors = 8\n\
@@ -233,7 +233,7 @@ impl Report {
     /// let points = expand(&study)?;
     /// let results = Results { runs: vec![Default::default(); points.len()], ..Results::default() };
     /// let page = Report::of(&[Content {
-    ///     asked: Asked::default(),
+    ///     asked: StudyRequest::default(),
     ///     missing: 1,
     ///     versions: vec![],
     ///     folder: None,
@@ -448,12 +448,12 @@ fn say_once(sections: &mut [Section]) -> Vec<String> {
 
 impl ClaimLine {
     fn of(judgement: &Judgement) -> ClaimLine {
-        use crate::findings::claims::Holds;
-        let cell = |cell: &crate::findings::claims::Cell| {
+        use crate::findings::claims::CellState;
+        let cell = |cell: &crate::findings::claims::ClaimCell| {
             let holds = match cell.holds {
-                Holds::Yes => Some(true),
-                Holds::No => Some(false),
-                Holds::Open => None,
+                CellState::Yes => Some(true),
+                CellState::No => Some(false),
+                CellState::Open => None,
             };
             (holds, Judgement::words(cell))
         };

@@ -3,12 +3,16 @@
 use serde::Serialize;
 
 use super::Section;
-use crate::findings::claims::Verdict;
+use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
 /// Verdicts in the order of the columns.
-const VERDICTS: [Verdict; 4] =
-    [Verdict::BorneOut, Verdict::NotBorneOut, Verdict::Undecided, Verdict::NotCheckable];
+const VERDICTS: [ClaimVerdict; 4] = [
+    ClaimVerdict::BorneOut,
+    ClaimVerdict::NotBorneOut,
+    ClaimVerdict::Undecided,
+    ClaimVerdict::NotCheckable,
+];
 
 /// Table of verdicts by paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,7 +62,7 @@ fn line(key: &str, sections: &[Section]) -> PaperLine {
     let claims = || {
         own.iter().flat_map(|&i| sections[i].claims.iter().enumerate().map(move |(j, c)| (i, j, c)))
     };
-    let count = |verdict: &Verdict| {
+    let count = |verdict: &ClaimVerdict| {
         let name = verdict.to_string();
         claims().filter(|(_, _, claim)| claim.verdict == name).count()
     };

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Section;
-use super::views::View;
+use super::views::FigureView;
 
 /// Number of colours.
 const COLOURS: usize = 10;
@@ -54,7 +54,7 @@ pub(super) fn agree(sections: &mut [Section]) {
 }
 
 /// Key, current colour and name of all coloured values in a view.
-fn coloured(view: &View) -> Vec<(&str, usize, &str)> {
+fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));
         return of.collect();
@@ -63,7 +63,7 @@ fn coloured(view: &View) -> Vec<(&str, usize, &str)> {
     names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
 }
 
-fn repaint(view: &mut View, own: &Colours) {
+fn repaint(view: &mut FigureView, own: &Colours) {
     let find = |key: &str, name: &str| own.get(&(key.to_owned(), name.to_owned())).copied();
     if let Some(key) = &view.colour {
         for line in &mut view.series {

@@ -8,14 +8,14 @@ use crate::findings::clock::Clock;
 use crate::findings::columns::{Meanings, Shown, value};
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
-use crate::findings::summary::{Row, SizeRow, Summary};
+use crate::findings::summary::{SizeRow, Summary, SummaryRow};
 use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
 /// A table of a section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table {
+pub struct ReportTable {
     pub title: String,
     pub caption: String,
     /// File beside the page that has the same numbers in full.
@@ -24,14 +24,14 @@ pub struct Table {
     pub columns: Vec<(String, String)>,
     /// Number of leading columns that identify a row.
     pub keys: usize,
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
     /// Number of further rows in the file.
     pub more: usize,
 }
 
 /// A table cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct TableCell {
     pub text: String,
     /// Whether it is a number, to be right-aligned.
     pub number: bool,
@@ -43,7 +43,12 @@ pub struct Cell {
 }
 
 /// Makes all tables of a study.
-pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Clock) -> Vec<Table> {
+pub(super) fn all(
+    study: &Study,
+    points: &[Point],
+    summary: &Summary,
+    clock: &Clock,
+) -> Vec<ReportTable> {
     let rows = &summary.rows;
     let shown = Shown::of(summary, points.first().map(|point| &point.scenario));
     if shown.names.is_empty() {
@@ -66,15 +71,19 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Cl
 }
 
 /// Table of a single scenario: a row per metric, with its description.
-fn of_one(row: &Row, names: &[String], (meanings, clock): (&Meanings, &Clock)) -> Table {
+fn of_one(
+    row: &SummaryRow,
+    names: &[String],
+    (meanings, clock): (&Meanings, &Clock),
+) -> ReportTable {
     let line = |name: &String| {
         vec![
-            Cell { note: meanings.summary(name).to_owned(), ..word(name) },
+            TableCell { note: meanings.summary(name).to_owned(), ..word(name) },
             number(&value(&row.metrics, name)),
             word(&clock.unit(meanings.unit(name))),
         ]
     };
-    Table {
+    ReportTable {
         title: "The numbers".to_owned(),
         caption: "Every metric, with its 95 % interval".to_owned(),
         file: "summary.csv",
@@ -85,14 +94,14 @@ fn of_one(row: &Row, names: &[String], (meanings, clock): (&Meanings, &Clock)) -
     }
 }
 
-fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replications) -> Table {
+fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replications) -> ReportTable {
     let rows = &summary.rows;
     let left_out = if shown.left_out.is_empty() {
         String::new()
     } else {
         format!("; left out: {}", shown.left_out.join(", "))
     };
-    let line = |(index, row): (usize, &Row)| {
+    let line = |(index, row): (usize, &SummaryRow)| {
         let mut line = keys(axes, index);
         if let Some(cell) = line.last_mut().filter(|_| row.growing) {
             "the queue grows".clone_into(&mut cell.note);
@@ -105,7 +114,7 @@ fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replication
         }
         line
     };
-    Table {
+    ReportTable {
         title: "The numbers, by scenario".to_owned(),
         caption: format!("Means with 95 % intervals, by scenario{left_out}"),
         file: "summary.csv",
@@ -121,9 +130,9 @@ fn differences(
     baseline: &Baseline,
     summary: &Summary,
     shown: &Shown,
-) -> Option<Table> {
+) -> Option<ReportTable> {
     let rows = &summary.rows;
-    let found = |(index, row): (usize, &'_ Row)| {
+    let found = |(index, row): (usize, &'_ SummaryRow)| {
         let at = row.differences.iter().position(|found| found.baseline == *baseline)?;
         Some((index, at))
     };
@@ -137,7 +146,7 @@ fn differences(
         line
     };
     let value = short(&baseline.key, &[&baseline.value]).concat();
-    (!all.is_empty()).then(|| Table {
+    (!all.is_empty()).then(|| ReportTable {
         title: format!("The differences from {} = {value}", baseline.key),
         caption: format!(
             "Differences from {} = {value} on the same jobs, absolute and in percent; * = significant \
@@ -152,7 +161,7 @@ fn differences(
     })
 }
 
-fn sizes(axes: &[Axis], summary: &Summary) -> Option<Table> {
+fn sizes(axes: &[Axis], summary: &Summary) -> Option<ReportTable> {
     let all: Vec<(usize, &SizeRow)> = summary
         .rows
         .iter()
@@ -162,13 +171,13 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<Table> {
     let names: Vec<String> = all.first()?.1.metrics.iter().map(|(name, _)| name.clone()).collect();
     let line = |&(index, class): &(usize, &SizeRow)| {
         let mut line = keys(axes, index);
-        line.push(Cell {
+        line.push(TableCell {
             text: count(class.size),
             number: true,
             marked: false,
             note: String::new(),
         });
-        line.push(Cell {
+        line.push(TableCell {
             text: count(class.jobs),
             number: true,
             marked: false,
@@ -179,7 +188,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<Table> {
     };
     let mut columns = columns(axes, &names, &summary.meanings);
     columns.splice(axes.len()..axes.len(), ["size", "jobs"].map(plain));
-    Some(Table {
+    Some(ReportTable {
         title: "The numbers by size of the jobs".to_owned(),
         caption: "By size: means over the jobs that asked for so many processors".to_owned(),
         file: "by_size.csv",
@@ -191,7 +200,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<Table> {
 }
 
 /// Note on missing replications of a scenario, if there are any.
-fn partial(row: &Row, expected: &Replications) -> Option<String> {
+fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
     if row.constant {
         return None;
@@ -202,15 +211,15 @@ fn partial(row: &Row, expected: &Replications) -> Option<String> {
 }
 
 /// Cells of the swept keys of a scenario.
-fn keys(axes: &[Axis], index: usize) -> Vec<Cell> {
+fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
-    let mut cells: Vec<Cell> = axes
+    let mut cells: Vec<TableCell> = axes
         .iter()
         .rev()
         .map(|axis| {
             let text = axis.labels[rest % axis.count()].clone();
             rest /= axis.count();
-            Cell {
+            TableCell {
                 text,
                 number: matches!(axis.kind, Kind::Numbers(_)),
                 marked: false,
@@ -236,12 +245,12 @@ fn plain(name: &str) -> (String, String) {
     (name.to_owned(), String::new())
 }
 
-fn word(text: &str) -> Cell {
-    Cell { text: text.to_owned(), number: false, marked: false, note: String::new() }
+fn word(text: &str) -> TableCell {
+    TableCell { text: text.to_owned(), number: false, marked: false, note: String::new() }
 }
 
-fn number(interval: &Interval) -> Cell {
-    Cell {
+fn number(interval: &Interval) -> TableCell {
+    TableCell {
         text: written(&Rounded::new(interval.mean, interval.half_width)),
         number: true,
         marked: false,
@@ -256,7 +265,7 @@ fn written(rounded: &Rounded) -> String {
     }
 }
 
-fn difference(interval: &Interval, share: Option<f64>) -> Cell {
+fn difference(interval: &Interval, share: Option<f64>) -> TableCell {
     let text = written(&Rounded::new(interval.mean, interval.half_width).signed());
     let marked = interval.excludes_zero();
     let star = if marked { " *" } else { "" };
@@ -264,5 +273,5 @@ fn difference(interval: &Interval, share: Option<f64>) -> Cell {
         let sign = if share > 0.0 { "+" } else { "" };
         format!(" ({sign}{} %)", significant(100.0 * share, 2))
     });
-    Cell { text: format!("{text}{star}{share}"), number: true, marked, note: String::new() }
+    TableCell { text: format!("{text}{star}{share}"), number: true, marked, note: String::new() }
 }

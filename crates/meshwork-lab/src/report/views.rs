@@ -10,9 +10,9 @@ pub struct Figure {
     /// Heading above it.
     pub heading: String,
     /// Selectors of the figure.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<FigureChoice>,
     /// Drawings for the combinations of selected values.
-    pub views: Vec<View>,
+    pub views: Vec<FigureView>,
 }
 
 /// A swept key with its label.
@@ -27,7 +27,7 @@ pub struct Key {
 
 /// A selector of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct FigureChoice {
     #[serde(flatten)]
     pub key: Key,
     /// Options.
@@ -40,7 +40,7 @@ pub struct Choice {
 /// A drawing of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
-pub struct View {
+pub struct FigureView {
     /// Index of the value of each selector; `None` if the selector does not apply.
     pub at: Vec<Option<usize>>,
     /// Title for use without the page, as in a file.
@@ -193,7 +193,7 @@ fn is_zero(number: &usize) -> bool {
 
 impl Figure {
     /// File name of a view.
-    pub(super) fn file_name(&self, view: &View) -> String {
+    pub(super) fn file_name(&self, view: &FigureView) -> String {
         // The key along the plot is part of the name unless it is the default.
         let chosen = self.choices.iter().zip(&view.at).filter_map(|(choice, at)| {
             let is_said = |at: &usize| choice.key.key != "along" || *at > 0;

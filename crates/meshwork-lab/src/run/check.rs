@@ -12,12 +12,12 @@ use toml::Table;
 
 use crate::run::file::FileError;
 use crate::run::inputs::Files;
-use crate::run::store::{Archive, Finding, Findings, Record, StoreError};
+use crate::run::store::{Archive, RunFindings, RunMetric, RunRecord, StoreError};
 use crate::run::threads::{NoThreads, pool};
 
 /// Outcome of replaying one stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckVerdict {
     Same,
     /// The first difference, in one sentence.
     Different(String),
@@ -27,19 +27,19 @@ pub enum Verdict {
 
 /// A replayed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedRun {
     pub key: String,
     pub replication: u64,
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
 }
 
 /// Result of checking a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct StoreCheck {
     /// Number of stored runs.
     pub stored: usize,
     /// Replayed runs, ordered by key.
-    pub checked: Vec<Checked>,
+    pub checked: Vec<CheckedRun>,
     /// Problems of the store that did not stop the check.
     pub warnings: Vec<String>,
 }
@@ -98,21 +98,21 @@ pub fn check(
     folder: &Path,
     sample: usize,
     threads: usize,
-) -> Result<Check, CheckError> {
+) -> Result<StoreCheck, CheckError> {
     let archive = Archive::open(folder, |_, _| {})?;
     let stored = archive.len();
     let chosen = archive.chosen(sampled(stored, sample));
     let pool = pool(threads)?;
     let files = Files::beside(folder);
     let checked = pool.install(|| {
-        let check = |record: &Record| Checked {
+        let check = |record: &RunRecord| CheckedRun {
             key: record.key.clone(),
             replication: record.replication,
-            verdict: replay(catalogue, record, &files).unwrap_or_else(Verdict::Failed),
+            verdict: replay(catalogue, record, &files).unwrap_or_else(CheckVerdict::Failed),
         };
         chosen.par_iter().map(check).collect()
     });
-    Ok(Check { stored, checked, warnings: archive.warnings().to_vec() })
+    Ok(StoreCheck { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
 /// Indices of `sample` records, spread evenly over `stored`.
@@ -121,18 +121,25 @@ fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)
 }
 
-fn replay(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Verdict, String> {
+fn replay(
+    catalogue: &Catalogue,
+    record: &RunRecord,
+    files: &Files,
+) -> Result<CheckVerdict, String> {
     let (scenario, key) =
         scenario_of(catalogue, record, files).map_err(|error| error.to_string())?;
     if key != record.key {
-        return Ok(Verdict::Different(format!("its key is {}, but should be {key}", record.key)));
+        return Ok(CheckVerdict::Different(format!(
+            "its key is {}, but should be {key}",
+            record.key
+        )));
     }
     let outcome = crate::run::caught(|| {
         scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
     })?;
-    Ok(match first_difference(&record.findings, &Findings::of(&outcome)) {
-        None => Verdict::Same,
-        Some(difference) => Verdict::Different(difference),
+    Ok(match first_difference(&record.findings, &RunFindings::of(&outcome)) {
+        None => CheckVerdict::Same,
+        Some(difference) => CheckVerdict::Different(difference),
     })
 }
 
@@ -142,7 +149,7 @@ fn replay(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Verdi
 /// If it cannot be repeated: another model version made it, or its input is missing or has changed.
 pub(crate) fn scenario_of(
     catalogue: &Catalogue,
-    record: &Record,
+    record: &RunRecord,
     files: &Files,
 ) -> Result<(Scenario, String), RepeatError> {
     if record.model_version != MODEL_VERSION {
@@ -175,7 +182,7 @@ pub(crate) fn scenario_of(
 }
 
 /// The first difference between two results, comparing numbers bit for bit.
-fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
+fn first_difference(stored: &RunFindings, now: &RunFindings) -> Option<String> {
     let counts = [
         ("finished", stored.finished, now.finished),
         ("refused", stored.refused, now.refused),
@@ -228,7 +235,7 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     })
 }
 
-fn differing(stored: &[Finding], now: &[Finding]) -> Option<String> {
+fn differing(stored: &[RunMetric], now: &[RunMetric]) -> Option<String> {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
     let text = |value: Option<f64>| value.map_or("not measured".to_owned(), |v| v.to_string());
     for (stored, now) in stored.iter().zip(now) {
@@ -263,8 +270,12 @@ mod tests {
 
     #[test]
     fn one_bit_is_a_difference() {
-        let findings = |value: f64| Findings {
-            metrics: vec![Finding { name: "wait".to_owned(), value: Some(value), batches: vec![] }],
+        let findings = |value: f64| RunFindings {
+            metrics: vec![RunMetric {
+                name: "wait".to_owned(),
+                value: Some(value),
+                batches: vec![],
+            }],
             by_size: vec![],
             by_owner: Default::default(),
             finished: 1,
@@ -284,7 +295,7 @@ mod tests {
         );
         let speeds = vec![next];
         assert_eq!(
-            first_difference(&Findings { speeds, ..findings(value) }, &findings(next)).unwrap(),
+            first_difference(&RunFindings { speeds, ..findings(value) }, &findings(next)).unwrap(),
             format!("wait is stored as 0.1, and wait is now {next}")
         );
     }

@@ -25,7 +25,7 @@ pub(crate) mod windows;
 use meshwork::observe::Observer;
 use meshwork::scenario::{Outcome, Scenario};
 
-use crate::run::store::Findings;
+use crate::run::store::RunFindings;
 use crate::study::expand::Point;
 
 pub use columns::Class;
@@ -35,12 +35,12 @@ pub use results::Results;
 pub use runner::{Runner, Stopped};
 pub(crate) use runner::{caught, locked};
 pub(crate) use runs::Batches;
-pub use runs::Runs;
+pub use runs::ScenarioRuns;
 pub use threads::NoThreads;
 
 /// Progress of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Finished runs, including those taken from the store.
     pub done: u64,
     /// Runs required; grows with `precision`.
@@ -62,7 +62,7 @@ pub struct Run {
     /// Replication number, from 0.
     pub replication: u64,
     /// Its results, or one sentence saying why it failed.
-    pub result: Result<Findings, String>,
+    pub result: Result<RunFindings, String>,
 }
 
 /// Observer of a running study, called from any thread.

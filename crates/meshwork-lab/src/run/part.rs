@@ -9,10 +9,10 @@ use rayon::prelude::*;
 
 use crate::run::replications::{first, more};
 use crate::run::runner::{Runner, Shared, locked};
-use crate::run::runs::Runs;
+use crate::run::runs::ScenarioRuns;
 use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
-use crate::run::{Progress, Run};
+use crate::run::{Run, RunProgress};
 
 /// A part of a study that one process does alone. It is a run or, if the number of replications
 /// depends on results, a scenario with all of its runs.
@@ -27,7 +27,7 @@ pub struct Unit {
 /// Outcome of a part of a study.
 #[derive(Clone, Debug)]
 pub struct Worked {
-    pub progress: Progress,
+    pub progress: RunProgress,
     pub stopped: bool,
     /// Error of the store, if it accepts no more runs.
     pub trouble: Option<String>,
@@ -118,7 +118,7 @@ impl Shared<'_, '_> {
             }
             return;
         }
-        let mut runs = Runs::default();
+        let mut runs = ScenarioRuns::default();
         let mut wanted = self.runner.begins_with(unit);
         let mut counted = wanted;
         while (runs.len() as u64) < wanted {

@@ -8,8 +8,8 @@ use crate::findings::statistics::{half_width, mean};
 use crate::run::Run;
 use crate::run::keys::PointKeys;
 use crate::run::results::Results;
-use crate::run::runs::Runs;
-use crate::run::store::Findings;
+use crate::run::runs::ScenarioRuns;
+use crate::run::store::RunFindings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
@@ -22,11 +22,11 @@ pub fn known(
     digests: &[Option<String>],
     replications: &Replications,
     build: &str,
-    find: &(dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>> + Sync),
+    find: &(dyn Fn(usize, u64, &str) -> Option<Result<RunFindings, String>> + Sync),
 ) -> (Results, u64) {
     let of_point = |(index, point): (usize, &Point)| {
         let mut missing = 0;
-        let mut runs = Runs::default();
+        let mut runs = ScenarioRuns::default();
         let mut wanted = first(replications, point);
         let keys = PointKeys::of(catalogue, point, digests[index].clone(), build);
         let mut next = 0;
@@ -44,7 +44,7 @@ pub fn known(
         }
         (runs, missing)
     };
-    let (runs, missing): (Vec<Runs>, Vec<u64>) =
+    let (runs, missing): (Vec<ScenarioRuns>, Vec<u64>) =
         points.par_iter().enumerate().map(of_point).unzip();
     (Results::of(runs, replications), missing.iter().sum())
 }
@@ -72,7 +72,7 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
 /// With `precision`, the number is estimated from the current interval, whose width falls with the
 /// square root of the number. It at most doubles per round, because an early estimate is poor.
 #[must_use]
-pub fn more(replications: &Replications, runs: &Runs) -> u64 {
+pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;
     if runs.all_same() {
         return have;

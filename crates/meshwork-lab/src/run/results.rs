@@ -1,13 +1,13 @@
 //! Results of the runs of a study.
 
-use crate::run::runs::Runs;
+use crate::run::runs::ScenarioRuns;
 use crate::study::Replications;
 
 /// Results of the runs of a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// Runs per scenario, by replication; a single one if all replications gave identical results.
-    pub runs: Vec<Runs>,
+    pub runs: Vec<ScenarioRuns>,
     /// Whether the single run of a scenario stands for all replications, per scenario.
     pub constant: Vec<bool>,
     /// Error of the store, if it accepts no more runs; the results are complete nevertheless.
@@ -25,7 +25,7 @@ impl Results {
     /// they repeat the same run, which would suggest a certainty that is none: only the first is
     /// kept.
     #[must_use]
-    pub fn of(mut runs: Vec<Runs>, replications: &Replications) -> Results {
+    pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });
         let constant: Vec<bool> = runs.iter().map(|runs| !is_windows && runs.all_same()).collect();
         for (runs, _) in runs.iter_mut().zip(&constant).filter(|(_, is_constant)| **is_constant) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::run::runs::Runs;
+use crate::run::runs::ScenarioRuns;
 
 /// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
@@ -12,7 +12,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn of(runs: &[Runs], wanted: &[u64]) -> Round {
+    pub(super) fn of(runs: &[ScenarioRuns], wanted: &[u64]) -> Round {
         let mut total = 0;
         let mut begins = Vec::with_capacity(runs.len() + 1);
         for (runs, &wanted) in runs.iter().zip(wanted) {

@@ -16,14 +16,14 @@ use crate::run::keys::PointKeys;
 use crate::run::replications::{first, more};
 use crate::run::results::Results;
 use crate::run::round::Round;
-use crate::run::runs::Runs;
-use crate::run::store::{Findings, Input, Record, Store, json, key};
+use crate::run::runs::ScenarioRuns;
+use crate::run::store::{Input, RunFindings, RunRecord, Store, json, key};
 use crate::run::threads::{NoThreads, Threads};
 use crate::run::ticker::Ticker;
-use crate::run::{Progress, Run, Simulate, Watcher};
+use crate::run::{Run, RunProgress, Simulate, Watcher};
 use crate::study::expand::Point;
 use crate::study::{JobFormat, Replications};
-use crate::watch::recording::kept::{Kept, Recorder};
+use crate::watch::recording::kept::{Kept, RunRecorder};
 
 /// Settings and resources shared by the runs of a study.
 pub struct Runner<'a> {
@@ -44,7 +44,7 @@ pub struct Runner<'a> {
     /// Selection of runs to record event by event; `None` records none.
     pub kept: Option<Kept>,
     /// Called after every run, from any thread, one call at a time.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observes the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     /// Called before every run, from any thread; `true` stops.
@@ -74,7 +74,7 @@ impl Runner<'_> {
 
 pub(super) struct Shared<'a, 'b> {
     pub(super) runner: &'a Runner<'b>,
-    pub(super) progress: Mutex<Progress>,
+    pub(super) progress: Mutex<RunProgress>,
     pub(super) trouble: Mutex<Option<String>>,
     outdated: AtomicU64,
     /// Number of jobs in the runs of a log, by the path of the log.
@@ -172,8 +172,8 @@ impl<'a, 'b> Shared<'a, 'b> {
     /// Makes rounds of all runs known to be needed; one suffices for a fixed number of
     /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
     /// pile one scenario on another's stack, and not listed, because there may be millions.
-    fn rounds(&self, threads: &Threads) -> Vec<Runs> {
-        let mut runs = vec![Runs::default(); self.runner.points.len()];
+    fn rounds(&self, threads: &Threads) -> Vec<ScenarioRuns> {
+        let mut runs = vec![ScenarioRuns::default(); self.runner.points.len()];
         let at_first = |point| first(self.runner.replications, point);
         let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
         loop {
@@ -260,7 +260,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     /// Recorder for a run, if it is to be recorded. A failure is reported only if the study
     /// requested recordings.
-    fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<Recorder> {
+    fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
     }
@@ -277,7 +277,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         scenario: &Scenario,
         replication: u64,
         key: &str,
-    ) -> Result<Findings, String> {
+    ) -> Result<RunFindings, String> {
         let at = &self.runner.points[point];
         let began = Instant::now();
         let mut ticker = Ticker::new(self, scenario);
@@ -324,9 +324,9 @@ impl<'a, 'b> Shared<'a, 'b> {
             let jobs = outcome.finished + outcome.refused;
             locked(&self.lengths).insert(path.to_owned(), jobs);
         }
-        let findings = Findings::of(&outcome);
+        let findings = RunFindings::of(&outcome);
         if let Some(store) = &self.runner.store {
-            let record = Record {
+            let record = RunRecord {
                 key: key.to_owned(),
                 scenario: json(scenario.table()),
                 input: self.runner.inputs[point].clone(),
@@ -436,7 +436,7 @@ mod tests {
         for (have, wanted) in
             [(vec![], vec![]), (vec![0, 0, 0], vec![3, 0, 2]), (vec![2, 5, 1, 4], vec![4, 5, 0, 9])]
         {
-            let runs: Vec<Runs> =
+            let runs: Vec<ScenarioRuns> =
                 have.iter().map(|&have| (0..have).map(|_| run()).collect()).collect();
             let round = Round::of(&runs, &wanted);
             let listed: Vec<(usize, u64)> = (0..have.len())
@@ -469,7 +469,7 @@ mod tests {
         replications: &Replications,
         folder: Option<&Path>,
         threads: usize,
-        progress: &(dyn Fn(Progress) + Sync),
+        progress: &(dyn Fn(RunProgress) + Sync),
     ) -> Results {
         let inputs = vec![None; points.len()];
         Runner {
@@ -525,11 +525,12 @@ mod tests {
         let points = points(&[0.5, 3.0]);
         let first = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &|_| {});
         assert_eq!(load(folder.path()).unwrap().records.len(), 3, "a failed run is not stored");
-        let last = Mutex::new(Progress::default());
+        let last = Mutex::new(RunProgress::default());
         let keep = |progress| *last.lock().unwrap() = progress;
         let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
         assert_eq!(first, again);
-        let expected = Progress { done: 4, total: 4, reused: 3, failed: 1, ..Progress::default() };
+        let expected =
+            RunProgress { done: 4, total: 4, reused: 3, failed: 1, ..RunProgress::default() };
         assert_eq!(*last.lock().unwrap(), expected);
         assert_eq!(load(folder.path()).unwrap().records.len(), 3);
     }
@@ -560,7 +561,7 @@ mod tests {
     #[test]
     fn replications_go_on_until_the_interval_is_narrow() {
         let results = run(&points(&[0.1, 2.0]), &precision(), None, 2, &|_| {});
-        let counts: Vec<usize> = results.runs.iter().map(Runs::len).collect();
+        let counts: Vec<usize> = results.runs.iter().map(ScenarioRuns::len).collect();
         assert_eq!(counts[0], 3, "a spread of 0.1 is narrow at once");
         let values: Vec<f64> = results.runs[1].measured("wait").map(|(_, value)| value).collect();
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
@@ -568,9 +569,9 @@ mod tests {
 
     #[test]
     fn the_rule_by_hand() {
-        let runs = |values: &[Option<f64>]| -> Runs {
+        let runs = |values: &[Option<f64>]| -> ScenarioRuns {
             let run = |(i, value): (usize, &Option<f64>)| {
-                let mut findings = Findings::of(&outcome(0.0));
+                let mut findings = RunFindings::of(&outcome(0.0));
                 findings.metrics[0].value = *value;
                 Run { key: String::new(), replication: i as u64, result: Ok(findings) }
             };

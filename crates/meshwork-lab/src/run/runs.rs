@@ -9,7 +9,7 @@ use meshwork::observe::recorder::OwnerAttribute;
 
 use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
-use crate::run::store::{Finding, Findings, OwnerFindings, SizeFindings};
+use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
 /// Number of runs that keep their batches: the first successful ones. Batches are evaluated only
 /// for the single run of a scenario, or for the single pair that two scenarios share; with more
@@ -22,12 +22,12 @@ const WITH_BATCHES: usize = 16;
 /// 64 bytes per run and 8 per metric of a run; with job classes, 20 bytes per class and run and 8
 /// per metric of these.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Runs {
+pub struct ScenarioRuns {
     ended: Ended,
     /// Failed runs: replication, key and reason.
     failed: Vec<(u64, String, String)>,
     /// Findings of the first successful run, as long as all others are identical.
-    same: Option<Box<Findings>>,
+    same: Option<Box<RunFindings>>,
 }
 
 /// The successful runs, one row each.
@@ -62,7 +62,7 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    fn of(findings: &Findings) -> Batches {
+    fn of(findings: &RunFindings) -> Batches {
         let with = || findings.metrics.iter().filter(|finding| !finding.batches.is_empty());
         Batches {
             jobs: findings.batch_jobs,
@@ -78,7 +78,7 @@ impl Batches {
     }
 }
 
-impl Runs {
+impl ScenarioRuns {
     /// Appends a run; its replication must be higher than all before.
     pub fn push(&mut self, run: Run) {
         match run.result {
@@ -250,15 +250,15 @@ impl Runs {
     }
 }
 
-impl FromIterator<Run> for Runs {
-    fn from_iter<I: IntoIterator<Item = Run>>(iter: I) -> Runs {
-        let mut runs = Runs::default();
+impl FromIterator<Run> for ScenarioRuns {
+    fn from_iter<I: IntoIterator<Item = Run>>(iter: I) -> ScenarioRuns {
+        let mut runs = ScenarioRuns::default();
         runs.extend(iter);
         runs
     }
 }
 
-impl Extend<Run> for Runs {
+impl Extend<Run> for ScenarioRuns {
     fn extend<I: IntoIterator<Item = Run>>(&mut self, iter: I) {
         iter.into_iter().for_each(|run| self.push(run));
     }
@@ -266,10 +266,10 @@ impl Extend<Run> for Runs {
 
 impl Ended {
     /// Splits a run into columns and returns its row.
-    fn push(&mut self, replication: u64, key: &str, findings: &Findings) -> usize {
+    fn push(&mut self, replication: u64, key: &str, findings: &RunFindings) -> usize {
         let row = self.replications.len();
         let short = u32::try_from(row).expect("there are at most a million replications");
-        let pair = |finding: &Finding| finding.value;
+        let pair = |finding: &RunMetric| finding.value;
         self.replications.push(replication);
         // A key is 128 bits in hexadecimal: 16 bytes instead of a text.
         self.keys.push(u128::from_str_radix(key, 16).unwrap_or_default());
@@ -306,7 +306,7 @@ impl Ended {
         let short = u32::try_from(row).unwrap_or(u32::MAX);
         let none = Batches::default();
         let batches = self.batches.get(row).unwrap_or(&none);
-        let finding = |(name, value): (&str, Option<f64>), batches: &[f64]| Finding {
+        let finding = |(name, value): (&str, Option<f64>), batches: &[f64]| RunMetric {
             name: name.to_owned(),
             value,
             batches: batches.to_vec(),
@@ -321,7 +321,7 @@ impl Ended {
         };
         let trend = self.trends.binary_search_by_key(&short, |(row, _)| *row);
         let speeds = self.speeds.binary_search_by_key(&short, |(row, _)| *row);
-        let findings = Findings {
+        let findings = RunFindings {
             metrics: self.metrics.row(row).map(|own| finding(own, batches.metric(own.0))).collect(),
             by_size: self
                 .sizes
@@ -365,10 +365,13 @@ mod tests {
 
     use super::*;
 
-    fn findings() -> impl Strategy<Value = Findings> {
+    fn findings() -> impl Strategy<Value = RunFindings> {
         let value = || prop::option::of(-1e9..1e9);
-        let finding =
-            |name: &'static str, value, batches| Finding { name: name.to_owned(), value, batches };
+        let finding = |name: &'static str, value, batches| RunMetric {
+            name: name.to_owned(),
+            value,
+            batches,
+        };
         let metrics = (value(), value(), prop::collection::vec(0.0..9.0, 0..3), any::<bool>())
             .prop_map(move |(a, b, batches, both)| {
                 let mut metrics = vec![finding("wait", a, batches)];
@@ -403,7 +406,7 @@ mod tests {
             prop::collection::vec(0.5..2.0, 0..2),
             value(),
         );
-        (metrics, sizes, owners, rest).prop_map(|(metrics, by_size, by_user, rest)| Findings {
+        (metrics, sizes, owners, rest).prop_map(|(metrics, by_size, by_user, rest)| RunFindings {
             by_owner: [
                 (OwnerAttribute::Group, by_user.iter().rev().take(1).cloned().collect()),
                 (OwnerAttribute::Queue, by_user.iter().take(1).cloned().collect()),
@@ -434,14 +437,14 @@ mod tests {
                 .enumerate()
                 .map(|(i, result)| Run { key: format!("{i:032x}"), replication: i as u64, result })
                 .collect();
-            let runs: Runs = list.iter().cloned().collect();
+            let runs: ScenarioRuns = list.iter().cloned().collect();
             prop_assert_eq!(&runs.iter().collect::<Vec<_>>(), &list);
             prop_assert_eq!(runs.len(), list.len());
             for (index, run) in list.iter().enumerate() {
                 prop_assert_eq!(runs.get(index), Some(run.clone()));
             }
             prop_assert_eq!(runs.get(list.len()), None);
-            let ended: Vec<(u64, &Findings)> =
+            let ended: Vec<(u64, &RunFindings)> =
                 list.iter().filter_map(|run| Some((run.replication, run.result.as_ref().ok()?))).collect();
             let waits: Vec<(u64, f64)> =
                 ended.iter().filter_map(|(r, f)| Some((*r, f.metric("wait")?.value?))).collect();
@@ -467,8 +470,8 @@ mod tests {
         let run = |replication| Run {
             key: format!("{replication:032x}"),
             replication,
-            result: Ok(Findings {
-                metrics: vec![Finding {
+            result: Ok(RunFindings {
+                metrics: vec![RunMetric {
                     name: "wait".to_owned(),
                     value: Some(1.0),
                     batches: vec![1.0, 2.0],
@@ -485,7 +488,7 @@ mod tests {
                 queue_trend: None,
             }),
         };
-        let runs: Runs = (0..20).map(run).collect();
+        let runs: ScenarioRuns = (0..20).map(run).collect();
         let batches = |index| runs.get(index).unwrap().result.unwrap().metrics[0].batches.len();
         assert_eq!((batches(0), batches(WITH_BATCHES - 1), batches(WITH_BATCHES)), (2, 2, 0));
         assert_eq!(runs.whole().count(), WITH_BATCHES, "the others are not what was measured");

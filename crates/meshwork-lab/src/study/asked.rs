@@ -26,11 +26,11 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::findings::clock::Start;
+use crate::findings::clock::LogStart;
 use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Companion;
 use crate::run::locked;
-use crate::run::store::{Input, Record};
+use crate::run::store::{Input, RunRecord};
 use crate::study::{Refused, Study};
 
 /// Name of the file in a results folder.
@@ -45,7 +45,7 @@ pub const EXPERIMENT: &str = "experiment.toml";
 /// The request of a study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub struct StudyRequest {
     /// Path of the study file, as given.
     pub file: String,
     /// Name of the study; `None` in folders of older versions.
@@ -62,7 +62,7 @@ pub struct Asked {
     pub left_out: Option<String>,
     /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<AskedInput>,
+    pub inputs: Vec<RequestedInput>,
     /// Time spans of logs, for a study of windows.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
@@ -74,7 +74,7 @@ pub struct Asked {
 /// A file that scenarios read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AskedInput {
+pub struct RequestedInput {
     /// Path as written in the scenarios.
     pub path: String,
     /// BLAKE3 digest of its bytes, in hexadecimal.
@@ -90,7 +90,7 @@ pub struct AskedInput {
     pub kept: Option<String>,
     /// Start of its clock, if it gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Start>,
+    pub start: Option<LogStart>,
 }
 
 /// Time between first and last arrival of the jobs that a scenario takes from a log.
@@ -114,18 +114,18 @@ pub struct Span {
     pub empty: Vec<u64>,
 }
 
-impl Asked {
+impl StudyRequest {
     /// Builds the record of a study and the files that it reads.
     #[must_use]
-    pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> Asked {
-        let input = |(path, input): (&String, &Input)| AskedInput {
+    pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> StudyRequest {
+        let input = |(path, input): (&String, &Input)| RequestedInput {
             path: path.clone(),
             blake3: input.blake3.clone(),
             place: Some(input.path.clone()),
             start: input.start.clone(),
-            ..AskedInput::default()
+            ..RequestedInput::default()
         };
-        let mut inputs: Vec<AskedInput> = inputs.iter().map(input).collect();
+        let mut inputs: Vec<RequestedInput> = inputs.iter().map(input).collect();
         let mut texts = BTreeMap::new();
         for (path, Companion { place, text }) in locked(&study.companions).iter() {
             let blake3 = blake3::hash(text.as_bytes()).to_hex().to_string();
@@ -135,16 +135,16 @@ impl Asked {
             texts.insert(kept.clone(), text.clone());
             let place = Some(place.display().to_string());
             let kept = Some(kept);
-            inputs.push(AskedInput {
+            inputs.push(RequestedInput {
                 path: path.clone(),
                 blake3,
                 place,
                 kept,
-                ..AskedInput::default()
+                ..RequestedInput::default()
             });
         }
         inputs.sort_by(|one, other| one.path.cmp(&other.path));
-        Asked {
+        StudyRequest {
             file: study.file.clone(),
             name: Some(study.name.clone()),
             settings: study.settings.iter().map(|setting| setting.text.clone()).collect(),
@@ -159,7 +159,7 @@ impl Asked {
     /// Candidate paths of each file, seen from this folder, in the order in which to try them.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
-        let places = |input: &AskedInput| {
+        let places = |input: &RequestedInput| {
             let beside = input.kept.iter().chain(&input.beside).map(|path| folder.join(path));
             (input.path.clone(), beside.chain(input.place.iter().map(PathBuf::from)).collect())
         };
@@ -192,7 +192,7 @@ impl Asked {
     ///
     /// # Errors
     /// One sentence that names the file, if it exists and cannot be read.
-    pub fn read(folder: &Path) -> Result<Option<Asked>, Refused> {
+    pub fn read(folder: &Path) -> Result<Option<StudyRequest>, Refused> {
         let path = folder.join(ASKED);
         let name = path.display().to_string();
         let text = match std::fs::read_to_string(&path) {
@@ -209,10 +209,10 @@ impl Asked {
     /// Name of the study in a results folder, if there is one and its name is known.
     ///
     /// # Errors
-    /// As for [`read`](Asked::read).
+    /// As for [`read`](StudyRequest::read).
     pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
         let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
-        let Some(asked) = Asked::read(folder)? else { return Ok(None) };
+        let Some(asked) = StudyRequest::read(folder)? else { return Ok(None) };
         let own = source.parse::<Table>().unwrap_or_default().remove("name");
         let own = own.and_then(|name| name.as_str().map(str::to_owned));
         let stem = || Some(Path::new(&asked.file).file_stem()?.to_string_lossy().into_owned());
@@ -220,14 +220,14 @@ impl Asked {
     }
 
     /// A record for a folder without one. It has no settings; inputs are to be
-    /// [learnt](Asked::learn) from the runs.
+    /// [learnt](StudyRequest::learn) from the runs.
     #[must_use]
-    pub fn guess() -> Asked {
-        Asked { file: EXPERIMENT.to_owned(), ..Asked::default() }
+    pub fn guess() -> StudyRequest {
+        StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
     /// Takes over the input files of a run; the latest digest wins if a path had several contents.
-    pub fn learn(&mut self, record: &Record) {
+    pub fn learn(&mut self, record: &RunRecord) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
         if let Some(path) = of("/workload/path") {
@@ -238,13 +238,13 @@ impl Asked {
         }
     }
 
-    fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<Start>) {
-        let found = AskedInput {
+    fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<LogStart>) {
+        let found = RequestedInput {
             path: path.to_owned(),
             blake3: blake3.to_owned(),
             place: Some(place.to_owned()),
             start,
-            ..AskedInput::default()
+            ..RequestedInput::default()
         };
         match self.inputs.binary_search_by(|other| other.path.as_str().cmp(path)) {
             Ok(place) => self.inputs[place] = found,
@@ -291,21 +291,21 @@ mod tests {
     #[test]
     fn what_was_asked_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Asked::read(folder.path()), Ok(None));
+        assert_eq!(StudyRequest::read(folder.path()), Ok(None));
         let settings = ["workload.load=0.7", "sweep.'workload.load'=[0.1, 0.2]", "name=\"a ' b\""];
-        let asked = Asked {
+        let asked = StudyRequest {
             file: "dir/a study.toml".to_owned(),
             name: Some("a study".to_owned()),
             settings: settings.map(str::to_owned).to_vec(),
             build: "0f".to_owned(),
             left_out: Some("there is no log".to_owned()),
-            inputs: vec![AskedInput {
+            inputs: vec![RequestedInput {
                 path: "logs/a.swf".to_owned(),
                 blake3: "00ff".to_owned(),
                 place: Some(folder.path().join("../logs/a.swf").display().to_string()),
                 beside: None,
                 kept: None,
-                start: Some(Start { unix: 3, offset: None, zone: Some("UTC".to_owned()) }),
+                start: Some(LogStart { unix: 3, offset: None, zone: Some("UTC".to_owned()) }),
             }],
             spans: vec![Span {
                 path: "b".to_owned(),
@@ -318,7 +318,7 @@ mod tests {
             texts: BTreeMap::new(),
         };
         asked.write(folder.path()).unwrap();
-        let mut read = Asked::read(folder.path()).unwrap().unwrap();
+        let mut read = StudyRequest::read(folder.path()).unwrap().unwrap();
         assert_eq!(read.inputs[0].beside.take().as_deref(), Some("../logs/a.swf"));
         assert_eq!(read, asked);
         assert_eq!(asked.digest("logs/a.swf"), Some("00ff"));
@@ -330,7 +330,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(ASKED);
         std::fs::write(&path, "flie = 'a'").unwrap();
-        let refused = Asked::read(folder.path()).unwrap_err().0;
+        let refused = StudyRequest::read(folder.path()).unwrap_err().0;
         let begin = format!("{}: this is not how Meshwork writes this file: ", path.display());
         assert!(refused.starts_with(&begin), "{refused}");
     }

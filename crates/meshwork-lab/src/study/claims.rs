@@ -9,17 +9,17 @@ use super::{Axis, same};
 
 /// A claim of a paper, and the test that decides it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claim {
+pub struct PaperClaim {
     /// The claim in words.
     pub text: String,
     /// Place in the paper.
     pub source: Option<String>,
-    pub check: Check,
+    pub check: ClaimCheck,
 }
 
 /// Check of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Check {
+pub enum ClaimCheck {
     /// Not checked; holds the reason.
     No(String),
     /// Tested in every cell, which is a combination of the remaining swept values.
@@ -41,16 +41,16 @@ pub struct Test {
 }
 
 /// A choice of values for some swept keys.
-pub type Choice = Vec<(String, Value)>;
+pub type SweptValues = Vec<(String, Value)>;
 
 /// The relation that must hold in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
     /// The metric of a choice, or its ratio to or difference from another's, lies within bounds.
     Bounds {
-        of: Choice,
+        of: SweptValues,
         /// Reference of the ratio or difference, if any.
-        to: Option<Choice>,
+        to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
         /// Whether the bounds apply to the difference instead of the ratio.
@@ -58,7 +58,7 @@ pub enum Relation {
     },
     /// The choice has the lowest or highest metric of all choices that differ only in these keys.
     Extreme {
-        of: Choice,
+        of: SweptValues,
         /// Whether the lowest is meant, else the highest.
         lowest: bool,
         /// Allowed relative distance from the best of the others.
@@ -67,9 +67,9 @@ pub enum Relation {
     /// The metric of a choice, or its ratio to another's, rises or falls along an axis. Compares
     /// the first point of the axis with the last.
     Trend {
-        of: Choice,
+        of: SweptValues,
         /// Divisor of the ratio, if any.
-        to: Option<Choice>,
+        to: Option<SweptValues>,
         /// Swept key of the axis.
         along: String,
         /// Whether it rises, else falls.
@@ -200,7 +200,7 @@ pub(super) fn read(
     given: Option<Value>,
     axes: &[Axis],
     changed: bool,
-) -> Result<Vec<Claim>, Problem> {
+) -> Result<Vec<PaperClaim>, Problem> {
     let list = match given {
         None => return Ok(Vec::new()),
         Some(Value::Array(list)) => list,
@@ -231,7 +231,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn claim(&self) -> Result<Claim, Problem> {
+    fn claim(&self) -> Result<PaperClaim, Problem> {
         let mut plain = self.table.clone();
         plain.retain(|key, _| !OTHERS.contains(&key));
         let params = registry::resolve(&self.at, PARAMS, &plain, &OTHERS)?;
@@ -243,14 +243,14 @@ impl Reader<'_> {
         };
         let source = params.get_text("source").map(str::to_owned);
         if let Some(why) = params.get_text("unchecked") {
-            return Ok(Claim { text, source, check: Check::No(why.to_owned()) });
+            return Ok(PaperClaim { text, source, check: ClaimCheck::No(why.to_owned()) });
         }
         let metric = params.get_text("metric").unwrap_or("turnaround");
         let metric = metrics::FAMILY
             .find_in(self.catalogue, &join(&self.at, "metric"), metric)?
             .name
             .to_owned();
-        let check = Check::Cells(Test {
+        let check = ClaimCheck::Cells(Test {
             metric,
             only: self.only()?,
             sizes: sizes(&params),
@@ -258,7 +258,7 @@ impl Reader<'_> {
             needed: self.needed()?,
             by_means: params.text("decide") == "means",
         });
-        Ok(Claim { text, source, check })
+        Ok(PaperClaim { text, source, check })
     }
 
     fn relation(&self, params: &registry::Params) -> Result<Relation, Problem> {
@@ -277,7 +277,7 @@ impl Reader<'_> {
         let mut to = self.table.get("to").map(|_| self.choice("to")).transpose()?;
         if params.has("than_size") && to.is_none() {
             // Jobs of one size against those of another, in the same scenario.
-            to = Some(Choice::new());
+            to = Some(SweptValues::new());
         }
         if kind != "of" {
             return Ok(Relation::Extreme {
@@ -343,7 +343,7 @@ impl Reader<'_> {
         Ok(only)
     }
 
-    fn choice(&self, key: &str) -> Result<Choice, Problem> {
+    fn choice(&self, key: &str) -> Result<SweptValues, Problem> {
         let mut choice = Vec::new();
         for (axis, value) in self.swept(key)? {
             self.must_be_swept(key, axis, value)?;
@@ -435,7 +435,7 @@ mod tests {
     const STUDY: &str = "[sweep]\n'workload.load' = [0.1, 0.5]\nsizing = ['exact', { name = 'rsr' }]\n\
                          machine.dims = [[4, 4], [8, 8]]\n[[claim]]\n";
 
-    fn parse(claim: &str, settings: &[&str]) -> Result<Vec<Claim>, String> {
+    fn parse(claim: &str, settings: &[&str]) -> Result<Vec<PaperClaim>, String> {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
         let text = format!("{STUDY}{claim}");
         let study = Study::parse("a.toml", &text, Path::new(""), &settings);
@@ -445,8 +445,8 @@ mod tests {
     #[test]
     fn every_kind_of_claim_is_read() {
         let one = |claim: &str| match parse(claim, &[]).unwrap().remove(0).check {
-            Check::Cells(test) => test,
-            Check::No(why) => panic!("{why}"),
+            ClaimCheck::Cells(test) => test,
+            ClaimCheck::No(why) => panic!("{why}"),
         };
         let test = one("text = 't'\nmetric = 'wait'\nof = { sizing = { name = 'rsr' } }\n\
                         to = { sizing = 'exact' }\nbelow = 0.5\nin = 'most'\ndecide = 'means'\n\
@@ -467,7 +467,7 @@ mod tests {
         assert_eq!(test.only[0].1.len(), 2);
         assert!(matches!(test.relation, Relation::Trend { rises: true, to: None, .. }));
         let no = parse("text = 't'\nunchecked = 'no mesh is printed'", &[]).unwrap();
-        assert_eq!(no[0].check, Check::No("no mesh is printed".to_owned()));
+        assert_eq!(no[0].check, ClaimCheck::No("no mesh is printed".to_owned()));
     }
 
     #[test]

@@ -23,11 +23,11 @@ use toml::{Table, Value};
 
 use crate::run::file::{MAX_TEXT, read_whole};
 use crate::run::inputs::Companions;
-use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
 
-pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
+pub use claims::{ClaimCheck, Needed, PaperClaim, Relation, SweptValues, Test};
 use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 pub use refused::Refused;
@@ -165,7 +165,7 @@ pub struct Study {
     /// Settings of `[quick]`, for a short run.
     pub quick: Vec<String>,
     /// Claims of the paper.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<PaperClaim>,
     /// Candidate locations of input files, by their paths in the study. Known for the
     /// `experiment.toml` in a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
@@ -205,7 +205,7 @@ impl Study {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let mut study = Study::parse_in(catalogue, &file, &source, &folder, settings)?;
         if path.file_name().is_some_and(|name| name == EXPERIMENT) {
-            study.came_from(&Asked::read(&folder)?.unwrap_or_default());
+            study.came_from(&StudyRequest::read(&folder)?.unwrap_or_default());
         }
         Ok(study)
     }
@@ -350,7 +350,7 @@ impl Study {
 
     /// Restores file locations and name of a study in a results folder. A study without a name is
     /// called after its original file.
-    fn came_from(&mut self, asked: &Asked) {
+    fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
             self.source.parse::<Table>().is_ok_and(|table| table.contains_key("name"))
@@ -557,7 +557,7 @@ mod tests {
         assert_eq!(keys, ["scheduler", "workload.load", "machine.dims"]);
         assert_eq!(study.compare.len(), 2);
         assert_eq!(study.jobs, [JobFormat::Csv, JobFormat::Parquet]);
-        assert_eq!(study.claims[0].check, Check::No("why".to_owned()));
+        assert_eq!(study.claims[0].check, ClaimCheck::No("why".to_owned()));
         assert_eq!(study.quick, ["measure.jobs=10", "sweep.'workload.load'=[1]"]);
         assert_eq!(study.scenario["seed"].as_integer(), Some(3));
         let plain = parse("", &[]).unwrap();

@@ -7,14 +7,14 @@ use meshwork::catalogue::Catalogue;
 use crate::run::keys::PointKeys;
 use crate::run::store::digest_of;
 use crate::run::windows::remembered;
-use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::{Point, Windows, expand};
 use crate::study::{Refused, Replications, Study};
 
 /// A study in a results folder.
 pub struct Stored {
     pub study: Study,
-    pub asked: Asked,
+    pub asked: StudyRequest,
     pub points: Vec<Point>,
     /// Digest of the input of each scenario.
     pub digests: Vec<Option<String>>,
@@ -29,9 +29,9 @@ impl Stored {
     pub fn read(
         catalogue: &Catalogue,
         folder: &Path,
-        guess: impl FnOnce() -> Asked,
+        guess: impl FnOnce() -> StudyRequest,
     ) -> Result<Stored, Refused> {
-        let asked = Asked::read(folder)?.unwrap_or_else(guess);
+        let asked = StudyRequest::read(folder)?.unwrap_or_else(guess);
         let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
         // Under its original file name, after which a study without a name is called.
         let mut study =

@@ -54,7 +54,7 @@ mod rows {
 
     use crate::findings::summary::shown;
     use crate::run::file::{FileError, Whole};
-    use crate::run::store::{Archive, Findings};
+    use crate::run::store::{Archive, RunFindings};
     use crate::study::expand::{Point, Windows};
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
@@ -104,7 +104,7 @@ mod rows {
             &mut self,
             point: &Point,
             (scenario, replication, key): (usize, u64, &str),
-            findings: &Findings,
+            findings: &RunFindings,
         ) {
             self.scenario.append_value(scenario as u64 + 1);
             self.replication.append_value(replication);

@@ -25,6 +25,6 @@ pub use deal::Deal;
 pub use export::export;
 
 pub use name::{Counter, Shard};
-pub use plan::{Plan, keep_deal, next_submission, plan};
-pub use progress::{Progress, progress};
-pub use shard::{Ended, Work, begun, run_shard};
+pub use plan::{SubmissionPlan, keep_deal, next_submission, plan};
+pub use progress::{SweepProgress, progress};
+pub use shard::{Ended, ShardWork, begun, run_shard};

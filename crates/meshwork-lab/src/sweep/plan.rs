@@ -15,7 +15,7 @@ use crate::sweep::script::SUBMISSIONS;
 use crate::sweep::shard::begin;
 
 /// The plan of a submission.
-pub struct Plan {
+pub struct SubmissionPlan {
     /// Unfinished runs and their expected costs.
     pub deal: Deal,
     /// Whether costs are seconds, because some runs have ended; otherwise only their ratios are
@@ -36,7 +36,7 @@ pub fn plan(
     build: &str,
     max_memory: Option<u64>,
     writes: bool,
-) -> Result<Plan, Refused> {
+) -> Result<SubmissionPlan, Refused> {
     let prepared = prepare(study, 1, max_memory, true)?;
     let is_begun = folder.join(EXPERIMENT).is_file();
     if writes || is_begun {
@@ -44,7 +44,7 @@ pub fn plan(
     }
     if !is_begun {
         let deal = Deal::of(&study.replications, &prepared.points);
-        return Ok(Plan { deal, is_measured: false, at_work: 0 });
+        return Ok(SubmissionPlan { deal, is_measured: false, at_work: 0 });
     }
     drop(prepared);
     let known = Known::read(&study.catalogue, folder)?;
@@ -52,7 +52,7 @@ pub fn plan(
     let is_measured = known.is_measured();
     drop(known);
     let (now, _) = progress(&study.catalogue, folder)?;
-    Ok(Plan { deal, is_measured, at_work: now.attempts.0 })
+    Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
 /// Path of the deal of a submission.
@@ -93,7 +93,7 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
 /// Target duration of a task: worth its start, and short enough to be scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
-impl Plan {
+impl SubmissionPlan {
     /// Number of shards: each takes half an hour, or half of `time` if that is less. If durations
     /// are unknown, there is one shard per part, up to `limit`.
     #[must_use]
@@ -129,7 +129,7 @@ mod tests {
     fn shards_take_half_an_hour_by_hand() {
         let unit = |scenario| (Unit { scenario, replication: Some(0) }, 600.0);
         let deal = Deal { units: (0..60).map(unit).collect() };
-        let mut plan = Plan { deal, is_measured: true, at_work: 0 };
+        let mut plan = SubmissionPlan { deal, is_measured: true, at_work: 0 };
         // 36,000 s: 20 tasks of half an hour, 60 of ten minutes.
         assert_eq!(plan.shards(Duration::from_secs(3600), 8), 20);
         assert_eq!(plan.shards(Duration::from_secs(600), 8), 60, "no more than there are runs");

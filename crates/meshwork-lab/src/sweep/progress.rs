@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use crate::report::failures_in;
 use crate::run::file::temporary;
 use crate::run::replications::first;
-use crate::run::store::{Archive, Attempt, Findings, Note, RUNS, SEGMENTS, attempts};
-use crate::run::{BEAT, Run, Runs, Unit, more};
+use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, ShardAttempt, attempts};
+use crate::run::{BEAT, Run, ScenarioRuns, Unit, more};
 use crate::study::Refused;
 use crate::study::stored::Stored;
 use crate::sweep::cost::{nominal, refined};
@@ -29,7 +29,7 @@ const SKEW: Duration = Duration::from_secs(60);
 
 /// Progress of a sweep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct SweepProgress {
     /// Number of runs needed, as far as known; it grows if it depends on results.
     pub total: u64,
     /// Successful runs.
@@ -52,7 +52,7 @@ pub struct Progress {
 /// State of a sweep, as read from its folder.
 pub(crate) struct Known {
     pub(crate) stored: Stored,
-    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) attempts: Vec<ShardAttempt>,
     /// Duration in seconds of each run in a segment, by key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
@@ -145,7 +145,7 @@ impl Known {
 pub(crate) fn failures(
     folder: &Path,
     stored: &Stored,
-    attempts: &[Attempt],
+    attempts: &[ShardAttempt],
 ) -> BTreeMap<(usize, u64), String> {
     let mut failures = failures_in(folder, &stored.points);
     for note in attempts.iter().flat_map(|attempt| &attempt.notes) {
@@ -160,7 +160,7 @@ pub(crate) fn failures(
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),
-    find: &(dyn Fn(u128) -> Option<Findings> + Sync),
+    find: &(dyn Fn(u128) -> Option<RunFindings> + Sync),
     failures: &BTreeMap<(usize, u64), String>,
 ) -> Missing {
     let replications = &stored.study.replications;
@@ -184,7 +184,7 @@ pub(crate) fn missing(
             }
             return found;
         }
-        let mut runs = Runs::default();
+        let mut runs = ScenarioRuns::default();
         let mut number = 0;
         while number < wanted {
             let Some(key) = keys.of_replication(number) else { break };
@@ -226,7 +226,7 @@ pub(crate) fn missing(
 ///
 /// # Complexity
 /// All bytes of all runs are read once.
-pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(Progress, Missing), Refused> {
+pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, Missing), Refused> {
     let known = Known::read(catalogue, folder)?;
     let missing = known.missing();
     let mut warnings = known.warnings.clone();
@@ -262,7 +262,7 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(Progress, Missi
     let running = workers.min(missing.runs);
     let seconds = known.is_measured().then(|| known.deal(&missing.units).cost());
     Ok((
-        Progress {
+        SweepProgress {
             total: missing.total,
             done: missing.total - missing.runs - missing.failed,
             running,

@@ -10,7 +10,7 @@ use crate::run::file::plain;
 
 /// Workload manager that starts the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum BatchSystem {
     Slurm,
     /// OpenPBS and PBS Professional.
     Pbs,
@@ -21,7 +21,7 @@ pub enum Engine {
 /// Contents of a script.
 #[derive(Clone, Debug)]
 pub struct Script {
-    pub engine: Engine,
+    pub engine: BatchSystem,
     /// Name of the study.
     pub name: String,
     /// The absolute command `meshwork`; for a module of an interpreter, the interpreter and its
@@ -130,9 +130,9 @@ impl Script {
     fn tasks(&self, count: u64) -> String {
         let last = count - 1;
         match self.engine {
-            Engine::Lsf => format!("[1-{count}]%{}", self.at_once()),
-            Engine::Hq => format!("0-{last}"),
-            Engine::Slurm | Engine::Pbs => format!("0-{last}%{}", self.at_once()),
+            BatchSystem::Lsf => format!("[1-{count}]%{}", self.at_once()),
+            BatchSystem::Hq => format!("0-{last}"),
+            BatchSystem::Slurm | BatchSystem::Pbs => format!("0-{last}%{}", self.at_once()),
         }
     }
 
@@ -179,12 +179,12 @@ impl Script {
         }
         let first = if is_split { "${MESHWORK_FIRST:-0} + " } else { "" };
         match self.engine {
-            Engine::Slurm if is_split => "$((${1:-0} + SLURM_ARRAY_TASK_ID))".to_owned(),
-            Engine::Slurm => "${SLURM_ARRAY_TASK_ID}".to_owned(),
-            Engine::Pbs if is_split => format!("$(({first}PBS_ARRAY_INDEX))"),
-            Engine::Pbs => "${PBS_ARRAY_INDEX}".to_owned(),
-            Engine::Lsf => format!("$(({first}LSB_JOBINDEX - 1))"),
-            Engine::Hq => "${HQ_TASK_ID}".to_owned(),
+            BatchSystem::Slurm if is_split => "$((${1:-0} + SLURM_ARRAY_TASK_ID))".to_owned(),
+            BatchSystem::Slurm => "${SLURM_ARRAY_TASK_ID}".to_owned(),
+            BatchSystem::Pbs if is_split => format!("$(({first}PBS_ARRAY_INDEX))"),
+            BatchSystem::Pbs => "${PBS_ARRAY_INDEX}".to_owned(),
+            BatchSystem::Lsf => format!("$(({first}LSB_JOBINDEX - 1))"),
+            BatchSystem::Hq => "${HQ_TASK_ID}".to_owned(),
         }
     }
 
@@ -200,7 +200,7 @@ impl Script {
             value.iter().map(|value| format!("{option}{value}")).collect::<Vec<String>>()
         };
         match self.engine {
-            Engine::Slurm => {
+            BatchSystem::Slurm => {
                 let mut lines = vec![format!("--job-name={job}")];
                 lines.extend(is_array.then(|| format!("--array={tasks}")));
                 let log = if is_array { "%A_%a.log" } else { "%j.log" };
@@ -217,7 +217,7 @@ impl Script {
                 lines.extend(word("--account=", &self.account));
                 of("SBATCH", lines)
             }
-            Engine::Pbs => {
+            BatchSystem::Pbs => {
                 let mut lines = vec![format!("-N {job}")];
                 lines.extend(is_array.then(|| format!("-J {tasks}")));
                 lines.extend([
@@ -231,7 +231,7 @@ impl Script {
                 lines.extend(word("-A ", &self.account));
                 of("PBS", lines)
             }
-            Engine::Lsf => {
+            BatchSystem::Lsf => {
                 let tasks = if is_array { tasks } else { String::new() };
                 let mut lines = vec![format!("-J \"{job}{tasks}\"")];
                 let log = if is_array { "%J_%I.log" } else { "%J.log" };
@@ -247,7 +247,7 @@ impl Script {
                 lines.extend(word("-P ", &self.account));
                 of("BSUB", lines)
             }
-            Engine::Hq => {
+            BatchSystem::Hq => {
                 let mut lines = vec![format!("--name {job}")];
                 lines.extend(is_array.then(|| format!("--array {tasks}")));
                 lines.extend([
@@ -271,7 +271,7 @@ impl Script {
             let mut words: Vec<String> = Vec::new();
             let mut input = None;
             match self.engine {
-                Engine::Slurm => {
+                BatchSystem::Slurm => {
                     words.extend(["sbatch".to_owned(), "--parsable".to_owned()]);
                     if is_split {
                         words.push(format!("--array={}", self.tasks(*count)));
@@ -279,7 +279,7 @@ impl Script {
                     words.push(path.clone());
                     words.extend(is_split.then(|| first.to_string()));
                 }
-                Engine::Pbs => {
+                BatchSystem::Pbs => {
                     words.push("qsub".to_owned());
                     if is_split {
                         words.extend(["-J".to_owned(), self.tasks(*count)]);
@@ -287,7 +287,7 @@ impl Script {
                     }
                     words.push(path.clone());
                 }
-                Engine::Lsf => {
+                BatchSystem::Lsf => {
                     words.push("bsub".to_owned());
                     if is_split {
                         let job = format!("{}{}", self.job(), self.tasks(*count));
@@ -296,7 +296,7 @@ impl Script {
                     }
                     input = Some(self.path());
                 }
-                Engine::Hq => {
+                BatchSystem::Hq => {
                     words.extend(["hq", "--output-mode", "quiet", "submit"].map(str::to_owned));
                     words.push(path.clone());
                 }
@@ -312,7 +312,7 @@ impl Script {
         let job: String = format!("c{}", self.job()).chars().take(15).collect();
         let log = self.log(&format!("{}.collect.log", self.number));
         let directives = match self.engine {
-            Engine::Slurm => {
+            BatchSystem::Slurm => {
                 let mut lines = vec![
                     format!("#SBATCH --job-name={job}"),
                     "#SBATCH --ntasks=1 --cpus-per-task=1 --mem=1G --time=01:00:00".to_owned(),
@@ -322,7 +322,7 @@ impl Script {
                 lines.extend(self.account.iter().map(|a| format!("#SBATCH --account={a}")));
                 lines
             }
-            Engine::Pbs => {
+            BatchSystem::Pbs => {
                 let mut lines = vec![
                     format!("#PBS -N {job}"),
                     "#PBS -l select=1:ncpus=1:mem=1gb -l walltime=01:00:00".to_owned(),
@@ -332,7 +332,7 @@ impl Script {
                 lines.extend(self.account.iter().map(|a| format!("#PBS -A {a}")));
                 lines
             }
-            Engine::Lsf => {
+            BatchSystem::Lsf => {
                 let mut lines = vec![
                     format!("#BSUB -J {job}"),
                     "#BSUB -n 1 -M 1024MB -W 60".to_owned(),
@@ -342,7 +342,7 @@ impl Script {
                 lines.extend(self.account.iter().map(|a| format!("#BSUB -P {a}")));
                 lines
             }
-            Engine::Hq => Vec::new(),
+            BatchSystem::Hq => Vec::new(),
         };
         let mut text = "#!/bin/bash\n".to_owned();
         for line in directives {
@@ -359,46 +359,46 @@ impl Script {
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
         let words: Vec<String> = match self.engine {
-            Engine::Slurm => vec![
+            BatchSystem::Slurm => vec![
                 "sbatch".to_owned(),
                 "--parsable".to_owned(),
                 format!("--dependency=afterany:{}", jobs.join(":")),
                 "--kill-on-invalid-dep=yes".to_owned(),
                 path,
             ],
-            Engine::Pbs => vec![
+            BatchSystem::Pbs => vec![
                 "qsub".to_owned(),
                 "-W".to_owned(),
                 format!("depend=afterany:{}", jobs.join(":")),
                 path,
             ],
-            Engine::Lsf => {
+            BatchSystem::Lsf => {
                 let ended: Vec<String> = jobs.iter().map(|job| format!("ended({job})")).collect();
                 let input = Some(self.collect_path());
                 let words = vec!["bsub".to_owned(), "-w".to_owned(), ended.join(" && ")];
                 return Some(Call { words, input });
             }
-            Engine::Hq => return None,
+            BatchSystem::Hq => return None,
         };
         Some(Call { words, input: None })
     }
 }
 
-impl Engine {
+impl BatchSystem {
     /// Parses the job id from the engine's answer.
     ///
     /// ```
-    /// use meshwork_lab::sweep::script::Engine;
-    /// assert_eq!(Engine::Slurm.job("123;cluster\n").as_deref(), Some("123"));
-    /// assert_eq!(Engine::Lsf.job("Job <7> is submitted to queue <q>.\n").as_deref(), Some("7"));
+    /// use meshwork_lab::sweep::script::BatchSystem;
+    /// assert_eq!(BatchSystem::Slurm.job("123;cluster\n").as_deref(), Some("123"));
+    /// assert_eq!(BatchSystem::Lsf.job("Job <7> is submitted to queue <q>.\n").as_deref(), Some("7"));
     /// ```
     #[must_use]
     pub fn job(self, answer: &str) -> Option<String> {
         let line = answer.lines().rev().find(|line| !line.trim().is_empty())?.trim();
         let number = match self {
-            Engine::Slurm => line.split(';').next()?,
-            Engine::Pbs | Engine::Hq => line,
-            Engine::Lsf => answer.split_once('<')?.1.split_once('>')?.0,
+            BatchSystem::Slurm => line.split(';').next()?,
+            BatchSystem::Pbs | BatchSystem::Hq => line,
+            BatchSystem::Lsf => answer.split_once('<')?.1.split_once('>')?.0,
         };
         let fits = |c: char| c.is_ascii_alphanumeric() || "[].-_".contains(c);
         (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
@@ -408,10 +408,10 @@ impl Engine {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Engine::Slurm => "slurm",
-            Engine::Pbs => "pbs",
-            Engine::Lsf => "lsf",
-            Engine::Hq => "hq",
+            BatchSystem::Slurm => "slurm",
+            BatchSystem::Pbs => "pbs",
+            BatchSystem::Lsf => "lsf",
+            BatchSystem::Hq => "hq",
         }
     }
 }
@@ -455,7 +455,7 @@ pub fn shown(call: &Call) -> String {
 mod tests {
     use super::*;
 
-    fn script(engine: Engine, shards: u64, largest_array: u64) -> Script {
+    fn script(engine: BatchSystem, shards: u64, largest_array: u64) -> Script {
         Script {
             engine,
             name: "my study".to_owned(),
@@ -475,18 +475,18 @@ mod tests {
 
     #[test]
     fn arrays_are_split_where_they_are_too_long() {
-        assert_eq!(script(Engine::Slurm, 20, 1001).arrays(), [(0, 20)]);
-        let long = script(Engine::Slurm, 2500, 1001);
+        assert_eq!(script(BatchSystem::Slurm, 20, 1001).arrays(), [(0, 20)]);
+        let long = script(BatchSystem::Slurm, 2500, 1001);
         assert_eq!(long.arrays(), [(0, 1001), (1001, 1001), (2002, 498)]);
         let calls: Vec<String> = long.calls().iter().map(shown).collect();
         assert_eq!(calls[1], "sbatch --parsable --array=0-1000%66 /s/out/submit/1.sh 1001");
         assert!(long.text().contains("--shard $((${1:-0} + SLURM_ARRAY_TASK_ID))/2500"));
-        assert_eq!(script(Engine::Slurm, 3, 1).arrays(), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!(script(BatchSystem::Slurm, 3, 1).arrays(), [(0, 1), (1, 1), (2, 1)]);
     }
 
     #[test]
     fn a_script_for_each_engine_as_it_is_read() {
-        let text = script(Engine::Slurm, 20, 1001).text();
+        let text = script(BatchSystem::Slurm, 20, 1001).text();
         assert_eq!(
             text,
             "#!/bin/bash\n#SBATCH --job-name=my-study\n#SBATCH --array=0-19%200\n\
@@ -498,7 +498,7 @@ mod tests {
              --out /s/out \\\n    --deal /s/out/submit/1.deal.csv \\\n    \
              --shard ${SLURM_ARRAY_TASK_ID}/20 --threads 1 --time-budget 3420s\n"
         );
-        let pbs = script(Engine::Pbs, 20, u64::MAX).text();
+        let pbs = script(BatchSystem::Pbs, 20, u64::MAX).text();
         for line in [
             "#PBS -J 0-19%200\n",
             "#PBS -l walltime=01:00:00\n",
@@ -507,7 +507,7 @@ mod tests {
         ] {
             assert!(pbs.contains(line), "{line} in {pbs}");
         }
-        let lsf = script(Engine::Lsf, 20, u64::MAX).text();
+        let lsf = script(BatchSystem::Lsf, 20, u64::MAX).text();
         for line in [
             "#BSUB -J \"my-study[1-20]%200\"\n",
             "#BSUB -W 60\n",
@@ -515,11 +515,11 @@ mod tests {
         ] {
             assert!(lsf.contains(line), "{line} in {lsf}");
         }
-        let hq = script(Engine::Hq, 20, u64::MAX).text();
+        let hq = script(BatchSystem::Hq, 20, u64::MAX).text();
         for line in ["#HQ --array 0-19\n", "#HQ --time-limit 3600s\n", "--shard ${HQ_TASK_ID}/20"] {
             assert!(hq.contains(line), "{line} in {hq}");
         }
-        for engine in [Engine::Slurm, Engine::Pbs, Engine::Lsf, Engine::Hq] {
+        for engine in [BatchSystem::Slurm, BatchSystem::Pbs, BatchSystem::Lsf, BatchSystem::Hq] {
             let one = script(engine, 1, u64::MAX).text();
             assert!(one.contains("--shard 0/1") && !one.contains("rray"), "{one}");
         }
@@ -530,23 +530,23 @@ mod tests {
         let jobs = ["7".to_owned(), "8".to_owned()];
         let of = |engine| script(engine, 20, 10).collect_call(&jobs).as_ref().map(shown);
         assert_eq!(
-            of(Engine::Slurm).unwrap(),
+            of(BatchSystem::Slurm).unwrap(),
             "sbatch --parsable --dependency=afterany:7:8 --kill-on-invalid-dep=yes /s/out/submit/1.collect.sh"
         );
         assert_eq!(
-            of(Engine::Pbs).unwrap(),
+            of(BatchSystem::Pbs).unwrap(),
             "qsub -W depend=afterany:7:8 /s/out/submit/1.collect.sh"
         );
         assert_eq!(
-            of(Engine::Lsf).unwrap(),
+            of(BatchSystem::Lsf).unwrap(),
             "bsub -w 'ended(7) && ended(8)' < /s/out/submit/1.collect.sh"
         );
-        assert_eq!(of(Engine::Hq), None);
+        assert_eq!(of(BatchSystem::Hq), None);
     }
 
     #[test]
     fn a_path_that_a_script_cannot_name_is_refused() {
-        let mut script = script(Engine::Slurm, 1, 1001);
+        let mut script = script(BatchSystem::Slurm, 1, 1001);
         assert_eq!(script.check(), Ok(()));
         script.folder = PathBuf::from("/s/my results");
         assert!(script.check().unwrap_err().starts_with("/s/my results: the script of an engine"));

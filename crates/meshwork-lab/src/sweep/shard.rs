@@ -9,8 +9,8 @@ use crate::findings::summary::label;
 use crate::lab::{Prepared, another, known_inputs, prepare};
 use crate::run::replications::first;
 use crate::run::store::{Note, RUNS, Store};
-use crate::run::{Progress, Runner, Watcher};
-use crate::study::asked::{Asked, EXPERIMENT};
+use crate::run::{RunProgress, Runner, Watcher};
+use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::Point;
 use crate::study::{Refused, Study};
 use crate::sweep::deal::Deal;
@@ -18,7 +18,7 @@ use crate::sweep::name::{Shard, attempt};
 use crate::watch::recording::kept::Kept;
 
 /// Parameters of an attempt.
-pub struct Work<'a> {
+pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
@@ -29,7 +29,7 @@ pub struct Work<'a> {
     /// Limit on the memory of concurrent runs in bytes; `None` refuses nothing.
     pub max_memory: Option<u64>,
     /// Called after every run.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observes the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     pub build: String,
@@ -40,7 +40,7 @@ pub struct Work<'a> {
 /// Outcome of an attempt.
 pub struct Ended {
     /// Progress; runs finished by an earlier attempt count as reused.
-    pub progress: Progress,
+    pub progress: RunProgress,
     /// Whether it was stopped early.
     pub stopped: bool,
     /// Warnings, one sentence each.
@@ -54,7 +54,7 @@ pub struct Ended {
 ///
 /// # Errors
 /// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
-pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
+pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;
     let Prepared { points, inputs, files, .. } = prepared;
@@ -157,10 +157,10 @@ pub(crate) fn begin(
     if folder.exists() && !folder.is_dir() {
         return Err(Refused(format!("{shown}: this is a file, but must be a folder for results")));
     }
-    let asked = Asked {
+    let asked = StudyRequest {
         spans: prepared.spans.clone(),
         build: build.to_owned(),
-        ..Asked::of(study, &known_inputs(&prepared.points, &prepared.inputs))
+        ..StudyRequest::of(study, &known_inputs(&prepared.points, &prepared.inputs))
     };
     let text = folder.join(EXPERIMENT);
     let before = std::fs::read(&text).ok();
@@ -179,7 +179,7 @@ pub(crate) fn begin(
              same: give another `--out`"
         )));
     }
-    let Some(other) = Asked::read(folder)? else { return asked.write(folder) };
+    let Some(other) = StudyRequest::read(folder)? else { return asked.write(folder) };
     if other.build != build {
         if !has_runs(folder) {
             return asked.write(folder);
@@ -192,7 +192,7 @@ pub(crate) fn begin(
         )));
     }
     if other.settings != asked.settings {
-        let words = |asked: &Asked| match &asked.settings[..] {
+        let words = |asked: &StudyRequest| match &asked.settings[..] {
             [] => "no --set".to_owned(),
             settings => format!("--set {}", settings.join(" --set ")),
         };
@@ -231,7 +231,7 @@ fn has_runs(folder: &Path) -> bool {
 /// One sentence, if there is none.
 pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     must_be_begun(folder)?;
-    let asked = Asked::read(folder)?.unwrap_or_else(Asked::guess);
+    let asked = StudyRequest::read(folder)?.unwrap_or_else(StudyRequest::guess);
     let mut study = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
     study.file = asked.file;
     Ok(study)
@@ -246,7 +246,7 @@ pub(crate) fn stored(
     folder: &Path,
 ) -> Result<crate::study::stored::Stored, Refused> {
     must_be_begun(folder)?;
-    crate::study::stored::Stored::read(catalogue, folder, Asked::guess)
+    crate::study::stored::Stored::read(catalogue, folder, StudyRequest::guess)
 }
 
 fn must_be_begun(folder: &Path) -> Result<(), Refused> {

@@ -21,16 +21,16 @@ const AHEAD: usize = 1024;
 
 /// An owned copy of an event of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Happening {
+pub struct RunEvent {
     pub at: Time,
     /// Number of the job in order of arrival; `NOBODY` for an event of a node.
     pub id: JobId,
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// Kind of an event.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum EventKind {
     /// The job joined the queue.
     Arrived(Job),
     /// The job would not fit even the empty machine, and never joins the queue.
@@ -68,28 +68,28 @@ pub enum What {
 /// Job id of events that concern no job.
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
-impl Happening {
+impl RunEvent {
     /// Converts an event; `None` for events without visible effect.
     #[must_use]
-    pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
+    pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
         let (id, what) = match event {
-            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
-            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
-            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
+            Event::Arrived(id, job) => (*id, EventKind::Arrived((*job).clone())),
+            Event::Refused(id, job) => (*id, EventKind::Refused((*job).clone())),
+            Event::TurnedAway(id, _) => (*id, EventKind::TurnedAway),
             Event::Started(run) => {
-                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
+                (run.id, EventKind::Started { site: run.site, placement: run.placement.clone() })
             }
             Event::Moved { running, .. } => {
-                (running.id, What::Moved { placement: running.placement.clone() })
+                (running.id, EventKind::Moved { placement: running.placement.clone() })
             }
-            Event::Finished(run) => (run.id, What::Finished),
-            Event::Interrupted(run) => (run.id, What::Interrupted),
-            Event::Down { site, node } => (NOBODY, What::Down { site: *site, node: *node }),
-            Event::Up { site, node } => (NOBODY, What::Up { site: *site, node: *node }),
+            Event::Finished(run) => (run.id, EventKind::Finished),
+            Event::Interrupted(run) => (run.id, EventKind::Interrupted),
+            Event::Down { site, node } => (NOBODY, EventKind::Down { site: *site, node: *node }),
+            Event::Up { site, node } => (NOBODY, EventKind::Up { site: *site, node: *node }),
             // Reservations, and lines that are no jobs.
             _ => return None,
         };
-        Some(Happening { at: now, id, what })
+        Some(RunEvent { at: now, id, what })
     }
 }
 
@@ -99,14 +99,14 @@ impl Happening {
 /// study can be watched, stepped through and left at any time in bounded memory. Dropping it ends
 /// the run.
 pub struct Live {
-    happenings: Receiver<Happening>,
+    happenings: Receiver<RunEvent>,
     run: Option<JoinHandle<Result<Outcome, String>>>,
 }
 
 /// Result of waiting for an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    Happening(Happening),
+    Event(RunEvent),
     /// No event within the timeout: the run is computing.
     Later,
     /// The run has ended with this outcome, or failed with this sentence.
@@ -151,7 +151,7 @@ impl Live {
     /// Waits for the next event, at most for `patience`.
     pub fn next(&mut self, patience: Duration) -> Next {
         match self.happenings.recv_timeout(patience) {
-            Ok(happening) => Next::Happening(happening),
+            Ok(happening) => Next::Event(happening),
             Err(RecvTimeoutError::Timeout) => Next::Later,
             Err(RecvTimeoutError::Disconnected) => {
                 let ended = self.run.take().map(JoinHandle::join);
@@ -165,13 +165,13 @@ impl Live {
 
 /// Sends all events to the consumer; ends the run if the consumer is gone.
 struct Teller {
-    sender: SyncSender<Happening>,
+    sender: SyncSender<RunEvent>,
     is_alone: bool,
 }
 
 impl Observer for Teller {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let Some(happening) = Happening::of(now, event) else { return };
+        let Some(happening) = RunEvent::of(now, event) else { return };
         self.is_alone |= self.sender.send(happening).is_err();
     }
 
@@ -194,11 +194,11 @@ mod tests {
         Study::parse("a.toml", text, Path::new(""), &[]).unwrap()
     }
 
-    fn all(live: &mut Live) -> (Vec<Happening>, Result<Box<Outcome>, String>) {
+    fn all(live: &mut Live) -> (Vec<RunEvent>, Result<Box<Outcome>, String>) {
         let mut seen = Vec::new();
         loop {
             match live.next(Duration::from_secs(60)) {
-                Next::Happening(happening) => seen.push(happening),
+                Next::Event(happening) => seen.push(happening),
                 Next::Later => panic!("a minute for one event"),
                 Next::Ended(outcome) => return (seen, outcome),
             }
@@ -210,7 +210,7 @@ mod tests {
         let (_, mut live) = Live::start(&study(ENDLESS), 0, 0).unwrap();
         for _ in 0..10 * AHEAD {
             let next = live.next(Duration::from_secs(60));
-            assert!(matches!(next, Next::Happening(_)), "{next:?}");
+            assert!(matches!(next, Next::Event(_)), "{next:?}");
         }
         let run = live.run.take().unwrap();
         assert!(!run.is_finished());
@@ -223,7 +223,7 @@ mod tests {
         let text = ENDLESS.replace("time = 1e12", "jobs = 3000");
         let (point, mut live) = Live::start(&study(&text), 0, 3).unwrap();
         let (seen, outcome) = all(&mut live);
-        let finished = seen.iter().filter(|seen| seen.what == What::Finished).count();
+        let finished = seen.iter().filter(|seen| seen.what == EventKind::Finished).count();
         assert_eq!(finished, 3000);
         let expected = point.scenario.run(3, &meshwork::workload::NoInputs, &mut ()).unwrap();
         assert_eq!(*outcome.unwrap(), expected);

@@ -6,9 +6,9 @@ mod scene;
 mod spectator;
 
 pub(crate) use live::NOBODY;
-pub use live::{Happening, Live, Next, What};
+pub use live::{EventKind, Live, Next, RunEvent};
 pub use scene::{Held, Scene};
-pub use spectator::{Spectator, View};
+pub use spectator::{RunSnapshot, Spectator};
 
 use meshwork::job::Dims;
 use meshwork::machine::{Block, Placement};

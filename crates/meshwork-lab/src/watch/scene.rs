@@ -7,7 +7,7 @@ use meshwork::machine::Placement;
 use meshwork::observe::JobId;
 use meshwork::topology::{Node, Topology};
 
-use super::{Happening, What};
+use super::{EventKind, RunEvent};
 
 /// A running job and its nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,49 +80,49 @@ impl Scene {
     }
 
     /// Applies an event.
-    pub fn apply(&mut self, happening: &Happening) {
-        let Happening { at, id, what } = happening;
+    pub fn apply(&mut self, happening: &RunEvent) {
+        let RunEvent { at, id, what } = happening;
         self.advance(*at);
         self.events += 1;
         match what {
-            What::Arrived(job) => {
+            EventKind::Arrived(job) => {
                 self.began.get_or_insert(*at);
                 self.waiting.insert(*id, job.clone());
             }
-            What::Refused(_) => self.unserved += 1,
-            What::TurnedAway => {
+            EventKind::Refused(_) => self.unserved += 1,
+            EventKind::TurnedAway => {
                 self.unserved += 1;
                 self.waiting.remove(id);
             }
-            What::Started { site, placement } => {
+            EventKind::Started { site, placement } => {
                 let Some(job) = self.waiting.remove(id) else { return };
                 let held = Held { job, site: *site, placement: placement.clone(), since: *at };
                 self.give(*id, *site, placement);
                 self.running.insert(*id, held);
             }
-            What::Moved { placement } => {
+            EventKind::Moved { placement } => {
                 let Some(held) = self.running.get_mut(id) else { return };
                 let (site, from) = (held.site, held.placement.clone());
                 held.placement = placement.clone();
                 self.take_back(*id, site, &from);
                 self.give(*id, site, placement);
             }
-            What::Finished => {
+            EventKind::Finished => {
                 let Some(held) = self.running.remove(id) else { return };
                 self.take_back(*id, held.site, &held.placement);
                 self.finished += 1;
             }
-            What::Interrupted => {
+            EventKind::Interrupted => {
                 let Some(held) = self.running.remove(id) else { return };
                 self.take_back(*id, held.site, &held.placement);
                 self.waiting.insert(*id, held.job);
             }
-            What::Down { site, node } => {
+            EventKind::Down { site, node } => {
                 if self.down.insert((*site, *node)) {
                     self.free[*site] -= 1;
                 }
             }
-            What::Up { site, node } => {
+            EventKind::Up { site, node } => {
                 if self.down.remove(&(*site, *node)) {
                     self.free[*site] += 1;
                 }
@@ -266,7 +266,7 @@ mod tests {
     use meshwork::observe::metrics::METRICS;
 
     use crate::Study;
-    use crate::watch::{Live, Next, Scene, What};
+    use crate::watch::{EventKind, Live, Next, Scene};
 
     /// Compares the scene with the recorder on the same run, and checks the node counts.
     fn agree(scheduler: &str) -> f64 {
@@ -280,14 +280,14 @@ mod tests {
         let mut scene = Scene::new(point.scenario.topologies());
         let outcome = loop {
             let happening = match live.next(Duration::from_secs(60)) {
-                Next::Happening(happening) => happening,
+                Next::Event(happening) => happening,
                 Next::Later => panic!("a minute for one event"),
                 Next::Ended(outcome) => break outcome.unwrap(),
             };
             scene.apply(&happening);
             // While several jobs move at one instant, some hold nodes that others have yet to
             // leave.
-            if matches!(happening.what, What::Moved { .. }) {
+            if matches!(happening.what, EventKind::Moved { .. }) {
                 continue;
             }
             let held: u32 = scene.running().values().map(|held| held.placement.len()).sum();

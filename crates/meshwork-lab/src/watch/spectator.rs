@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use meshwork::job::Time;
 use meshwork::observe::{Event, Observer};
 
-use super::{Happening, Scene};
+use super::{RunEvent, Scene};
 use crate::findings::summary::label;
 use crate::study::expand::Point;
 
@@ -23,7 +23,7 @@ const MAX_NODES: u64 = 1 << 16;
 
 /// Snapshot of a run.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct RunSnapshot {
     /// Label of the scenario with its swept values; empty if nothing is swept.
     pub scenario: String,
     /// Replication number, from 0.
@@ -40,19 +40,19 @@ pub struct View {
 #[derive(Debug, Default)]
 pub struct Spectator {
     is_busy: AtomicBool,
-    view: Mutex<Option<(Instant, View)>>,
+    view: Mutex<Option<(Instant, RunSnapshot)>>,
 }
 
 impl Spectator {
     /// The latest snapshot.
     #[must_use]
-    pub fn view(&self) -> Option<View> {
+    pub fn view(&self) -> Option<RunSnapshot> {
         let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         view.as_ref().map(|(_, view)| view.clone())
     }
 
     /// Stores a snapshot if the last one is old or `has_to_be`; returns whether it was stored.
-    fn take(&self, view: &View, has_to_be: bool) -> bool {
+    fn take(&self, view: &RunSnapshot, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
         if is_due {
@@ -71,7 +71,7 @@ impl Spectator {
             return None;
         }
         let scene = Scene::new(topologies);
-        let view = View { scenario: label(&point.swept), replication, scene, ended: false };
+        let view = RunSnapshot { scenario: label(&point.swept), replication, scene, ended: false };
         Some(Box::new(Follower { spectator: self, view, events: 0, is_shown: false }))
     }
 }
@@ -79,7 +79,7 @@ impl Spectator {
 /// Observer that updates the snapshot of the observed run.
 struct Follower<'a> {
     spectator: &'a Spectator,
-    view: View,
+    view: RunSnapshot,
     /// Number of events since the clock was last checked.
     events: u32,
     /// Whether the stored snapshot is of this run.
@@ -88,7 +88,7 @@ struct Follower<'a> {
 
 impl Observer for Follower<'_> {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let Some(happening) = Happening::of(now, event) else { return };
+        let Some(happening) = RunEvent::of(now, event) else { return };
         // Within an instant some jobs have left and others not yet started: the snapshot is taken
         // at its end.
         if self.events >= EVENTS && now > self.view.scene.now() {

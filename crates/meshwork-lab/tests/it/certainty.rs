@@ -7,7 +7,7 @@ use std::path::Path;
 use meshwork::rng::Stream;
 use meshwork_lab::findings::statistics::Method;
 use meshwork_lab::report::Report;
-use meshwork_lab::run::Runs;
+use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -103,7 +103,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
-    let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
+    let counts: Vec<usize> = found.results.runs.iter().map(ScenarioRuns::len).collect();
     // If any free processors suffice, `random` draws, but all results are equal.
     assert_eq!(counts[0], 1);
     let wait = found.summary.rows[1].differences[0].metrics[0].1;
@@ -141,7 +141,7 @@ to = { selector = 'first_fit' }
 above = 0.01
 ";
     let found = finished(folder.path(), text, &Options::default());
-    let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
+    let counts: Vec<usize> = found.results.runs.iter().map(ScenarioRuns::len).collect();
     assert_eq!(counts, [1, 4]);
     let metric = &found.summary.rows[1].metrics[0].0;
     let values: Vec<f64> = found.results.runs[1].measured(metric).map(|(_, value)| value).collect();
@@ -155,7 +155,7 @@ above = 0.01
     assert_eq!(difference.method, Some(Method::BatchMeans), "and the log's own noise counts");
     assert_eq!(found.claims[0].cells[0].of.map(|of| of > 0.0), Some(true));
     assert_eq!(
-        found.claims[0].count(meshwork_lab::findings::claims::Holds::Yes),
+        found.claims[0].count(meshwork_lab::findings::claims::CellState::Yes),
         1,
         "paired with all four"
     );

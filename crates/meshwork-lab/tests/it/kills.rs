@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use meshwork::catalogue::Catalogue;
 use meshwork::rng::Stream;
 use meshwork_lab::run::build;
-use meshwork_lab::sweep::{Shard, Work, collect, run_shard};
+use meshwork_lab::sweep::{Shard, ShardWork, collect, run_shard};
 use meshwork_lab::{Options, Study, run};
 
 /// 240 runs of about ten microseconds.
@@ -33,7 +33,7 @@ const SHARDS: u64 = 5;
 fn attempt(study: &Study, folder: &Path, index: u64, runs: u64) -> bool {
     let begun = AtomicU64::new(0);
     let stop = || begun.fetch_add(1, Ordering::Relaxed) >= runs;
-    let work = Work {
+    let work = ShardWork {
         folder: folder.to_owned(),
         shard: Shard { index, of: SHARDS },
         deal: None,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use meshwork_lab::report::{Maps, Report};
-use meshwork_lab::watch::recording::Window;
+use meshwork_lab::watch::recording::RecordingWindow;
 use meshwork_lab::{Options, Study, run};
 use tempfile::TempDir;
 
@@ -91,7 +91,7 @@ fn without_maps_a_page_has_none() {
     let folder = ran();
     let page = Report::read(folder.path()).unwrap().html();
     assert!(!page.contains("class=\"recordings\""));
-    let behind = Maps { runs: Vec::new(), window: Window { from: 1e6, jobs: 5 } };
+    let behind = Maps { runs: Vec::new(), window: RecordingWindow { from: 1e6, jobs: 5 } };
     let report = Report::with_maps(folder.path(), &behind).unwrap();
     let section = &report.sections[0];
     assert_eq!((section.recordings.len(), section.without_map.len()), (0, 3));

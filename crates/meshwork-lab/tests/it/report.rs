@@ -6,7 +6,7 @@ use std::path::Path;
 
 use meshwork_lab::findings::number::Rounded;
 use meshwork_lab::lab::leave_out;
-use meshwork_lab::report::{Figure, Report, Style, View};
+use meshwork_lab::report::{Figure, FigureView, Report, Style};
 use meshwork_lab::study::asked::ASKED;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -116,7 +116,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
 }
 
 /// The views of a figure with the initial key along the plot.
-fn unturned(figure: &Figure) -> Vec<&View> {
+fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
 }
@@ -321,7 +321,7 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     // The last choice is for views with another key along the plot, which leave a key to select.
     assert_eq!(keys, ["metric", "along", "scheduler", "workload.sizes.max"]);
     assert!(unturned(figure).iter().all(|view| view.at[2].is_some() && view.at[3].is_none()));
-    let points = |view: &View| view.series.iter().map(|series| series.x.len()).sum::<usize>();
+    let points = |view: &FigureView| view.series.iter().map(|series| series.x.len()).sum::<usize>();
     let metrics = figure.choices[0].values.len();
     assert_eq!(unturned(figure).into_iter().map(points).sum::<usize>(), 1000 * metrics);
     let turned = figure.views.iter().map(points).sum::<usize>() - 1000 * metrics;

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::{Component, Scenario};
-use meshwork_lab::run::check::{Verdict, check};
+use meshwork_lab::run::check::{CheckVerdict, check};
 use meshwork_lab::run::store::{RUNS, key, load};
-use meshwork_lab::run::{Progress, Runs};
+use meshwork_lab::run::{RunProgress, ScenarioRuns};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -91,8 +91,8 @@ fn a_wider_sweep_runs_only_what_is_new() {
     let folder = tempfile::tempdir().unwrap();
     run_in(folder.path(), STUDY, 0);
     let wider = STUDY.replace("[0.2, 0.4]", "[0.2, 0.3, 0.4]");
-    let last = Mutex::new(Progress::default());
-    let progress = |progress: Progress| *last.lock().unwrap() = progress;
+    let last = Mutex::new(RunProgress::default());
+    let progress = |progress: RunProgress| *last.lock().unwrap() = progress;
     let options = Options {
         out: Some(folder.path().to_path_buf()),
         threads: 2,
@@ -116,7 +116,7 @@ fn replications_until_precise_are_the_same_after_an_interruption() {
     );
     let whole = tempfile::tempdir().unwrap();
     let finished = run_in(whole.path(), &text, 2);
-    let counts: Vec<usize> = finished.results.runs.iter().map(Runs::len).collect();
+    let counts: Vec<usize> = finished.results.runs.iter().map(ScenarioRuns::len).collect();
     assert!(counts.iter().all(|count| (3..=12).contains(count)), "{counts:?}");
     let torn = tempfile::tempdir().unwrap();
     let stored = fs::read(whole.path().join(RUNS)).unwrap();
@@ -195,7 +195,7 @@ fn a_check_finds_a_changed_bit() {
     run_in(folder.path(), STUDY, 2);
     let all = check(&Catalogue::standard(), folder.path(), 100, 2).unwrap();
     assert_eq!((all.stored, all.checked.len()), (12, 12));
-    assert!(all.checked.iter().all(|run| run.verdict == Verdict::Same), "{:?}", all.checked);
+    assert!(all.checked.iter().all(|run| run.verdict == CheckVerdict::Same), "{:?}", all.checked);
     assert_eq!(check(&Catalogue::standard(), folder.path(), 5, 1).unwrap().checked.len(), 5);
     let path = folder.path().join(RUNS);
     let mut record = load(folder.path()).unwrap().records.remove(0);
@@ -203,11 +203,11 @@ fn a_check_finds_a_changed_bit() {
     record.findings.metrics[0].value = Some(f64::from_bits(wait.to_bits() ^ 1));
     fs::write(&path, record.line()).unwrap();
     let one = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
-    assert!(matches!(one.checked[0].verdict, Verdict::Different(_)), "{:?}", one.checked);
+    assert!(matches!(one.checked[0].verdict, CheckVerdict::Different(_)), "{:?}", one.checked);
     record.model_version += 1;
     fs::write(&path, record.line()).unwrap();
     let other = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
-    assert!(matches!(other.checked[0].verdict, Verdict::Failed(_)), "{:?}", other.checked);
+    assert!(matches!(other.checked[0].verdict, CheckVerdict::Failed(_)), "{:?}", other.checked);
 }
 
 #[test]
@@ -224,14 +224,14 @@ fn a_log_is_known_by_its_content() {
     assert_eq!(metrics.metric("wait").unwrap().value, Some(2.0), "0 and 4");
     assert!(matches!(
         check(&Catalogue::standard(), &out, 1, 1).unwrap().checked[0].verdict,
-        Verdict::Same
+        CheckVerdict::Same
     ));
     fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,2\n").unwrap();
     let second = run(&study("a.toml"), &options).unwrap();
     assert_ne!(first.results.runs[0].key(0), second.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 2);
     let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
-    let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));
+    let changed = verdicts.iter().filter(|run| matches!(run.verdict, CheckVerdict::Failed(_)));
     assert_eq!(changed.count(), 1, "{verdicts:?}");
 }
 
@@ -250,7 +250,7 @@ fn a_trace_of_outages_is_known_by_its_content() {
     let metrics = first.results.runs[0].get(0).unwrap().result.unwrap();
     assert!(metrics.metric("availability").unwrap().value.unwrap() < 0.8);
     let verdict = || check(&Catalogue::standard(), &out, 5, 1).unwrap().checked[0].verdict.clone();
-    assert_eq!(verdict(), Verdict::Same);
+    assert_eq!(verdict(), CheckVerdict::Same);
     // The same study finds the stored run, and one with another trace does not.
     let again = run(&study(), &options).unwrap();
     assert_eq!(first.results.runs[0].key(0), again.results.runs[0].key(0));
@@ -259,7 +259,7 @@ fn a_trace_of_outages_is_known_by_its_content() {
     assert_ne!(first.results.runs[0].key(0), second.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 2);
     let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
-    let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));
+    let changed = verdicts.iter().filter(|run| matches!(run.verdict, CheckVerdict::Failed(_)));
     assert_eq!(changed.count(), 1, "{verdicts:?}");
     fs::remove_file(&trace).unwrap();
     let missing = run(&study(), &options).err().unwrap().to_string();

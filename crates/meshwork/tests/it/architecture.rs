@@ -78,6 +78,15 @@ const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOM
 /// The only file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
+/// Names that two public types share, each with its reason.
+const SHARED_NAMES: &[(&str, &str)] = &[
+    ("Column", "a statistic of a workload, and a column of a table of jobs"),
+    ("Line", "a ray of a grid, and a line of a log"),
+    ("Message", "a message of a network, and one of Slurm"),
+    ("Room", "the free nodes of a pool, and those of an offer"),
+    ("State", "the state that observers see, and that of a desk"),
+];
+
 /// Lists of the model that are folders, with one file for each entry.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
@@ -205,6 +214,29 @@ fn what_a_user_holds_can_be_sent_to_another_thread() {
     is_send::<dyn select::Selector>();
     is_send::<dyn sizing::Sizing>();
     is_send::<dyn network::Network>();
+}
+
+#[test]
+fn public_types_have_a_name_of_their_own_in_the_workspace() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for item in fs::read_dir(crates).unwrap() {
+        for file in sources_in(&item.unwrap().path().join("src")) {
+            for name in public_types(&file.code) {
+                places.entry(name.to_owned()).or_default().push(file.path.display().to_string());
+            }
+        }
+    }
+    assert!(places.len() > 400, "only {} public types were found", places.len());
+    let shared: Vec<&(&str, &str)> = SHARED_NAMES
+        .iter()
+        .filter(|(name, _)| places.get(*name).is_none_or(|places| places.len() < 2))
+        .collect();
+    assert!(shared.is_empty(), "no longer shared: {shared:?}");
+    places.retain(|name, places| {
+        places.len() > 1 && SHARED_NAMES.iter().all(|(shared, _)| shared != name)
+    });
+    assert!(places.is_empty(), "one name for several public types: {places:#?}");
 }
 
 #[test]
@@ -448,10 +480,29 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Names of the types that a source file declares `pub`.
+fn public_types(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut words = Words { rest: code };
+    while let Some(word) = words.next() {
+        if word == "pub"
+            && ["struct", "enum", "trait", "type"].iter().any(|kind| words.take(kind))
+            && let Some(name) = words.next()
+        {
+            found.push(name);
+        }
+    }
+    found
+}
+
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    sources_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+/// The source files below a folder, sorted by path.
+fn sources_in(root: &Path) -> Vec<Source> {
     let mut files = Vec::new();
-    let mut folders = vec![root.clone()];
+    let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for item in fs::read_dir(&folder).unwrap() {
             let path = item.unwrap().path();
@@ -463,7 +514,7 @@ fn sources() -> Vec<Source> {
         }
     }
     files.sort();
-    files.into_iter().map(|path| source(&root, path)).collect()
+    files.into_iter().map(|path| source(root, path)).collect()
 }
 
 fn source(root: &Path, path: PathBuf) -> Source {

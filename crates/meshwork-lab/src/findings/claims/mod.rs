@@ -24,12 +24,12 @@ use crate::findings::summary::label;
 use crate::run::Results;
 use crate::run::file::write_whole;
 use crate::study::expand::Point;
-use crate::study::{Check, Choice, Claim, Refused, Relation, Study, Test, same};
+use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
 use crate::visible::visible;
 
 /// Verdict of our runs on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// It holds in the required number of cells.
     BorneOut,
     /// It cannot hold in enough cells, whatever the open ones turn out to be.
@@ -40,20 +40,20 @@ pub enum Verdict {
     NotCheckable,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ClaimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Verdict::BorneOut => "borne out",
-            Verdict::NotBorneOut => "not borne out",
-            Verdict::Undecided => "undecided",
-            Verdict::NotCheckable => "not checkable",
+            ClaimVerdict::BorneOut => "borne out",
+            ClaimVerdict::NotBorneOut => "not borne out",
+            ClaimVerdict::Undecided => "undecided",
+            ClaimVerdict::NotCheckable => "not checkable",
         })
     }
 }
 
 /// State of a claim in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum CellState {
     Yes,
     No,
     /// The interval contains the bound, or something was not measured.
@@ -62,10 +62,10 @@ pub enum Holds {
 
 /// A combination of swept values and its results.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct ClaimCell {
     /// Swept values that distinguish it from the other cells of the claim.
-    pub at: Choice,
-    pub holds: Holds,
+    pub at: SweptValues,
+    pub holds: CellState,
     /// Job size, if only jobs of one size are judged.
     pub size: Option<u64>,
     /// Mean of the judged metric, or of the ratio at the end of a trend.
@@ -76,7 +76,7 @@ pub struct Cell {
     pub by_difference: bool,
 }
 
-impl Cell {
+impl ClaimCell {
     /// Ratio or difference of `of` and `to`, if both are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
@@ -88,12 +88,12 @@ impl Cell {
 /// A claim and its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    pub claim: Claim,
-    pub verdict: Verdict,
+    pub claim: PaperClaim,
+    pub verdict: ClaimVerdict,
     /// Number of cells in which it must hold.
     pub needed: u64,
     /// Cells in the order of the sweep.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<ClaimCell>,
     /// Reason why it cannot be checked, if so.
     pub why: Option<String>,
 }
@@ -101,14 +101,14 @@ pub struct Judgement {
 impl Judgement {
     /// Number of cells in this state.
     #[must_use]
-    pub fn count(&self, holds: Holds) -> u64 {
+    pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
     /// The claim, the verdict and every cell as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
-        let cell = |cell: &Cell| {
+        let cell = |cell: &ClaimCell| {
             let at: serde_json::Map<String, Json> = cell
                 .at
                 .iter()
@@ -117,9 +117,9 @@ impl Judgement {
                 })
                 .collect();
             let holds = match cell.holds {
-                Holds::Yes => Json::Bool(true),
-                Holds::No => Json::Bool(false),
-                Holds::Open => Json::Null,
+                CellState::Yes => Json::Bool(true),
+                CellState::No => Json::Bool(false),
+                CellState::Open => Json::Null,
             };
             json!({ "at": at, "size": cell.size, "holds": holds, "of": cell.of, "to": cell.to })
         };
@@ -128,9 +128,9 @@ impl Judgement {
             "source": self.claim.source,
             "verdict": self.verdict.to_string(),
             "needed": self.needed,
-            "hold": self.count(Holds::Yes),
-            "fail": self.count(Holds::No),
-            "open": self.count(Holds::Open),
+            "hold": self.count(CellState::Yes),
+            "fail": self.count(CellState::No),
+            "open": self.count(CellState::Open),
             "why": self.why,
             "cells": self.cells.iter().map(cell).collect::<Vec<Json>>(),
         })
@@ -138,7 +138,7 @@ impl Judgement {
 
     /// Formats the numbers of a cell, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
     #[must_use]
-    pub fn words(cell: &Cell) -> String {
+    pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
         if let Some(size) = cell.size {
             let comma = if at.is_empty() { "" } else { ", " };
@@ -179,14 +179,14 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
 /// Judgements of claims that cannot be checked because their study has not run.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
-    let judgement = |claim: &Claim| Judgement {
+    let judgement = |claim: &PaperClaim| Judgement {
         claim: claim.clone(),
-        verdict: Verdict::NotCheckable,
+        verdict: ClaimVerdict::NotCheckable,
         needed: 0,
         cells: Vec::new(),
         why: Some(match &claim.check {
-            Check::No(own) => own.clone(),
-            Check::Cells(_) => why.to_owned(),
+            ClaimCheck::No(own) => own.clone(),
+            ClaimCheck::Cells(_) => why.to_owned(),
         }),
     };
     study.claims.iter().map(judgement).collect()
@@ -209,8 +209,8 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     writer.write_record(header).expect(to_memory);
     for judgement in judgements {
         let metric = match &judgement.claim.check {
-            Check::Cells(test) => test.metric.as_str(),
-            Check::No(_) => "",
+            ClaimCheck::Cells(test) => test.metric.as_str(),
+            ClaimCheck::No(_) => "",
         };
         let cells: Vec<String> = judgement.cells.iter().map(Judgement::words).collect();
         let detail = judgement.why.clone().unwrap_or_else(|| cells.join("; "));
@@ -221,9 +221,9 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
             metric.to_owned(),
             judgement.verdict.to_string(),
             judgement.needed.to_string(),
-            count(Holds::Yes),
-            count(Holds::No),
-            count(Holds::Open),
+            count(CellState::Yes),
+            count(CellState::No),
+            count(CellState::Open),
             detail,
         ];
         let row = row.iter().map(|cell| written(&visible(cell)).into_owned());
@@ -252,17 +252,17 @@ type Measured = (u64, f64);
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
-    fn judge(&self, claim: &Claim) -> Judgement {
+    fn judge(&self, claim: &PaperClaim) -> Judgement {
         let not_checkable = |why: String| Judgement {
             claim: claim.clone(),
-            verdict: Verdict::NotCheckable,
+            verdict: ClaimVerdict::NotCheckable,
             needed: 0,
             cells: Vec::new(),
             why: Some(why),
         };
         let test = match &claim.check {
-            Check::No(why) => return not_checkable(why.clone()),
-            Check::Cells(test) => test,
+            ClaimCheck::No(why) => return not_checkable(why.clone()),
+            ClaimCheck::Cells(test) => test,
         };
         let mut cells = Vec::new();
         if test.sizes.is_empty() {
@@ -270,7 +270,7 @@ impl Court<'_> {
         }
         for &sizes in &test.sizes {
             let of_size = self.cells(test, Some(sizes));
-            cells.extend(of_size.into_iter().map(|cell| Cell { size: Some(sizes.0), ..cell }));
+            cells.extend(of_size.into_iter().map(|cell| ClaimCell { size: Some(sizes.0), ..cell }));
         }
         if cells.is_empty() {
             return not_checkable("the sweep as it was run has none of its scenarios".to_owned());
@@ -280,29 +280,29 @@ impl Court<'_> {
         }
         let mut judgement = Judgement {
             claim: claim.clone(),
-            verdict: Verdict::Undecided,
+            verdict: ClaimVerdict::Undecided,
             needed: test.needed.of(cells.len() as u64),
             cells,
             why: None,
         };
-        let (hold, open) = (judgement.count(Holds::Yes), judgement.count(Holds::Open));
+        let (hold, open) = (judgement.count(CellState::Yes), judgement.count(CellState::Open));
         if judgement.needed > judgement.cells.len() as u64 {
-            judgement.verdict = Verdict::NotCheckable;
+            judgement.verdict = ClaimVerdict::NotCheckable;
             judgement.why = Some(format!(
                 "it is about {} scenarios, and the sweep as it was run has {}",
                 judgement.needed,
                 judgement.cells.len()
             ));
         } else if hold >= judgement.needed {
-            judgement.verdict = Verdict::BorneOut;
+            judgement.verdict = ClaimVerdict::BorneOut;
         } else if hold + open < judgement.needed {
-            judgement.verdict = Verdict::NotBorneOut;
+            judgement.verdict = ClaimVerdict::NotBorneOut;
         }
         judgement
     }
 
     /// Cells of a claim, for all jobs or for a pair of job sizes.
-    fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<Cell> {
+    fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<ClaimCell> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
         match &test.relation {
@@ -319,11 +319,11 @@ impl Court<'_> {
     fn bounds(
         &self,
         ask: &Ask<'_>,
-        of: &Choice,
-        to: Option<&Choice>,
+        of: &SweptValues,
+        to: Option<&SweptValues>,
         (above, below): (Option<f64>, Option<f64>),
         by_difference: bool,
-    ) -> Vec<Cell> {
+    ) -> Vec<ClaimCell> {
         let cell = |index: usize| {
             let ours = self.ours(index, ask);
             // Without a partner the metric is compared with 1.
@@ -338,7 +338,7 @@ impl Court<'_> {
                 is_positive(&differences, ask.test.by_means)
             };
             let sides = [above.map(|bound| side(bound, 1.0)), below.map(|bound| side(bound, -1.0))];
-            Some(Cell {
+            Some(ClaimCell {
                 at: self.place(index, ask.test, of),
                 size: None,
                 holds: both(sides.into_iter().flatten()),
@@ -350,7 +350,13 @@ impl Court<'_> {
         self.judged(ask.test, of).filter_map(cell).collect()
     }
 
-    fn extreme(&self, ask: &Ask<'_>, of: &Choice, lowest: bool, within: f64) -> Vec<Cell> {
+    fn extreme(
+        &self,
+        ask: &Ask<'_>,
+        of: &SweptValues,
+        lowest: bool,
+        within: f64,
+    ) -> Vec<ClaimCell> {
         let cell = |index: usize| {
             let ours = self.ours(index, ask);
             let rivals: Vec<Vec<Measured>> =
@@ -367,7 +373,7 @@ impl Court<'_> {
             };
             let best = rivals.iter().filter_map(|values| mean_of(values));
             let best = if lowest { best.reduce(f64::min) } else { best.reduce(f64::max) };
-            Cell {
+            ClaimCell {
                 at: self.place(index, ask.test, of),
                 size: None,
                 holds: both(rivals.iter().map(side)),
@@ -382,11 +388,11 @@ impl Court<'_> {
     fn trend(
         &self,
         ask: &Ask<'_>,
-        of: &Choice,
-        to: Option<&Choice>,
+        of: &SweptValues,
+        to: Option<&SweptValues>,
         along: &str,
         rises: bool,
-    ) -> Vec<Cell> {
+    ) -> Vec<ClaimCell> {
         let quotient = |index: usize| -> Vec<Measured> {
             let ours = self.ours(index, ask);
             match to {
@@ -431,13 +437,17 @@ impl Court<'_> {
             at.retain(|(key, _)| key != along);
             let holds = is_positive(&differences, ask.test.by_means);
             let (of, to) = (mean_of(&end), mean_of(&start));
-            cells.push(Cell { at, size: None, holds, of, to, by_difference: false });
+            cells.push(ClaimCell { at, size: None, holds, of, to, by_difference: false });
         }
         cells
     }
 
     /// Scenarios with this choice that the claim is about.
-    fn judged<'b>(&'b self, test: &'b Test, of: &'b Choice) -> impl Iterator<Item = usize> + 'b {
+    fn judged<'b>(
+        &'b self,
+        test: &'b Test,
+        of: &'b SweptValues,
+    ) -> impl Iterator<Item = usize> + 'b {
         (0..self.points.len()).filter(move |&index| {
             let swept = &self.points[index].swept;
             let has = |key: &str, wanted: &Value| {
@@ -453,7 +463,7 @@ impl Court<'_> {
     }
 
     /// The scenario that equals this one except for the values of `to`.
-    fn partner(&self, index: usize, to: &Choice) -> Option<usize> {
+    fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
             other.swept.iter().zip(swept).all(|((key, theirs), (_, ours))| {
@@ -464,7 +474,7 @@ impl Court<'_> {
     }
 
     /// Scenarios that differ from this one only in keys of `of`.
-    fn rivals<'b>(&'b self, index: usize, of: &'b Choice) -> impl Iterator<Item = usize> + 'b {
+    fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
             other != index
@@ -475,7 +485,7 @@ impl Court<'_> {
     }
 
     /// Swept values left open by the claim, which identify a cell.
-    fn place(&self, index: usize, test: &Test, of: &Choice) -> Choice {
+    fn place(&self, index: usize, test: &Test, of: &SweptValues) -> SweptValues {
         let is_open = |key: &str| {
             let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);
             !one && !of.iter().any(|(own, _)| own == key)
@@ -534,34 +544,34 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
 }
 
 /// Whether the mean is above 0, as far as its interval decides.
-fn is_positive(differences: &[f64], by_means: bool) -> Holds {
-    let Some(mean) = mean(differences) else { return Holds::Open };
+fn is_positive(differences: &[f64], by_means: bool) -> CellState {
+    let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
     let half = half.unwrap_or(0.0);
     if mean - half > 0.0 {
-        Holds::Yes
+        CellState::Yes
     } else if mean + half < 0.0 || half <= 0.0 {
-        Holds::No
+        CellState::No
     } else {
-        Holds::Open
+        CellState::Open
     }
 }
 
 /// Whether the mean is 0 or more; ties for the best all count as best.
-fn is_not_negative(differences: &[f64]) -> Holds {
+fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
-        None => Holds::Open,
-        Some(mean) if mean >= 0.0 => Holds::Yes,
-        Some(_) => Holds::No,
+        None => CellState::Open,
+        Some(mean) if mean >= 0.0 => CellState::Yes,
+        Some(_) => CellState::No,
     }
 }
 
 /// A cell holds if all of its parts hold, and fails if one fails.
-fn both(parts: impl Iterator<Item = Holds>) -> Holds {
-    parts.fold(Holds::Yes, |all, part| match (all, part) {
-        (Holds::No, _) | (_, Holds::No) => Holds::No,
-        (Holds::Open, _) | (_, Holds::Open) => Holds::Open,
-        (Holds::Yes, Holds::Yes) => Holds::Yes,
+fn both(parts: impl Iterator<Item = CellState>) -> CellState {
+    parts.fold(CellState::Yes, |all, part| match (all, part) {
+        (CellState::No, _) | (_, CellState::No) => CellState::No,
+        (CellState::Open, _) | (_, CellState::Open) => CellState::Open,
+        (CellState::Yes, CellState::Yes) => CellState::Yes,
     })
 }
 
@@ -569,7 +579,7 @@ fn both(parts: impl Iterator<Item = Holds>) -> Holds {
 mod tests {
     use super::*;
     use crate::run::Run;
-    use crate::run::store::{Finding, Findings, SizeFindings};
+    use crate::run::store::{RunFindings, RunMetric, SizeFindings};
     use crate::study::expand::expand;
 
     const STUDY: &str = "[machine]\ntopology = 'flat'\nprocessors = 4\n\
@@ -577,9 +587,9 @@ mod tests {
         runtimes = { name = 'exponential', mean = 5.0 }\n[measure]\njobs = 10\n\
         [sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n'workload.load' = [0.5, 1]\n";
 
-    fn finding(wait: f64) -> Finding {
+    fn finding(wait: f64) -> RunMetric {
         let value = (!wait.is_nan()).then_some(wait);
-        Finding { name: "wait".to_owned(), value, batches: Vec::new() }
+        RunMetric { name: "wait".to_owned(), value, batches: Vec::new() }
     }
 
     /// Judges a claim on runs with these waits, by scenario and replication.
@@ -589,7 +599,7 @@ mod tests {
         let run = |(replication, &wait): (usize, &f64)| Run {
             key: String::new(),
             replication: replication as u64,
-            result: Ok(Findings {
+            result: Ok(RunFindings {
                 metrics: vec![finding(wait)],
                 // Large jobs wait twice as long.
                 by_size: [(1, 1.0), (4, 2.0)]
@@ -630,73 +640,86 @@ mod tests {
     fn a_ratio_is_judged_replication_by_replication() {
         let claim = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 0.7\n";
         let judgement = judged(&format!("{claim}where = {{ 'workload.load' = 0.5 }}"), &WAITS);
-        assert_eq!((judgement.verdict, judgement.needed), (Verdict::BorneOut, 1));
+        assert_eq!((judgement.verdict, judgement.needed), (ClaimVerdict::BorneOut, 1));
         assert_eq!(Judgement::words(&judgement.cells[0]), "0.5061 (5.567 against 11)");
         let everywhere = judged(claim, &WAITS);
-        assert_eq!(everywhere.verdict, Verdict::NotBorneOut);
-        assert_eq!((everywhere.count(Holds::Yes), everywhere.count(Holds::No)), (1, 1));
+        assert_eq!(everywhere.verdict, ClaimVerdict::NotBorneOut);
+        assert_eq!((everywhere.count(CellState::Yes), everywhere.count(CellState::No)), (1, 1));
         assert_eq!(everywhere.cells[1].at, [("workload.load".to_owned(), Value::Integer(1))]);
-        assert_eq!(judged(&format!("{claim}in = 'any'"), &WAITS).verdict, Verdict::BorneOut);
+        assert_eq!(judged(&format!("{claim}in = 'any'"), &WAITS).verdict, ClaimVerdict::BorneOut);
         let close = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 1\n\
                      where = { 'workload.load' = 1 }\n";
-        assert_eq!(judged(close, &WAITS).verdict, Verdict::Undecided, "the interval contains 1");
+        assert_eq!(
+            judged(close, &WAITS).verdict,
+            ClaimVerdict::Undecided,
+            "the interval contains 1"
+        );
         let by_means = judged(&format!("{close}decide = 'means'"), &WAITS);
-        assert_eq!(by_means.verdict, Verdict::NotBorneOut);
+        assert_eq!(by_means.verdict, ClaimVerdict::NotBorneOut);
     }
 
     #[test]
     fn a_metric_alone_is_judged_by_its_own_interval() {
         let claim =
             |bounds: &str| format!("of = {{ scheduler = 'easy', 'workload.load' = 1 }}\n{bounds}");
-        assert_eq!(judged(&claim("above = 5"), &WAITS).verdict, Verdict::BorneOut);
-        assert_eq!(judged(&claim("above = 8"), &WAITS).verdict, Verdict::Undecided);
-        assert_eq!(judged(&claim("above = 1\nbelow = 5"), &WAITS).verdict, Verdict::NotBorneOut);
+        assert_eq!(judged(&claim("above = 5"), &WAITS).verdict, ClaimVerdict::BorneOut);
+        assert_eq!(judged(&claim("above = 8"), &WAITS).verdict, ClaimVerdict::Undecided);
+        assert_eq!(
+            judged(&claim("above = 1\nbelow = 5"), &WAITS).verdict,
+            ClaimVerdict::NotBorneOut
+        );
     }
 
     #[test]
     fn the_lowest_of_all_is_found() {
         let judgement = judged("lowest = { scheduler = 'easy' }", &WAITS);
-        let holds: Vec<Holds> = judgement.cells.iter().map(|cell| cell.holds).collect();
-        assert_eq!(holds, [Holds::Open, Holds::Yes]);
-        assert_eq!(judgement.verdict, Verdict::Undecided);
+        let holds: Vec<CellState> = judgement.cells.iter().map(|cell| cell.holds).collect();
+        assert_eq!(holds, [CellState::Open, CellState::Yes]);
+        assert_eq!(judgement.verdict, ClaimVerdict::Undecided);
         let counted = judged("lowest = { scheduler = 'sjf' }\ndecide = 'means'\nin = 1", &WAITS);
-        assert_eq!((counted.verdict, counted.count(Holds::Yes)), (Verdict::NotBorneOut, 0));
+        assert_eq!(
+            (counted.verdict, counted.count(CellState::Yes)),
+            (ClaimVerdict::NotBorneOut, 0)
+        );
         let within = "lowest = { scheduler = 'sjf' }\ndecide = 'means'\nwithin = 0.005\nin = 1";
-        assert_eq!(judged(within, &WAITS).count(Holds::Yes), 0);
+        assert_eq!(judged(within, &WAITS).count(CellState::Yes), 0);
         let within = within.replace("0.005", "0.01");
-        assert_eq!(judged(&within, &WAITS).verdict, Verdict::BorneOut);
+        assert_eq!(judged(&within, &WAITS).verdict, ClaimVerdict::BorneOut);
         assert_eq!(
             judged("highest = { scheduler = 'fcfs' }\nwhere = { workload.load = 0.5 }", &WAITS)
                 .verdict,
-            Verdict::BorneOut
+            ClaimVerdict::BorneOut
         );
     }
 
     #[test]
     fn a_trend_is_judged_from_its_first_point_to_its_last() {
         let rises = "of = { scheduler = 'easy' }\nalong = 'workload.load'";
-        assert_eq!(judged(rises, &WAITS).verdict, Verdict::BorneOut);
+        assert_eq!(judged(rises, &WAITS).verdict, ClaimVerdict::BorneOut);
         let ratio =
             "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nalong = 'workload.load'\n";
         let judgement = judged(ratio, &WAITS);
-        assert_eq!(judgement.verdict, Verdict::BorneOut);
+        assert_eq!(judgement.verdict, ClaimVerdict::BorneOut);
         assert!(judgement.cells[0].of.unwrap() > judgement.cells[0].to.unwrap());
         let falls = judged(&format!("{ratio}trend = 'falls'"), &WAITS);
-        assert_eq!(falls.verdict, Verdict::NotBorneOut);
+        assert_eq!(falls.verdict, ClaimVerdict::NotBorneOut);
     }
 
     #[test]
     fn jobs_of_a_size_are_judged_by_themselves() {
         let claim = "of = { scheduler = 'easy' }\nsizes = [1, 4]\nbelow = 12";
         let judgement = judged(claim, &WAITS);
-        let found: Vec<(Option<u64>, Holds)> =
+        let found: Vec<(Option<u64>, CellState)> =
             judgement.cells.iter().map(|cell| (cell.size, cell.holds)).collect();
-        let (yes, no) = (Holds::Yes, Holds::No);
-        assert_eq!(found, [(Some(1), yes), (Some(1), yes), (Some(4), Holds::Open), (Some(4), no)]);
+        let (yes, no) = (CellState::Yes, CellState::No);
+        assert_eq!(
+            found,
+            [(Some(1), yes), (Some(1), yes), (Some(4), CellState::Open), (Some(4), no)]
+        );
         let claim =
             "of = { scheduler = 'fcfs' }\nsizes = [4]\nthan_size = 1\nabove = 1.9\nbelow = 2.1";
         let judgement = judged(claim, &WAITS);
-        assert_eq!(judgement.verdict, Verdict::BorneOut);
+        assert_eq!(judgement.verdict, ClaimVerdict::BorneOut);
         assert_eq!(
             Judgement::words(&judgement.cells[0]),
             "2 at workload.load = 0.5, size 4 (22 against 11)"
@@ -708,7 +731,7 @@ mod tests {
         let none: [&[f64]; 6] = [&[f64::NAN]; 6];
         let claim = "of = { scheduler = 'easy' }\nbelow = 1";
         let judgement = judged(claim, &none);
-        assert_eq!(judgement.verdict, Verdict::NotCheckable);
+        assert_eq!(judgement.verdict, ClaimVerdict::NotCheckable);
         assert_eq!(judgement.why.as_deref(), Some("no run measured wait"));
         let too_few = judged(&format!("{claim}\nin = 3"), &WAITS);
         assert_eq!(
@@ -719,7 +742,7 @@ mod tests {
         some[4] = &[f64::NAN];
         assert_eq!(
             judged("of = { scheduler = 'easy' }\nbelow = 100", &some).verdict,
-            Verdict::Undecided
+            ClaimVerdict::Undecided
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Explanations of verdicts.
 
-use super::{Holds, Judgement, Verdict};
+use super::{CellState, ClaimVerdict, Judgement};
 
 /// Maximum number of cells listed one by one.
 const MAX_CELLS: usize = 3;
@@ -15,15 +15,15 @@ impl Judgement {
             return why.clone();
         }
         let wanted = match self.verdict {
-            Verdict::BorneOut => Holds::Yes,
-            Verdict::Undecided => Holds::Open,
-            Verdict::NotBorneOut | Verdict::NotCheckable => Holds::No,
+            ClaimVerdict::BorneOut => CellState::Yes,
+            ClaimVerdict::Undecided => CellState::Open,
+            ClaimVerdict::NotBorneOut | ClaimVerdict::NotCheckable => CellState::No,
         };
         let telling = self.cells.iter().filter(|cell| cell.holds == wanted);
         let count = telling.clone().count();
         let words: Vec<String> = telling.take(MAX_CELLS).map(Judgement::words).collect();
-        let (cells, open) = (self.cells.len(), self.count(Holds::Open));
-        let mut text = format!("holds in {} of {cells}", self.count(Holds::Yes));
+        let (cells, open) = (self.cells.len(), self.count(CellState::Open));
+        let mut text = format!("holds in {} of {cells}", self.count(CellState::Yes));
         if open > 0 {
             text += &format!(", open in {open}");
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Difference, Means, OwnerRow, Row, SizeRow, Summary};
+use super::{Difference, Means, OwnerRow, SizeRow, Summary, SummaryRow};
 use crate::findings::statistics::{Interval, Method};
 
 impl Summary {
@@ -13,11 +13,11 @@ impl Summary {
     /// `speeds`, a list per replication; with failed runs, `failures`.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
-        self.rows.iter().map(Row::json).collect()
+        self.rows.iter().map(SummaryRow::json).collect()
     }
 }
 
-impl Row {
+impl SummaryRow {
     fn json(&self) -> Json {
         let scenario: Map<String, Json> = self
             .swept

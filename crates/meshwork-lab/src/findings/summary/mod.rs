@@ -47,7 +47,7 @@ pub type Means = Vec<(String, Interval)>;
 
 /// Results of a scenario.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SummaryRow {
     /// Swept keys and their values, as written.
     pub swept: Vec<(String, Value)>,
     /// Metrics in canonical order, those named by the study first.
@@ -68,7 +68,7 @@ pub struct Row {
     pub constant: bool,
 }
 
-impl Row {
+impl SummaryRow {
     /// Results by this kind of owner; empty if not requested.
     #[must_use]
     pub fn owners(&self, by: OwnerAttribute) -> &[OwnerRow] {
@@ -108,7 +108,7 @@ pub struct Difference {
 /// Results of a study, by scenario in the order of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    pub rows: Vec<Row>,
+    pub rows: Vec<SummaryRow>,
     /// Descriptions of the metrics.
     pub meanings: Meanings,
 }
@@ -120,7 +120,7 @@ impl Summary {
         let rule = Rule::of(study);
         let order = |index: usize| asked_order(&points[index]);
         let runs = |index: usize| &results.runs[index];
-        let rows = points.iter().enumerate().map(|(index, point)| Row {
+        let rows = points.iter().enumerate().map(|(index, point)| SummaryRow {
             swept: point.swept.clone(),
             metrics: in_order(means(runs(index), rule), &order(index), |(name, _)| name),
             by_size: by_size(runs(index), rule)
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
     use crate::run::Run;
-    use crate::run::store::{Finding, Findings, OwnerFindings, SizeFindings};
+    use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
     use crate::study::same;
 
     const STUDY: &str = "[machine]\ntopology = 'flat'\nprocessors = 4\n\
@@ -232,13 +232,13 @@ mod tests {
         [sweep]\nscheduler = ['fcfs', { name = 'sjf' }]\n'workload.load' = [0.5, 1]\n\
         [compare]\nscheduler = 'fcfs'\n";
 
-    fn findings(wait: Option<f64>) -> Findings {
-        let finding = |name: &str, value, batches: &[f64]| Finding {
+    fn findings(wait: Option<f64>) -> RunFindings {
+        let finding = |name: &str, value, batches: &[f64]| RunMetric {
             name: name.to_owned(),
             value,
             batches: batches.to_vec(),
         };
-        Findings {
+        RunFindings {
             metrics: vec![finding("wait", wait, &[4.0, 8.0]), finding("throughput", None, &[])],
             by_size: vec![SizeFindings {
                 size: 16,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use meshwork::observe::recorder::OwnerAttribute;
 use toml::Value;
 
-use super::{Means, OwnerRow, Row, Summary, shown};
+use super::{Means, OwnerRow, Summary, SummaryRow, shown};
 use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
@@ -50,7 +50,11 @@ impl Summary {
     }
 
     /// One row per class of jobs and metric; `None` if no scenario has classes.
-    fn by_class_csv(&self, class: &str, of: impl Fn(&Row) -> Vec<Class<'_>>) -> Option<String> {
+    fn by_class_csv(
+        &self,
+        class: &str,
+        of: impl Fn(&SummaryRow) -> Vec<Class<'_>>,
+    ) -> Option<String> {
         if self.rows.iter().all(|row| of(row).is_empty()) {
             return None;
         }
@@ -133,7 +137,11 @@ impl Summary {
         }))
     }
 
-    fn table(&self, columns: &[&str], fill: impl Fn(&Row, &mut dyn FnMut(Vec<String>))) -> String {
+    fn table(
+        &self,
+        columns: &[&str],
+        fill: impl Fn(&SummaryRow, &mut dyn FnMut(Vec<String>)),
+    ) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let keys = self.rows.first().map_or(&[][..], |row| &row.swept[..]);
         let header = keys.iter().map(|(key, _)| visible(key));

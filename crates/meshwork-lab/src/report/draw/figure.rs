@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::panel::{Common, Theme};
 use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text, wide};
 use super::view::is_log;
-use crate::report::views::{Style, View};
+use crate::report::views::{FigureView, Style};
 
 /// Colours on paper.
 const PAPER: Theme = Theme {
@@ -27,7 +27,7 @@ const LINE: f64 = 20.0;
 
 /// Draws a view as an SVG file of this width in pixels, with a logarithmic scale if `log`.
 #[must_use]
-pub fn figure(view: &View, log: bool, width: f64) -> String {
+pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     let theme = &PAPER;
     let room = width - 2.0 * MARGIN;
     let mut svg = String::new();
@@ -95,7 +95,7 @@ const PAGE: Theme = Theme {
 };
 
 /// Draws a view with one panel at its default scale, for a page without a script.
-pub(in crate::report) fn panel(view: &View, width: f64) -> String {
+pub(in crate::report) fn panel(view: &FigureView, width: f64) -> String {
     let drawn = Common::new(view, is_log(view)).panel(0, width, &PAGE);
     let (w, h, label) = (at(width), at(drawn.height), escaped(&view.sentence));
     format!(
@@ -113,7 +113,7 @@ pub(in crate::report) fn legend(number: usize) -> String {
 }
 
 /// Draws the legend of colours; returns its lower end.
-fn names(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f64 {
+fn names(out: &mut String, key: &str, view: &FigureView, from: f64, width: f64) -> f64 {
     let theme = &PAPER;
     let (mut x, mut y) = (MARGIN, from + LINE - 4.0);
     text(out, [x, y], key, theme.soft, "start", "");

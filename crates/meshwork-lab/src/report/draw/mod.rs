@@ -26,12 +26,12 @@ mod tests {
     use std::path::Path;
 
     use super::figure;
-    use crate::report::views::View;
+    use crate::report::views::FigureView;
 
     /// One of the drawings with which the modules of the page are tested too.
     #[derive(serde::Deserialize)]
     struct Case {
-        view: View,
+        view: FigureView,
         log: bool,
         width: f64,
     }

@@ -9,7 +9,7 @@ use super::svg::{
     At, COLOURS, SIZE, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide,
 };
 use super::view::{Point, along, extent, has_percent, label, measured, points, scale};
-use crate::report::views::{Bound, Scale, Style, View};
+use crate::report::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
@@ -25,7 +25,7 @@ pub(super) struct Theme {
 
 /// Data of a view shared by all its panels.
 pub(super) struct Common<'a> {
-    pub(super) view: &'a View,
+    pub(super) view: &'a FigureView,
     points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
@@ -42,7 +42,7 @@ pub(super) struct Drawn {
 }
 
 impl<'a> Common<'a> {
-    pub(super) fn new(view: &'a View, log: bool) -> Common<'a> {
+    pub(super) fn new(view: &'a FigureView, log: bool) -> Common<'a> {
         let in_percent = has_percent(view);
         let points = points(view, in_percent);
         let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
@@ -406,7 +406,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
 }
 
 /// Splits points where a value is missing, so that no line crosses a gap.
-fn runs<'a>(view: &View, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
+fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {
             return x;

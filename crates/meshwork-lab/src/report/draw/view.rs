@@ -1,7 +1,7 @@
 //! Points of a view, and the ranges of its scales.
 
 use super::numbers::{percent, rounded};
-use crate::report::views::{Scale, Style, View};
+use crate::report::views::{FigureView, Scale, Style};
 
 /// A measured value and its position.
 #[derive(Clone, Debug)]
@@ -21,12 +21,12 @@ pub(super) struct Point {
 }
 
 /// Whether differences in percent are known.
-pub(super) fn has_percent(view: &View) -> bool {
+pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
 
 /// All points of a view by series; differences are in percent if `in_percent`.
-pub(super) fn points(view: &View, in_percent: bool) -> Vec<Point> {
+pub(super) fn points(view: &FigureView, in_percent: bool) -> Vec<Point> {
     let mut all = Vec::new();
     for series in &view.series {
         for i in 0..series.x.len() {
@@ -67,7 +67,7 @@ impl Point {
     }
 
     /// Whether it has fewer replications than requested.
-    pub(super) fn is_partial(&self, view: &View) -> bool {
+    pub(super) fn is_partial(&self, view: &FigureView) -> bool {
         !self.once
             && self.replications > 0
             && view.expected.is_some_and(|expected| self.replications < expected)
@@ -101,7 +101,7 @@ pub(super) fn label(scale: &Scale) -> String {
 }
 
 /// Whether measured values have a logarithmic scale; those of steps run along the plot.
-pub(in crate::report) fn is_log(view: &View) -> bool {
+pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
@@ -120,7 +120,7 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 }
 
 /// Range of measured values. Wide intervals may extend beyond it, means may not.
-pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
+pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let bounds = view.bounds.iter().map(|bound| bound.y).filter(|&y| !log || y > 0.0);
     let [least, most] = extent(points.iter().map(|point| point.mean).chain(bounds));
     if view.style == Style::Steps {
@@ -152,7 +152,7 @@ pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
 }
 
 /// Range of the scale along the plot.
-pub(super) fn along(view: &View, points: &[Point], log: bool) -> [f64; 2] {
+pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()
     } else {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::lines::{Handles, Head, Lines, Place};
-use super::record::{Findings, Record};
+use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
 
 /// The runs of a folder, open for reading only. Includes runs in segments, to which processes may
@@ -65,19 +65,19 @@ impl Archive {
 
     /// The run with this key.
     #[must_use]
-    pub fn find(&self, key: &str) -> Option<Record> {
+    pub fn find(&self, key: &str) -> Option<RunRecord> {
         self.at(self.lines.place(key)?)
     }
 
     /// The findings of the run with this key.
     #[must_use]
-    pub fn findings(&self, key: &str) -> Option<Findings> {
-        Findings::read(&self.line(self.lines.place(key)?)?)
+    pub fn findings(&self, key: &str) -> Option<RunFindings> {
+        RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
     /// The runs at the given positions in the order of keys.
     #[must_use]
-    pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<Record> {
+    pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();
         places.filter_map(|place| self.at(all.get(place)?.1)).collect()
     }
@@ -88,8 +88,8 @@ impl Archive {
         &self.lines.warnings
     }
 
-    fn at(&self, place: Place) -> Option<Record> {
-        Record::read(&self.line(place)?)
+    fn at(&self, place: Place) -> Option<RunRecord> {
+        RunRecord::read(&self.line(place)?)
     }
 
     fn line(&self, place: Place) -> Option<Vec<u8>> {

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::record::Record;
+use super::record::RunRecord;
 use super::segment;
 use super::{GARBLED, StoreError};
 use crate::run::file::FileError;
@@ -233,8 +233,8 @@ impl Lines {
         if before.as_deref() == Some(line) {
             return Ok(());
         }
-        let Some(now) = Record::read(line) else { return Ok(()) };
-        let Some(before) = before.and_then(|before| Record::read(&before)) else {
+        let Some(now) = RunRecord::read(line) else { return Ok(()) };
+        let Some(before) = before.and_then(|before| RunRecord::read(&before)) else {
             self.places.insert(key, second);
             return Ok(());
         };

@@ -31,10 +31,10 @@ pub(crate) use leftovers::WHOLE;
 pub use leftovers::is_leftover;
 pub use lines::Head;
 pub use record::{
-    Finding, Findings, Input, Keys, OwnerFindings, Record, SizeFindings, Trace, digest_of, json,
-    key,
+    Input, Keys, OwnerFindings, RunFindings, RunMetric, RunRecord, SizeFindings, Trace, digest_of,
+    json, key,
 };
-pub use segment::{Attempt, Note, SEGMENTS, attempts};
+pub use segment::{Note, SEGMENTS, ShardAttempt, attempts};
 
 /// Name of the file of runs in a results folder.
 pub const RUNS: &str = "runs.jsonl";
@@ -211,10 +211,10 @@ impl Store {
 
     /// The findings of the run with this key.
     #[must_use]
-    pub fn get(&mut self, key: &str) -> Option<Findings> {
+    pub fn get(&mut self, key: &str) -> Option<RunFindings> {
         let place = self.known.place(key)?;
         let line = self.handles.line(&self.known, place)?;
-        let findings = Findings::read(&line);
+        let findings = RunFindings::read(&line);
         if findings.is_none() {
             // The scan accepted the line, but it is no run.
             self.known.remove(key);
@@ -241,7 +241,7 @@ impl Store {
 
     /// Whether another build of the program, or of the model, has made this run.
     #[must_use]
-    pub fn is_known_elsewhere(&self, record: &Record) -> bool {
+    pub fn is_known_elsewhere(&self, record: &RunRecord) -> bool {
         !self.elsewhere.is_empty()
             && request(record).is_some_and(|request| self.elsewhere.contains(&request))
     }
@@ -270,7 +270,7 @@ impl Store {
     /// # Errors
     /// If a write fails, for instance because the disk is full; later calls then succeed without
     /// effect, so that this is reported once. Or if the run is stored with different results.
-    pub fn append(&mut self, record: &Record, took: Duration) -> Result<(), StoreError> {
+    pub fn append(&mut self, record: &RunRecord, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
             if known.is_some_and(|known| known != record.findings) {
@@ -369,12 +369,12 @@ fn make(folder: &Path) -> Result<(), StoreError> {
 /// Notes a run of another build. Such lines are read completely, which is rare.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
-        elsewhere.extend(Record::read(line).as_ref().and_then(request));
+        elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
     }
 }
 
 /// Digest of a run's request, independent of the build.
-fn request(record: &Record) -> Option<u128> {
+fn request(record: &RunRecord) -> Option<u128> {
     let digest = record.input.as_ref().map(Input::digest);
     lines::digits(&record::request(record.scenario.clone(), digest.as_deref(), record.replication))
 }
@@ -383,7 +383,7 @@ fn request(record: &Record) -> Option<u128> {
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// Its runs, in the order of the file.
-    pub records: Vec<Record>,
+    pub records: Vec<RunRecord>,
     /// One sentence for each unreadable line.
     pub warnings: Vec<String>,
 }
@@ -395,7 +395,7 @@ pub struct Loaded {
 /// If it cannot be read, or holds two different results for one run.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
-    let archive = Archive::open(folder, |_, line| records.extend(Record::read(line)))?;
+    let archive = Archive::open(folder, |_, line| records.extend(RunRecord::read(line)))?;
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 

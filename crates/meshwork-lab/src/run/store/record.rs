@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use toml::Table;
 
 use super::lines::digits;
-use crate::findings::clock::Start;
+use crate::findings::clock::LogStart;
 use crate::findings::trend;
 
 /// A metric of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct RunMetric {
     pub name: String,
     /// Value; `None` if there was nothing to measure.
     pub value: Option<f64>,
@@ -31,7 +31,7 @@ pub struct SizeFindings {
     /// Number of finished jobs.
     pub jobs: u64,
     /// Metrics, without batches.
-    pub metrics: Vec<Finding>,
+    pub metrics: Vec<RunMetric>,
 }
 
 /// Results of the jobs of one owner in a run.
@@ -60,9 +60,9 @@ impl OwnerFindings {
 
 /// Results of one run, as they are stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Findings {
+pub struct RunFindings {
     /// All metrics, in canonical order.
-    pub metrics: Vec<Finding>,
+    pub metrics: Vec<RunMetric>,
     /// Results by job size, if requested.
     pub by_size: Vec<SizeFindings>,
     /// Results by owner, for each requested kind of owner.
@@ -86,12 +86,12 @@ pub struct Findings {
     pub queue_trend: Option<f64>,
 }
 
-impl Findings {
+impl RunFindings {
     /// Extracts the findings of a run. Values that are not finite count as not measured: they could
     /// not be stored, and a stored run must equal a fresh one.
     #[must_use]
-    pub fn of(outcome: &Outcome) -> Findings {
-        let finding = |measured: &Measured, with_batches: bool| Finding {
+    pub fn of(outcome: &Outcome) -> RunFindings {
+        let finding = |measured: &Measured, with_batches: bool| RunMetric {
             name: measured.name.to_owned(),
             value: measured.value.filter(|value| value.is_finite()),
             batches: if with_batches && measured.batches.iter().all(|value| value.is_finite()) {
@@ -103,7 +103,7 @@ impl Findings {
         let met = outcome.cut.jobs * outcome.cut.queue.len() as u64;
         let queue = if met < trend::MIN_JOBS { &[] } else { &outcome.cut.queue[..] };
         let has_batches = outcome.metrics.iter().any(|measured| !measured.batches.is_empty());
-        Findings {
+        RunFindings {
             batch_jobs: if has_batches { outcome.cut.jobs } else { 0 },
             first_batch: if has_batches { outcome.cut.first } else { 0 },
             queue_trend: trend::tau(queue),
@@ -131,7 +131,7 @@ impl Findings {
     }
 
     #[must_use]
-    pub fn metric(&self, name: &str) -> Option<&Finding> {
+    pub fn metric(&self, name: &str) -> Option<&RunMetric> {
         self.metrics.iter().find(|finding| finding.name == name)
     }
 }
@@ -146,7 +146,7 @@ pub struct Input {
     pub blake3: String,
     /// Start of the clock of a log, if its header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Start>,
+    pub start: Option<LogStart>,
     /// Outage trace, if the machine fails by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
@@ -181,7 +181,7 @@ pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> 
 
 /// A stored run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct RunRecord {
     /// Identifier of the run; see [`key`].
     pub key: String,
     /// Scenario with every default filled in.
@@ -189,7 +189,7 @@ pub struct Record {
     pub input: Option<Input>,
     /// Replication number, from 0.
     pub replication: u64,
-    pub findings: Findings,
+    pub findings: RunFindings,
     /// Version of the model that made the run.
     pub model_version: u32,
     /// Version of Meshwork that made the run.
@@ -198,7 +198,7 @@ pub struct Record {
     pub build: String,
 }
 
-impl Record {
+impl RunRecord {
     /// The line of `runs.jsonl`, with its line break.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
@@ -240,9 +240,9 @@ impl Record {
 
     /// Parses a line of `runs.jsonl`; `None` if it is unreadable.
     #[must_use]
-    pub fn read(line: &[u8]) -> Option<Record> {
+    pub fn read(line: &[u8]) -> Option<RunRecord> {
         let mut line: Line<Value> = serde_json::from_slice(line).ok()?;
-        Some(Record {
+        Some(RunRecord {
             findings: line.findings()?,
             key: line.key,
             scenario: line.scenario,
@@ -255,10 +255,10 @@ impl Record {
     }
 }
 
-impl Findings {
+impl RunFindings {
     /// Parses the findings only of a line of `runs.jsonl`, at half the cost of the whole line.
     /// Returns `None` if the line is unreadable.
-    pub(super) fn read(line: &[u8]) -> Option<Findings> {
+    pub(super) fn read(line: &[u8]) -> Option<RunFindings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
         line.findings()
     }
@@ -266,7 +266,7 @@ impl Findings {
 
 impl<S> Line<S> {
     /// Takes the findings out of the line; `None` if they or the key are unreadable.
-    fn findings(&mut self) -> Option<Findings> {
+    fn findings(&mut self) -> Option<RunFindings> {
         digits(&self.key)?;
         let mut metrics = findings(&self.metrics)?;
         for finding in &mut metrics {
@@ -282,7 +282,7 @@ impl<S> Line<S> {
                 metrics: findings(&class.metrics)?,
             })
         });
-        Some(Findings {
+        Some(RunFindings {
             metrics,
             by_size: by_size.collect::<Option<_>>()?,
             by_owner: std::mem::take(&mut self.by_owner),
@@ -415,14 +415,14 @@ struct SizeLine {
     metrics: Map<String, Value>,
 }
 
-fn values(findings: &[Finding]) -> Map<String, Value> {
+fn values(findings: &[RunMetric]) -> Map<String, Value> {
     findings.iter().map(|f| (f.name.clone(), Value::from(f.value))).collect()
 }
 
-fn findings(values: &Map<String, Value>) -> Option<Vec<Finding>> {
+fn findings(values: &Map<String, Value>) -> Option<Vec<RunMetric>> {
     let finding = |(name, value): (&String, &Value)| {
         let value = if value.is_null() { None } else { Some(value.as_f64()?) };
-        Some(Finding { name: name.clone(), value, batches: Vec::new() })
+        Some(RunMetric { name: name.clone(), value, batches: Vec::new() })
     };
     values.iter().map(finding).collect()
 }

@@ -232,7 +232,7 @@ fn millis(duration: Duration) -> f64 {
 
 /// Notes and file state of a segment.
 #[derive(Clone, Debug)]
-pub struct Attempt {
+pub struct ShardAttempt {
     pub path: PathBuf,
     /// Whether the attempt finished and the file was renamed (no `.part` suffix).
     pub is_whole: bool,
@@ -258,7 +258,7 @@ pub struct Attempt {
 pub fn attempts(
     folder: &Path,
     mut each: impl FnMut(u128, f64),
-) -> Result<Vec<Attempt>, StoreError> {
+) -> Result<Vec<ShardAttempt>, StoreError> {
     let mut attempts = Vec::new();
     for path in all(folder)? {
         let failed =
@@ -273,7 +273,7 @@ pub fn attempts(
         let is_whole = !path.to_string_lossy().ends_with(PART);
         let notes = Vec::new();
         let mut attempt =
-            Attempt { path: path.clone(), is_whole, touched, ended: 0, last: 0.0, notes };
+            ShardAttempt { path: path.clone(), is_whole, touched, ended: 0, last: 0.0, notes };
         let mut reader = BufReader::with_capacity(1 << 18, file);
         let mut line = Vec::new();
         while reader.by_ref().read_until(b'\n', &mut line).map_err(failed)? > 0 {

@@ -5,8 +5,8 @@ use toml::Table;
 
 use super::*;
 
-pub(crate) fn record(number: u64, value: Option<f64>) -> Record {
-    Record {
+pub(crate) fn record(number: u64, value: Option<f64>) -> RunRecord {
+    RunRecord {
         key: format!("{number:032x}"),
         scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
         input: (number == 2).then(|| Input {
@@ -16,15 +16,15 @@ pub(crate) fn record(number: u64, value: Option<f64>) -> Record {
             trace: None,
         }),
         replication: number,
-        findings: Findings {
+        findings: RunFindings {
             metrics: vec![
-                Finding { name: "wait".to_owned(), value, batches: vec![0.1, 0.2] },
-                Finding { name: "turnaround".to_owned(), value: None, batches: Vec::new() },
+                RunMetric { name: "wait".to_owned(), value, batches: vec![0.1, 0.2] },
+                RunMetric { name: "turnaround".to_owned(), value: None, batches: Vec::new() },
             ],
             by_size: vec![SizeFindings {
                 size: 4,
                 jobs: 3,
-                metrics: vec![Finding {
+                metrics: vec![RunMetric {
                     name: "wait".to_owned(),
                     value: Some(1.0),
                     batches: vec![],
@@ -116,7 +116,7 @@ fn two_results_for_one_run_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(RUNS);
     let lines = [record(0, Some(1.0)), record(1, None), record(0, Some(2.0))];
-    fs::write(&path, lines.iter().flat_map(Record::line).collect::<Vec<u8>>()).unwrap();
+    fs::write(&path, lines.iter().flat_map(RunRecord::line).collect::<Vec<u8>>()).unwrap();
     assert_eq!(
         Store::open(folder.path(), BUILD).err().unwrap().to_string(),
         format!(
@@ -289,7 +289,7 @@ proptest! {
         let mut given = record(2, value);
         given.findings.metrics[0].batches =
             batches.into_iter().filter(|value| value.is_finite()).collect();
-        let read = Record::read(given.line().strip_suffix(b"\n").unwrap()).unwrap();
+        let read = RunRecord::read(given.line().strip_suffix(b"\n").unwrap()).unwrap();
         prop_assert_eq!(read.line(), given.line());
         prop_assert_eq!(read.findings.metrics[0].value.map(f64::to_bits), value.map(f64::to_bits));
     }

@@ -14,7 +14,7 @@ use toml::{Table, Value};
 
 use super::TraceError;
 use super::convert::Log;
-use crate::findings::clock::Start;
+use crate::findings::clock::LogStart;
 use crate::standard::catalogue;
 
 pub use distance::{Distance, Spread};
@@ -72,7 +72,7 @@ impl Sample {
         let requests = jobs.iter().enumerate().filter_map(|(place, (record, _))| {
             Some((place, record.requested_time().filter(|&time| time > 0.0)?))
         });
-        let start = Start::of(&log.header);
+        let start = LogStart::of(&log.header);
         let sample = Sample {
             sizes,
             arrivals: jobs.iter().map(|(_, job)| job.arrival.units()).collect(),

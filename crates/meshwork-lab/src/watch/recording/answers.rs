@@ -12,7 +12,7 @@ use meshwork::observe::JobId;
 use meshwork::scenario::Scenario;
 use meshwork::topology::Node;
 
-use crate::watch::{Happening, What, single};
+use crate::watch::{EventKind, RunEvent, single};
 
 /// Maximum number of queries to allocators: with more, making a page would take longer than a run.
 const MOST_QUESTIONS: u32 = 200_000;
@@ -65,19 +65,19 @@ impl Answers {
     }
 
     /// Applies an event.
-    pub(super) fn apply(&mut self, happening: &Happening) {
-        let Happening { at, id, what } = happening;
-        if !matches!(what, What::Moved { .. }) {
+    pub(super) fn apply(&mut self, happening: &RunEvent) {
+        let RunEvent { at, id, what } = happening;
+        if !matches!(what, EventKind::Moved { .. }) {
             self.have_moved(*at);
         }
         match what {
-            What::Arrived(job) => {
+            EventKind::Arrived(job) => {
                 self.facility.arrived(job);
                 self.joins_queue(*id, job);
             }
-            What::Refused(_) => {}
-            What::TurnedAway => drop(self.leaves_queue(*id)),
-            What::Started { site, placement } => {
+            EventKind::Refused(_) => {}
+            EventKind::TurnedAway => drop(self.leaves_queue(*id)),
+            EventKind::Started { site, placement } => {
                 if let Some(job) = self.leaves_queue(*id) {
                     self.jobs.insert(*id, job);
                 }
@@ -85,26 +85,26 @@ impl Answers {
                 drop(self.facility.claim(*site, placement, *at));
                 self.running.insert(*id, (*site, placement.clone()));
             }
-            What::Moved { placement } => {
+            EventKind::Moved { placement } => {
                 let Some((site, from)) = self.running.get_mut(id) else { return };
                 if self.moved.insert(*id, (*site, placement.clone())).is_none() {
                     self.facility.release(*site, from);
                 }
                 *from = placement.clone();
             }
-            What::Finished | What::Interrupted => {
+            EventKind::Finished | EventKind::Interrupted => {
                 if let Some((site, placement)) = self.running.remove(id) {
                     self.facility.release(site, &placement);
                 }
                 let job = self.jobs.remove(id);
-                if let (What::Interrupted, Some(job)) = (what, job) {
+                if let (EventKind::Interrupted, Some(job)) = (what, job) {
                     self.joins_queue(*id, &job);
                 }
             }
-            What::Down { site, node } => {
+            EventKind::Down { site, node } => {
                 drop(self.facility.claim(*site, &self.alone(*site, *node), *at));
             }
-            What::Up { site, node } => {
+            EventKind::Up { site, node } => {
                 let alone = self.alone(*site, *node);
                 self.facility.release(*site, &alone);
             }

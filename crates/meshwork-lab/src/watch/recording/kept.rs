@@ -18,7 +18,7 @@ use meshwork::topology::Node;
 
 use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
-use crate::watch::{Happening, NOBODY, What};
+use crate::watch::{EventKind, NOBODY, RunEvent};
 
 /// Name of the folder of recordings in a results folder.
 pub const RECORDINGS: &str = "recordings";
@@ -102,8 +102,8 @@ impl Kept {
     ///
     /// # Errors
     /// If the file cannot be created.
-    pub fn begin(&self, key: &str) -> Result<Recorder, FileError> {
-        Recorder::create(&self.folder, key)
+    pub fn begin(&self, key: &str) -> Result<RunRecorder, FileError> {
+        RunRecorder::create(&self.folder, key)
     }
 }
 
@@ -112,7 +112,7 @@ impl Kept {
 /// It takes some 7 bytes per event of a log in whole seconds, and only a buffer of memory. A
 /// recording that cannot be written, or grows beyond 256 MiB, is dropped and leaves no file; the
 /// run goes on.
-pub struct Recorder {
+pub struct RunRecorder {
     path: PathBuf,
     temporary: PathBuf,
     file: Option<File>,
@@ -134,12 +134,12 @@ struct Before {
     ended: u64,
 }
 
-impl Recorder {
+impl RunRecorder {
     /// Begins the recording of a run in `folder/recordings`, which is created if missing.
     ///
     /// # Errors
     /// If the file cannot be created.
-    pub fn create(folder: &Path, key: &str) -> Result<Recorder, FileError> {
+    pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
         // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
@@ -154,7 +154,7 @@ impl Recorder {
         buffer.extend_from_slice(MAGIC);
         buffer.extend_from_slice(key.as_bytes());
         buffer.push(b'\n');
-        Ok(Recorder {
+        Ok(RunRecorder {
             path,
             temporary,
             file: Some(file),
@@ -251,7 +251,7 @@ impl Recorder {
     }
 }
 
-impl Observer for Recorder {
+impl Observer for RunRecorder {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         if self.file.is_none() {
             return;
@@ -289,7 +289,7 @@ impl Observer for Recorder {
     }
 }
 
-impl Drop for Recorder {
+impl Drop for RunRecorder {
     /// Removes the temporary file of a failed run; a finished one has been renamed.
     fn drop(&mut self) {
         self.file = None;
@@ -339,7 +339,7 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
 pub fn replay(
     folder: &Path,
     key: &str,
-    visit: &mut dyn FnMut(Happening) -> bool,
+    visit: &mut dyn FnMut(RunEvent) -> bool,
 ) -> Result<(), RecordingError> {
     let path = path(folder, key);
     let failed = |error: &io::Error| RecordingError::Kept {
@@ -412,7 +412,7 @@ impl Events {
         Ok(Events { file, before: Before::default() })
     }
 
-    fn next(&mut self) -> io::Result<Happening> {
+    fn next(&mut self) -> io::Result<RunEvent> {
         let first = self.byte()?;
         if first & LATER != 0 {
             self.before.at ^= self.time()?;
@@ -425,29 +425,35 @@ impl Events {
         let (id, what) = match first & KINDS {
             kind @ (ARRIVED | REFUSED) => {
                 let (id, job) = self.arrival(at, first >> REQUEST)?;
-                (id, if kind == ARRIVED { What::Arrived(job) } else { What::Refused(job) })
+                (
+                    id,
+                    if kind == ARRIVED { EventKind::Arrived(job) } else { EventKind::Refused(job) },
+                )
             }
-            TURNED_AWAY => (self.ended()?, What::TurnedAway),
+            TURNED_AWAY => (self.ended()?, EventKind::TurnedAway),
             STARTED => {
                 let (id, site, placement) = self.placement()?;
-                (id, What::Started { site, placement })
+                (id, EventKind::Started { site, placement })
             }
             MOVED => {
                 let (id, _, placement) = self.placement()?;
-                (id, What::Moved { placement })
+                (id, EventKind::Moved { placement })
             }
-            FINISHED => (self.ended()?, What::Finished),
-            OUTAGE if first >> REQUEST == INTERRUPTED => (self.ended()?, What::Interrupted),
+            FINISHED => (self.ended()?, EventKind::Finished),
+            OUTAGE if first >> REQUEST == INTERRUPTED => (self.ended()?, EventKind::Interrupted),
             OUTAGE => {
                 let (site, node) = (self.number()? as usize, self.number()? as Node);
                 let goes_down = first >> REQUEST == DOWN;
-                let what =
-                    if goes_down { What::Down { site, node } } else { What::Up { site, node } };
+                let what = if goes_down {
+                    EventKind::Down { site, node }
+                } else {
+                    EventKind::Up { site, node }
+                };
                 (NOBODY.0, what)
             }
             _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "it ends too soon")),
         };
-        Ok(Happening { at, id: JobId(id), what })
+        Ok(RunEvent { at, id: JobId(id), what })
     }
 
     fn arrival(&mut self, at: Time, form: u8) -> io::Result<(u64, Job)> {

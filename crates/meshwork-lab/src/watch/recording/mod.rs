@@ -32,21 +32,21 @@ use crate::findings::number::{count, significant};
 use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
-use crate::run::store::Record;
-use crate::watch::{Happening, NOBODY, Scene, What};
+use crate::run::store::RunRecord;
+use crate::watch::{EventKind, NOBODY, RunEvent, Scene};
 
 use answers::Answers;
 pub use columns::Columns;
 pub use error::RecordingError;
 pub use marked::Marked;
 use marked::{Sleep, of as marked};
-pub use tape::{Tape, Window};
+pub use tape::{RecordingWindow, Tape};
 use timeline::Counts;
-pub use timeline::{Timeline, Waits};
+pub use timeline::{Timeline, WaitDistribution};
 
 /// Description of a site for drawing it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Site {
+pub struct RecordedSite {
     /// Topology in words: `8 × 8 torus`.
     pub words: String,
     /// Name of the wiring, as it is drawn.
@@ -57,9 +57,9 @@ pub struct Site {
     pub speed: f64,
 }
 
-impl Site {
-    fn new(topology: &Topology, speed: f64) -> Site {
-        Site {
+impl RecordedSite {
+    fn new(topology: &Topology, speed: f64) -> RecordedSite {
+        RecordedSite {
             words: topology.to_string(),
             wiring: drawn_as(topology).name(),
             sides: topology.grid().sides().to_vec(),
@@ -85,7 +85,7 @@ fn drawn_as(topology: &Topology) -> Wiring {
 
 /// A request made by jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Asked {
+pub struct RecordedRequest {
     /// Text as in the `table` workload: `7`, `3x5`, `2^3`.
     pub text: String,
     /// Number of nodes.
@@ -105,7 +105,7 @@ pub struct Recording {
     pub replication: u64,
     /// Unit and start of its clock: see [`Clock`]. Times here are in units of the clock.
     pub clock: Clock,
-    pub sites: Vec<Site>,
+    pub sites: Vec<RecordedSite>,
     /// Start of the shown window.
     pub from: f64,
     /// End of the shown window.
@@ -113,7 +113,7 @@ pub struct Recording {
     /// Notes, such as why this is not the whole run: one sentence each.
     pub notes: Vec<String>,
     /// Distinct requests.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RecordedRequest>,
     /// Distinct side lengths of allocated blocks.
     pub shapes: Vec<Vec<u32>>,
     /// Distinct users; empty if none is known, with an empty name for an unknown one among others.
@@ -140,7 +140,7 @@ pub struct Recording {
 pub struct Subject<'a> {
     /// Catalogue of names that its scenario may use.
     pub catalogue: &'a Catalogue,
-    pub record: &'a Record,
+    pub record: &'a RunRecord,
     /// Label of the run; empty for a single run.
     pub title: &'a str,
     /// Number of the scenario, from 1.
@@ -160,7 +160,7 @@ impl Recording {
     pub fn of(
         subject: Subject<'_>,
         folder: &Path,
-        window: Window,
+        window: RecordingWindow,
     ) -> Result<Recording, RecordingError> {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
@@ -173,7 +173,7 @@ impl Recording {
     pub fn with_timeline(
         subject: Subject<'_>,
         folder: &Path,
-        window: Window,
+        window: RecordingWindow,
     ) -> Result<(Recording, Timeline), RecordingError> {
         if let Ok(scenario) = scenario_as_it_was(subject.catalogue, subject.record)
             && kept::path(folder, &subject.record.key).is_file()
@@ -204,7 +204,7 @@ impl Recording {
         self,
         subject: Subject<'_>,
         folder: &Path,
-        window: Window,
+        window: RecordingWindow,
     ) -> Recording {
         let files = Files::beside(folder);
         let Ok(scenario) = repeatable(subject.catalogue, subject.record, &files) else {
@@ -242,22 +242,22 @@ impl Recording {
     pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
         let mut happenings = Vec::new();
         let arrived = |id: &JobId, job: &Job| {
-            let (id, what) = (*id, What::Arrived(job.clone()));
-            (0, Happening { at: job.arrival, id, what })
+            let (id, what) = (*id, EventKind::Arrived(job.clone()));
+            (0, RunEvent { at: job.arrival, id, what })
         };
         for (id, held) in scene.running() {
-            let what = What::Started { site: held.site, placement: held.placement.clone() };
+            let what = EventKind::Started { site: held.site, placement: held.placement.clone() };
             happenings.push(arrived(id, &held.job));
-            happenings.push((1, Happening { at: held.since, id: *id, what }));
+            happenings.push((1, RunEvent { at: held.since, id: *id, what }));
         }
         happenings
             .extend(scene.waiting().iter().take(most_waiting).map(|(id, job)| arrived(id, job)));
         for &(site, node) in scene.down() {
-            let what = What::Down { site, node };
-            happenings.push((0, Happening { at: scene.now(), id: NOBODY, what }));
+            let what = EventKind::Down { site, node };
+            happenings.push((0, RunEvent { at: scene.now(), id: NOBODY, what }));
         }
         happenings.sort_by_key(|(order, happening)| (happening.at, *order, happening.id));
-        let mut tape = Tape::new(Window { from: 0.0, jobs: usize::MAX });
+        let mut tape = Tape::new(RecordingWindow { from: 0.0, jobs: usize::MAX });
         for (_, happening) in happenings {
             tape.take(happening);
         }
@@ -269,7 +269,11 @@ impl Recording {
             title: title.to_owned(),
             scenario: 0,
             replication: replication + 1,
-            sites: scene.topologies().iter().map(|topology| Site::new(topology, 1.0)).collect(),
+            sites: scene
+                .topologies()
+                .iter()
+                .map(|topology| RecordedSite::new(topology, 1.0))
+                .collect(),
             from: now,
             until: now,
             notes: Vec::new(),
@@ -291,7 +295,7 @@ impl Recording {
     }
 
     /// Note that describes the shown part of the run; `None` if all of it is shown.
-    fn part(record: &Record, tape: &Tape, window: Window) -> Option<String> {
+    fn part(record: &RunRecord, tape: &Tape, window: RecordingWindow) -> Option<String> {
         let time = |time: f64| significant(time, 6);
         let (jobs, until) = (count(tape.jobs() as u64), time(tape.until().units()));
         let (from, end) = (time(window.from), time(record.findings.end));
@@ -308,7 +312,7 @@ impl Recording {
         }
     }
 
-    fn begin(subject: Subject<'_>, sites: Vec<Site>, window: Window) -> Recording {
+    fn begin(subject: Subject<'_>, sites: Vec<RecordedSite>, window: RecordingWindow) -> Recording {
         Recording {
             title: subject.title.to_owned(),
             scenario: subject.scenario,
@@ -341,7 +345,7 @@ impl Recording {
             let [end, from] = [end, self.from].map(|time| significant(time, 6));
             return Err(RecordingError::Over { end, from });
         }
-        let window = Window { from: self.from, ..Window::default() };
+        let window = RecordingWindow { from: self.from, ..RecordingWindow::default() };
         self.notes.extend(Recording::part(subject.record, &tape, window));
         self.until = if tape.is_full() { tape.until().units() } else { end };
         let tape::Heard { columns, asked, shapes, users, partitions, held_up, answers_until } =
@@ -363,7 +367,7 @@ impl Recording {
 /// The scenario of a run, if the run can be repeated.
 fn repeatable(
     catalogue: &Catalogue,
-    record: &Record,
+    record: &RunRecord,
     files: &Files,
 ) -> Result<Scenario, RepeatError> {
     let (scenario, key) = scenario_of(catalogue, record, files)?;
@@ -375,7 +379,7 @@ fn repeatable(
 }
 
 /// The scenario of a run, whether or not the run can be repeated.
-fn scenario_as_it_was(catalogue: &Catalogue, record: &Record) -> Result<Scenario, RepeatError> {
+fn scenario_as_it_was(catalogue: &Catalogue, record: &RunRecord) -> Result<Scenario, RepeatError> {
     let table = Table::try_from(&record.scenario)
         .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
     Ok(Scenario::read_in(catalogue, &table)?)
@@ -383,7 +387,7 @@ fn scenario_as_it_was(catalogue: &Catalogue, record: &Record) -> Result<Scenario
 
 /// Observer of a run that collects a recording of its window, and its timeline.
 struct Heard {
-    window: Window,
+    window: RecordingWindow,
     tape: Tape,
     counts: Counts,
     /// Partitions and reservations.
@@ -392,18 +396,18 @@ struct Heard {
 }
 
 impl Heard {
-    fn new(window: Window) -> Heard {
+    fn new(window: RecordingWindow) -> Heard {
         let (marked, asleep) = (Vec::new(), Sleep::default());
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
     /// Observer of a run of this scenario, which also collects the reasons for waiting.
-    fn of(window: Window, scenario: &Scenario, replication: u64) -> Heard {
+    fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
         let tape = Tape::with_answers(window, Answers::of(scenario, replication));
         Heard { tape, marked: marked(scenario), ..Heard::new(window) }
     }
 
-    fn take(&mut self, happening: Happening) {
+    fn take(&mut self, happening: RunEvent) {
         self.counts.take(&happening);
         self.tape.take(happening);
     }
@@ -413,11 +417,11 @@ impl Heard {
     fn seen(
         self,
         subject: Subject<'_>,
-        sites: Vec<Site>,
+        sites: Vec<RecordedSite>,
         end: f64,
         whole: bool,
     ) -> Result<(Recording, Timeline), RecordingError> {
-        let processors = sites.iter().map(Site::processors).sum();
+        let processors = sites.iter().map(RecordedSite::processors).sum();
         let whole = whole || !self.tape.is_full();
         let until = if whole { end } else { self.tape.until().units() };
         let timeline = self.counts.timeline(processors, until, whole).of_run(subject);
@@ -435,7 +439,7 @@ impl Observer for Heard {
             Event::Awake { site, nodes, .. } => self.asleep.end(now, *site, nodes),
             _ => {}
         }
-        if let Some(happening) = Happening::of(now, event) {
+        if let Some(happening) = RunEvent::of(now, event) {
             self.take(happening);
         }
     }
@@ -450,7 +454,7 @@ fn again(
     subject: Subject<'_>,
     scenario: &Scenario,
     files: &Files,
-    window: Window,
+    window: RecordingWindow,
 ) -> Result<(Recording, Timeline), RecordingError> {
     let record = subject.record;
     let sites = sites(scenario, record.replication)?;
@@ -463,12 +467,12 @@ fn again(
     heard.seen(subject, sites, outcome.end.units().min(f64::MAX), false)
 }
 
-fn sites(scenario: &Scenario, replication: u64) -> Result<Vec<Site>, RecordingError> {
+fn sites(scenario: &Scenario, replication: u64) -> Result<Vec<RecordedSite>, RecordingError> {
     let setup = scenario
         .setup_ideal(replication)
         .map_err(|error| RecordingError::Failed(error.to_string()))?;
     let sites = setup.facility.sites().iter().map(|managed| managed.site());
-    Ok(sites.map(|site| Site::new(site.topology(), site.speed())).collect())
+    Ok(sites.map(|site| RecordedSite::new(site.topology(), site.speed())).collect())
 }
 
 #[cfg(test)]

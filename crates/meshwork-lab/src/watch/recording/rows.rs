@@ -9,13 +9,13 @@ use meshwork::topology::{Grid, Topology};
 use meshwork::workload::table::{self, Cell, Listed};
 
 use super::{
-    Heard, Recording, RecordingError, Subject, Timeline, Window, scenario_as_it_was, sites,
+    Heard, Recording, RecordingError, RecordingWindow, Subject, Timeline, scenario_as_it_was, sites,
 };
 use crate::run::check::RepeatError;
 use crate::run::inputs::Files;
 use crate::run::joboutput::{self, HEADER, Part};
 use crate::study::JobFormat;
-use crate::watch::{Happening, What};
+use crate::watch::{EventKind, RunEvent};
 
 /// Recording of a run from its per-job output in this folder.
 ///
@@ -24,7 +24,7 @@ use crate::watch::{Happening, What};
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,
-    window: Window,
+    window: RecordingWindow,
     why: RepeatError,
 ) -> Result<(Recording, Timeline), RecordingError> {
     let record = subject.record;
@@ -114,8 +114,8 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
 
 /// What happened, in the order of the engine: at one instant departures, arrivals, starts; but a job that takes no
 /// time ends after it has begun.
-fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<Happening>, String> {
-    let mut all: Vec<(Time, u8, Happening)> = Vec::with_capacity(3 * rows.len());
+fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
+    let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {
         let id = JobId(i as u64);
         let listed = Listed::read(Box::new(std::iter::once(Ok(row.asked))), "the row");
@@ -131,13 +131,15 @@ fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<Happening>,
         let placement = placement(&row.blocks, grid).ok_or_else(|| wrong("blocks"))?;
         let times = [asked.arrival, Time::new(row.start), Time::new(row.finish)];
         let job = Job::new(asked.number, times[0], asked.request, times[2] - times[1]);
-        let started = What::Started { site, placement };
+        let started = EventKind::Started { site, placement };
         let is_instant = times[1] == times[2];
         let order = [1, 2, if is_instant { 3 } else { 0 }];
-        for ((at, order), what) in
-            times.into_iter().zip(order).zip([What::Arrived(job), started, What::Finished])
-        {
-            all.push((at, order, Happening { at, id, what }));
+        for ((at, order), what) in times.into_iter().zip(order).zip([
+            EventKind::Arrived(job),
+            started,
+            EventKind::Finished,
+        ]) {
+            all.push((at, order, RunEvent { at, id, what }));
         }
     }
     all.sort_by_key(|(at, order, happening)| (*at, *order, happening.id));

@@ -8,8 +8,8 @@ use meshwork::observe::{Event, JobId, Observer};
 use meshwork::topology::Node;
 
 use super::answers::Answers;
-use super::{Asked, Columns};
-use crate::watch::{Happening, What};
+use super::{Columns, RecordedRequest};
+use crate::watch::{EventKind, RunEvent};
 
 /// Maximum number of blocks kept. Jobs that move at every instant, or have many blocks, fill a page
 /// long before the limit on jobs.
@@ -17,29 +17,29 @@ const MAX_BLOCKS: usize = 1_000_000;
 
 /// The part of a run to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
+pub struct RecordingWindow {
     /// Start of the window; jobs then in the system are kept too.
     pub from: f64,
     /// Number of arrivals in the window after which it ends.
     pub jobs: usize,
 }
 
-impl Default for Window {
-    fn default() -> Window {
-        Window { from: 0.0, jobs: 50_000 }
+impl Default for RecordingWindow {
+    fn default() -> RecordingWindow {
+        RecordingWindow { from: 0.0, jobs: 50_000 }
     }
 }
 
 /// An observer that keeps the events of a window, and ends the run after it.
 pub struct Tape {
-    window: Window,
+    window: RecordingWindow,
     /// Before the window: past events of jobs still in the system.
-    earlier: BTreeMap<JobId, Vec<(u64, Happening)>>,
+    earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
     /// Before the window: nodes out of service, with the event.
-    down: BTreeMap<(usize, Node), (u64, Happening)>,
+    down: BTreeMap<(usize, Node), (u64, RunEvent)>,
     /// Events of the current instant; an instant is kept completely or not at all.
-    instant: Vec<Happening>,
+    instant: Vec<RunEvent>,
     begun: bool,
     /// Number of jobs kept from before the window.
     known: usize,
@@ -60,7 +60,7 @@ pub struct Tape {
 /// Contents of a tape.
 pub(super) struct Heard {
     pub(super) columns: Columns,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<RecordedRequest>,
     pub(super) shapes: Vec<Vec<u32>>,
     pub(super) users: Vec<String>,
     pub(super) partitions: Vec<String>,
@@ -72,7 +72,7 @@ pub(super) struct Heard {
 impl Tape {
     /// Creates an empty tape.
     #[must_use]
-    pub fn new(window: Window) -> Tape {
+    pub fn new(window: RecordingWindow) -> Tape {
         Tape {
             window,
             earlier: BTreeMap::new(),
@@ -95,12 +95,12 @@ impl Tape {
     }
 
     /// Creates a tape that also records the allocators' answers to waiting requests.
-    pub(super) fn with_answers(window: Window, answers: Option<Answers>) -> Tape {
+    pub(super) fn with_answers(window: RecordingWindow, answers: Option<Answers>) -> Tape {
         Tape { answers, ..Tape::new(window) }
     }
 
     /// Adds an event.
-    pub fn take(&mut self, happening: Happening) {
+    pub fn take(&mut self, happening: RunEvent) {
         if self.full {
             return;
         }
@@ -164,7 +164,10 @@ impl Tape {
                 column.clear();
             }
         }
-        let asked = |request: &Request| Asked { text: request.to_string(), nodes: request.nodes() };
+        let asked = |request: &Request| RecordedRequest {
+            text: request.to_string(),
+            nodes: request.nodes(),
+        };
         Heard {
             columns: self.columns,
             asked: in_place(&self.asked).map(asked).collect(),
@@ -178,33 +181,35 @@ impl Tape {
 
     /// Stores an event before the window: only jobs in the system matter, with their last
     /// placement.
-    fn remember(&mut self, happening: Happening) {
+    fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
         self.before += 1;
         match happening.what {
-            What::Refused(_) => return,
-            What::TurnedAway | What::Finished => {
+            EventKind::Refused(_) => return,
+            EventKind::TurnedAway | EventKind::Finished => {
                 self.earlier.remove(&id);
                 return;
             }
-            What::Moved { .. } => {
-                let is_other = |(_, h): &(u64, Happening)| !matches!(h.what, What::Moved { .. });
+            EventKind::Moved { .. } => {
+                let is_other =
+                    |(_, h): &(u64, RunEvent)| !matches!(h.what, EventKind::Moved { .. });
                 self.earlier.entry(id).or_default().retain(is_other);
             }
-            What::Interrupted => {
-                let has_arrived = |(_, h): &(u64, Happening)| matches!(h.what, What::Arrived(_));
+            EventKind::Interrupted => {
+                let has_arrived =
+                    |(_, h): &(u64, RunEvent)| matches!(h.what, EventKind::Arrived(_));
                 self.earlier.entry(id).or_default().retain(has_arrived);
                 return;
             }
-            What::Down { site, node } => {
+            EventKind::Down { site, node } => {
                 self.down.insert((site, node), (self.before, happening));
                 return;
             }
-            What::Up { site, node } => {
+            EventKind::Up { site, node } => {
                 self.down.remove(&(site, node));
                 return;
             }
-            What::Arrived(_) | What::Started { .. } => {}
+            EventKind::Arrived(_) | EventKind::Started { .. } => {}
         }
         self.earlier.entry(id).or_default().push((self.before, happening));
     }
@@ -266,36 +271,36 @@ impl Tape {
         true
     }
 
-    fn keep(&mut self, happening: &Happening) {
+    fn keep(&mut self, happening: &RunEvent) {
         let kind = match &happening.what {
-            What::Arrived(job) => {
+            EventKind::Arrived(job) => {
                 self.add(happening.id, job);
                 0
             }
-            What::Refused(job) => {
+            EventKind::Refused(job) => {
                 self.add(happening.id, job);
                 1
             }
-            What::TurnedAway => 2,
-            What::Started { site, placement } => {
+            EventKind::TurnedAway => 2,
+            EventKind::Started { site, placement } => {
                 self.columns.site.push(*site as u32);
                 self.place(placement);
                 3
             }
-            What::Moved { placement } => {
+            EventKind::Moved { placement } => {
                 self.place(placement);
                 4
             }
-            What::Finished => 5,
-            What::Interrupted => 6,
-            What::Down { site, .. } | What::Up { site, .. } => {
+            EventKind::Finished => 5,
+            EventKind::Interrupted => 6,
+            EventKind::Down { site, .. } | EventKind::Up { site, .. } => {
                 self.columns.site.push(*site as u32);
-                if matches!(happening.what, What::Down { .. }) { 7 } else { 8 }
+                if matches!(happening.what, EventKind::Down { .. }) { 7 } else { 8 }
             }
         };
         self.columns.kind.push(kind);
         self.columns.job.push(match happening.what {
-            What::Down { node, .. } | What::Up { node, .. } => node,
+            EventKind::Down { node, .. } | EventKind::Up { node, .. } => node,
             _ => self.places.get(&happening.id).copied().unwrap_or(u32::MAX),
         });
         if matches!(kind, 1 | 2 | 5) {
@@ -341,7 +346,7 @@ fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
 
 impl Observer for Tape {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        if let Some(happening) = Happening::of(now, event) {
+        if let Some(happening) = RunEvent::of(now, event) {
             self.take(happening);
         }
     }

@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use super::columns::tests::unpacked;
 use super::*;
 use crate::run::store::load;
-use crate::watch::{Happening, Live, NOBODY, Next, Scene, What};
+use crate::watch::{EventKind, Live, NOBODY, Next, RunEvent, Scene};
 use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
 
 /// Events of a recording, in its order.
-fn told(recording: &Recording) -> Vec<Happening> {
+fn told(recording: &Recording) -> Vec<RunEvent> {
     let json = serde_json::to_value(recording).unwrap();
     let columns = unpacked(&json);
     let (mut event, mut start, mut placed, mut block) = (0, 0, 0, 0);
@@ -44,27 +44,31 @@ fn told(recording: &Recording) -> Vec<Happening> {
                 Placement { blocks: blocks.collect() }
             };
             let what = match columns.kind[event] {
-                0 => What::Arrived(asked(job)),
-                1 => What::Refused(asked(job)),
-                2 => What::TurnedAway,
+                0 => EventKind::Arrived(asked(job)),
+                1 => EventKind::Refused(asked(job)),
+                2 => EventKind::TurnedAway,
                 3 => {
                     start += 1;
                     let site = columns.site[start - 1] as usize;
-                    What::Started { site, placement: placement() }
+                    EventKind::Started { site, placement: placement() }
                 }
-                4 => What::Moved { placement: placement() },
-                5 => What::Finished,
-                6 => What::Interrupted,
+                4 => EventKind::Moved { placement: placement() },
+                5 => EventKind::Finished,
+                6 => EventKind::Interrupted,
                 kind => {
                     start += 1;
                     let (site, node) = (columns.site[start - 1] as usize, job as Node);
-                    if kind == 7 { What::Down { site, node } } else { What::Up { site, node } }
+                    if kind == 7 {
+                        EventKind::Down { site, node }
+                    } else {
+                        EventKind::Up { site, node }
+                    }
                 }
             };
             event += 1;
-            let is_nobody = matches!(what, What::Down { .. } | What::Up { .. });
+            let is_nobody = matches!(what, EventKind::Down { .. } | EventKind::Up { .. });
             let id = if is_nobody { NOBODY } else { JobId(job as u64) };
-            all.push(Happening { at: Time::new(at), id, what });
+            all.push(RunEvent { at: Time::new(at), id, what });
         }
     }
     assert_eq!((event, block), (columns.kind.len(), columns.base.len()), "nothing is left over");
@@ -84,7 +88,7 @@ fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     (owners.collect(), waiting.collect())
 }
 
-fn scene_at(happenings: &[Happening], topologies: &[Topology], instant: Time) -> Scene {
+fn scene_at(happenings: &[RunEvent], topologies: &[Topology], instant: Time) -> Scene {
     let mut scene = Scene::new(topologies.to_vec());
     for happening in happenings.iter().take_while(|happening| happening.at <= instant) {
         scene.apply(happening);
@@ -92,12 +96,12 @@ fn scene_at(happenings: &[Happening], topologies: &[Topology], instant: Time) ->
     scene
 }
 
-fn lived(study: &Study) -> (Vec<Happening>, Vec<Topology>) {
+fn lived(study: &Study) -> (Vec<RunEvent>, Vec<Topology>) {
     let (point, mut live) = Live::start(study, 0, 0).unwrap();
     let mut all = Vec::new();
     loop {
         match live.next(Duration::from_secs(60)) {
-            Next::Happening(happening) => all.push(happening),
+            Next::Event(happening) => all.push(happening),
             Next::Later => panic!("a minute for one event"),
             Next::Ended(outcome) => {
                 outcome.unwrap();
@@ -121,7 +125,7 @@ fn stored(head: &str, tail: &str) -> (TempDir, Study) {
     (folder, study)
 }
 
-fn recorded(folder: &Path, window: Window) -> Result<Recording, RecordingError> {
+fn recorded(folder: &Path, window: RecordingWindow) -> Result<Recording, RecordingError> {
     let record = &load(folder).unwrap().records[0];
     Recording::of(
         Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 },
@@ -146,7 +150,7 @@ const MACHINES: [&str; 7] = [
 fn at_every_instant_it_shows_what_the_run_showed() {
     for machine in MACHINES {
         let (folder, study) = stored(machine, "");
-        let recording = recorded(folder.path(), Window::default()).unwrap();
+        let recording = recorded(folder.path(), RecordingWindow::default()).unwrap();
         let told = told(&recording);
         let (lived, topologies) = lived(&study);
         assert_eq!(told.len(), lived.len(), "{machine}");
@@ -164,7 +168,7 @@ fn at_every_instant_it_shows_what_the_run_showed() {
 #[test]
 fn speeds_are_those_of_the_run() {
     let (folder, _) = stored(MACHINES[5], "");
-    let recording = recorded(folder.path(), Window::default()).unwrap();
+    let recording = recorded(folder.path(), RecordingWindow::default()).unwrap();
     assert_eq!(recording.sites.iter().map(|site| site.speed).collect::<Vec<_>>(), [2.0, 1.0]);
     assert_eq!(recording.sites[0].wiring, "mesh");
     assert_eq!(recording.sites[1].sides, [12]);
@@ -176,7 +180,7 @@ fn a_window_shows_what_the_whole_shows() {
         let (folder, study) = stored(machine, "");
         let (lived, topologies) = lived(&study);
         let middle = lived[lived.len() / 2].at;
-        let window = Window { from: middle.units(), jobs: 20 };
+        let window = RecordingWindow { from: middle.units(), jobs: 20 };
         let recording = recorded(folder.path(), window).unwrap();
         assert!(recording.notes[0].starts_with("Shown is a part of the run, from time "));
         assert!(recording.jobs() >= 20);
@@ -194,7 +198,8 @@ fn a_window_shows_what_the_whole_shows() {
 #[test]
 fn a_window_behind_the_run_is_refused() {
     let (folder, _) = stored(MACHINES[0], "");
-    let sentence = recorded(folder.path(), Window { from: 1e9, jobs: 5 }).unwrap_err().to_string();
+    let sentence =
+        recorded(folder.path(), RecordingWindow { from: 1e9, jobs: 5 }).unwrap_err().to_string();
     assert!(sentence.starts_with("the run ended at time "), "{sentence}");
     assert!(sentence.contains("and so has no time 1,000,000,000 to be shown"), "{sentence}");
 }
@@ -214,7 +219,8 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             let catalogue = Catalogue::standard();
             let subject =
                 Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-            let recording = Recording::of(subject, folder.path(), Window::default()).unwrap();
+            let recording =
+                Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap();
             assert!(recording.notes[0].contains("so this is its per-job output"));
             let told = told(&recording);
             let (lived, topologies) = lived(&study);
@@ -222,7 +228,7 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             assert_eq!(last, lived.last().unwrap().at);
             let finished: Vec<JobId> = lived
                 .iter()
-                .filter(|happening| happening.what == What::Finished)
+                .filter(|happening| happening.what == EventKind::Finished)
                 .map(|happening| happening.id)
                 .collect();
             assert_eq!(told.len(), 3 * finished.len());
@@ -246,7 +252,7 @@ fn without_either_there_is_a_sentence() {
     record.model_version = 0;
     let catalogue = Catalogue::standard();
     let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-    let sentence = Recording::of(subject, folder.path(), Window::default()).unwrap_err();
+    let sentence = Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap_err();
     assert_eq!(
         sentence.to_string(),
         format!(
@@ -258,7 +264,7 @@ fn without_either_there_is_a_sentence() {
 }
 
 /// Recording and timeline of the first run in a folder, for this window.
-fn seen_of(folder: &Path, window: Window) -> (Recording, Timeline) {
+fn seen_of(folder: &Path, window: RecordingWindow) -> (Recording, Timeline) {
     let record = &load(folder).unwrap().records[0];
     Recording::with_timeline(
         Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 },
@@ -278,8 +284,11 @@ fn what_was_kept_is_what_a_simulation_gives() {
         let (folder, study) = stored(machine, "");
         let (lived, _) = lived(&study);
         let middle = lived[lived.len() / 2].at.units();
-        let windows =
-            [Window::default(), Window { from: middle, jobs: 20 }, Window { from: 0.0, jobs: 7 }];
+        let windows = [
+            RecordingWindow::default(),
+            RecordingWindow { from: middle, jobs: 20 },
+            RecordingWindow { from: 0.0, jobs: 7 },
+        ];
         let kept = windows.map(|window| seen_of(folder.path(), window));
         std::fs::remove_file(kept_file(folder.path())).unwrap();
         let again = windows.map(|window| seen_of(folder.path(), window));
@@ -300,9 +309,9 @@ fn a_kept_run_is_not_simulated_again() {
     record.model_version += 1;
     let catalogue = Catalogue::standard();
     let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-    let recording = Recording::of(subject, folder.path(), Window::default()).unwrap();
+    let recording = Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap();
     assert_eq!(recording.notes, [""; 0]);
-    assert_eq!(recording, recorded(folder.path(), Window::default()).unwrap());
+    assert_eq!(recording, recorded(folder.path(), RecordingWindow::default()).unwrap());
 }
 
 #[test]
@@ -346,7 +355,7 @@ fn what_is_not_whole_is_not_taken() {
     assert!(strange.unwrap_err().to_string().contains("it is of another run"));
     // A page is made nevertheless.
     std::fs::write(&path, &whole[..100]).unwrap();
-    assert!(recorded(folder.path(), Window::default()).unwrap().jobs() >= 120);
+    assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
 }
 
 /// Names of the recording files.
@@ -387,7 +396,7 @@ fn what_a_killed_run_left_is_removed_and_never_taken() {
     let path = kept_file(folder.path());
     let left = path.with_extension("run.1.0.tmp");
     std::fs::rename(&path, &left).unwrap();
-    assert!(recorded(folder.path(), Window::default()).unwrap().jobs() >= 120);
+    assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
     let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
     run(&study, &options).unwrap();
     assert_eq!(kept_files(folder.path()), [""; 0]);
@@ -421,7 +430,7 @@ fn a_folder_that_cannot_be_made_costs_no_run() {
 fn at_a_glance_are_the_means_of_the_run() {
     for machine in [MACHINES[0], MACHINES[4], MACHINES[5]] {
         let (folder, study) = stored(machine, "");
-        let (_, timeline) = seen_of(folder.path(), Window::default());
+        let (_, timeline) = seen_of(folder.path(), RecordingWindow::default());
         let findings = &load(folder.path()).unwrap().records[0].findings;
         assert!(timeline.whole && timeline.until.to_bits() == findings.end.to_bits());
         let mean = timeline.utilization.iter().sum::<f64>() / timeline.utilization.len() as f64;
@@ -430,10 +439,10 @@ fn at_a_glance_are_the_means_of_the_run() {
         // Waits computed from the events.
         let (lived, _) = lived(&study);
         let arrival = |id: JobId| {
-            let is = |h: &&Happening| h.id == id && matches!(h.what, What::Arrived(_));
+            let is = |h: &&RunEvent| h.id == id && matches!(h.what, EventKind::Arrived(_));
             lived.iter().find(is).unwrap().at
         };
-        let started = lived.iter().filter(|h| matches!(h.what, What::Started { .. }));
+        let started = lived.iter().filter(|h| matches!(h.what, EventKind::Started { .. }));
         let mut waits: Vec<f64> = started.map(|h| h.at - arrival(h.id)).collect();
         waits.sort_by(f64::total_cmp);
         assert_eq!(timeline.waits.jobs, waits.len());
@@ -506,7 +515,7 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
             point.scenario.run(0, &Files::of(&study), &mut causes).unwrap();
             // From the beginning, and for a part of the run.
             for from in [0.0, 60.0] {
-                let window = Window { from, ..Window::default() };
+                let window = RecordingWindow { from, ..RecordingWindow::default() };
                 let recording = recorded(folder.path(), window).unwrap();
                 let columns = unpacked(&serde_json::to_value(&recording).unwrap());
                 assert_eq!(columns.answers.len(), columns.at.len());

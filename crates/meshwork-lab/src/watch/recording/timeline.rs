@@ -8,8 +8,8 @@ use meshwork::observe::JobId;
 use serde::{Serialize, Serializer};
 
 use super::kept::replay;
-use super::{RecordingError, Site, Subject, scenario_as_it_was, sites};
-use crate::watch::{Happening, What};
+use super::{RecordedSite, RecordingError, Subject, scenario_as_it_was, sites};
+use crate::watch::{EventKind, RunEvent};
 
 /// Number of equal time intervals of a timeline.
 const SPANS: usize = 500;
@@ -54,7 +54,7 @@ pub struct Timeline {
     /// Maximum number of waiting jobs in each interval.
     pub longest: Vec<u64>,
     /// Distribution of waits until the start.
-    pub waits: Waits,
+    pub waits: WaitDistribution,
 }
 
 impl Timeline {
@@ -68,7 +68,8 @@ impl Timeline {
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
-        let processors = sites(&scenario, record.replication)?.iter().map(Site::processors).sum();
+        let processors =
+            sites(&scenario, record.replication)?.iter().map(RecordedSite::processors).sum();
         let mut counts = Counts::default();
         replay(folder, &record.key, &mut |happening| {
             counts.take(&happening);
@@ -96,7 +97,7 @@ impl Timeline {
 /// or more if several jobs waited equally long; the longest waits are more densely sampled, so that
 /// the tail is visible.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Waits {
+pub struct WaitDistribution {
     /// Number of started jobs.
     pub jobs: usize,
     /// Selected waits, ascending.
@@ -107,13 +108,13 @@ pub struct Waits {
     pub share: Vec<f64>,
 }
 
-impl Waits {
+impl WaitDistribution {
     /// Builds the distribution of these waits.
     ///
     /// # Complexity
     /// That of sorting them.
     #[must_use]
-    pub fn of(mut waits: Vec<f64>) -> Waits {
+    pub fn of(mut waits: Vec<f64>) -> WaitDistribution {
         waits.sort_by(f64::total_cmp);
         let jobs = waits.len();
         let even = (1..=WAITS).map(|i| (i * jobs).div_ceil(WAITS));
@@ -122,7 +123,7 @@ impl Waits {
             .map(|n| jobs - n);
         let mut ranks: Vec<usize> = even.chain(tail).filter(|&rank| rank > 0).collect();
         ranks.sort_unstable();
-        let mut found = Waits { jobs, ..Waits::default() };
+        let mut found = WaitDistribution { jobs, ..WaitDistribution::default() };
         for rank in ranks {
             let wait = waits[rank - 1];
             if found.wait.last().is_some_and(|last| last.total_cmp(&wait).is_ge()) {
@@ -151,29 +152,29 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn take(&mut self, happening: &Happening) {
-        let Happening { at, id, what } = happening;
+    pub(super) fn take(&mut self, happening: &RunEvent) {
+        let RunEvent { at, id, what } = happening;
         match what {
-            What::Arrived(_) => {
+            EventKind::Arrived(_) => {
                 self.arrived.insert(*id, *at);
             }
-            What::Refused(_) => {}
-            What::TurnedAway => {
+            EventKind::Refused(_) => {}
+            EventKind::TurnedAway => {
                 self.arrived.remove(id);
             }
-            What::Started { placement, .. } => {
+            EventKind::Started { placement, .. } => {
                 if let Some(arrived) = self.arrived.remove(id) {
                     self.waits.push(*at - arrived);
                 }
                 self.hold(*id, u64::from(placement.len()));
             }
-            What::Moved { placement } => self.hold(*id, u64::from(placement.len())),
-            What::Finished => self.hold(*id, 0),
-            What::Interrupted => {
+            EventKind::Moved { placement } => self.hold(*id, u64::from(placement.len())),
+            EventKind::Finished => self.hold(*id, 0),
+            EventKind::Interrupted => {
                 self.hold(*id, 0);
                 self.arrived.insert(*id, *at);
             }
-            What::Down { .. } | What::Up { .. } => return,
+            EventKind::Down { .. } | EventKind::Up { .. } => return,
         }
         if self.at.last() != Some(at) {
             self.at.push(*at);
@@ -210,7 +211,7 @@ impl Counts {
             utilization: held.into_iter().map(share).collect(),
             queue,
             longest,
-            waits: Waits::of(self.waits),
+            waits: WaitDistribution::of(self.waits),
         }
     }
 
@@ -254,7 +255,7 @@ mod tests {
         fn every_share_is_that_of_the_jobs_that_waited_no_longer(
             waits in prop::collection::vec(prop_oneof![Just(0.0), 0.0..5.0, (0..9_u32).prop_map(f64::from)], 1..4000),
         ) {
-            let found = Waits::of(waits.clone());
+            let found = WaitDistribution::of(waits.clone());
             prop_assert_eq!(found.jobs, waits.len());
             prop_assert!(found.wait.len() <= WAITS + 12);
             prop_assert!(found.wait.windows(2).all(|pair| pair[0] < pair[1]));
@@ -301,6 +302,6 @@ mod tests {
 
     #[test]
     fn nothing_has_no_distribution() {
-        assert_eq!(Waits::of(Vec::new()), Waits::default());
+        assert_eq!(WaitDistribution::of(Vec::new()), WaitDistribution::default());
     }
 }

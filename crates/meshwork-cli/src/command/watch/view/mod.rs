@@ -6,7 +6,7 @@ use meshwork::job::{Request, Time};
 use meshwork::observe::JobId;
 use meshwork::topology::Node;
 use meshwork_lab::visible::visible;
-use meshwork_lab::watch::{Happening, Scene, What};
+use meshwork_lab::watch::{EventKind, RunEvent, Scene};
 
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
@@ -120,13 +120,13 @@ impl View {
     }
 
     /// Applies an event.
-    pub(super) fn apply(&mut self, happening: &Happening) {
+    pub(super) fn apply(&mut self, happening: &RunEvent) {
         self.latest = self.sentence(happening);
         match happening.what {
-            What::Started { .. } => {
+            EventKind::Started { .. } => {
                 self.letter_of.insert(happening.id, self.letters.take());
             }
-            What::Finished | What::Interrupted => {
+            EventKind::Finished | EventKind::Interrupted => {
                 if let Some(letter) = self.letter_of.remove(&happening.id) {
                     self.letters.give_back(letter);
                 }
@@ -147,12 +147,12 @@ impl View {
         self.scene.advance(instant);
     }
 
-    fn sentence(&self, happening: &Happening) -> String {
+    fn sentence(&self, happening: &RunEvent) -> String {
         let id = happening.id;
         let job =
             self.scene.waiting().get(&id).or_else(|| Some(&self.scene.running().get(&id)?.job));
         let job = match &happening.what {
-            What::Arrived(job) | What::Refused(job) => Some(job),
+            EventKind::Arrived(job) | EventKind::Refused(job) => Some(job),
             _ => job,
         };
         let name = job.map_or_else(
@@ -160,10 +160,10 @@ impl View {
             |job| format!("job {} ({})", number(id, job.number), job.request),
         );
         match &happening.what {
-            What::Arrived(_) => format!("{name} arrives"),
-            What::Refused(_) => format!("{name} does not fit the machine and is refused"),
-            What::TurnedAway => format!("{name} is turned away"),
-            What::Started { site, placement } => {
+            EventKind::Arrived(_) => format!("{name} arrives"),
+            EventKind::Refused(_) => format!("{name} does not fit the machine and is refused"),
+            EventKind::TurnedAway => format!("{name} is turned away"),
+            EventKind::Started { site, placement } => {
                 let topology = &self.scene.topologies()[*site];
                 let at = placement.blocks.first();
                 let at = at.map_or_else(String::new, |block| {
@@ -175,13 +175,15 @@ impl View {
                 let on = if several { format!(" on site {}", site + 1) } else { String::new() };
                 format!("{name} starts{on}{at}")
             }
-            What::Moved { placement } => format!("{name} goes on with {}", placement.len()),
-            What::Finished => format!("{name} ends"),
-            What::Interrupted => format!("{name} is interrupted and waits again"),
-            What::Down { site, node } => {
+            EventKind::Moved { placement } => format!("{name} goes on with {}", placement.len()),
+            EventKind::Finished => format!("{name} ends"),
+            EventKind::Interrupted => format!("{name} is interrupted and waits again"),
+            EventKind::Down { site, node } => {
                 format!("{} goes out of service", self.place(*site, *node))
             }
-            What::Up { site, node } => format!("{} is in service again", self.place(*site, *node)),
+            EventKind::Up { site, node } => {
+                format!("{} is in service again", self.place(*site, *node))
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use meshwork::topology::Topology;
 
 use super::*;
 
-fn happening(at: f64, id: u64, what: What) -> Happening {
-    Happening { at: Time::new(at), id: JobId(id), what }
+fn happening(at: f64, id: u64, what: EventKind) -> RunEvent {
+    RunEvent { at: Time::new(at), id: JobId(id), what }
 }
 
 fn job(number: u64, sides: &[u32]) -> Job {
@@ -13,9 +13,9 @@ fn job(number: u64, sides: &[u32]) -> Job {
     Job::new(number, Time::ZERO, request, 1.0)
 }
 
-fn started(base: u32, sides: &[u32]) -> What {
+fn started(base: u32, sides: &[u32]) -> EventKind {
     let block = Block { base, sides: sides.into() };
-    What::Started { site: 0, placement: Placement::from(block) }
+    EventKind::Started { site: 0, placement: Placement::from(block) }
 }
 
 /// A small mesh with two running jobs and a waiting one.
@@ -23,11 +23,11 @@ fn view(colours: bool) -> View {
     let scene = Scene::new(vec![Topology::mesh(&[6, 4]).unwrap()]);
     let mut view = View::new("small".to_owned(), scene, colours);
     for happening in [
-        happening(0.0, 0, What::Arrived(job(1, &[3, 2]))),
+        happening(0.0, 0, EventKind::Arrived(job(1, &[3, 2]))),
         happening(0.0, 0, started(0, &[3, 2])),
-        happening(1.5, 1, What::Arrived(job(2, &[2, 2]))),
+        happening(1.5, 1, EventKind::Arrived(job(2, &[2, 2]))),
         happening(1.5, 1, started(4, &[2, 2])),
-        happening(2.0, 2, What::Arrived(job(3, &[6, 4]))),
+        happening(2.0, 2, EventKind::Arrived(job(3, &[6, 4]))),
     ] {
         view.apply(&happening);
     }
@@ -86,7 +86,7 @@ fn a_machine_that_is_too_high_has_two_rows_in_a_line_where_there_are_colours() {
     let high = |colours: bool| {
         let scene = Scene::new(vec![Topology::mesh(&[8, 20]).unwrap()]);
         let mut view = View::new(String::new(), scene, colours);
-        view.apply(&happening(0.0, 0, What::Arrived(job(1, &[8, 1]))));
+        view.apply(&happening(0.0, 0, EventKind::Arrived(job(1, &[8, 1]))));
         view.apply(&happening(0.0, 0, started(8, &[8, 1])));
         view
     };
@@ -119,7 +119,7 @@ fn the_queue_is_always_seen_and_can_be_scrolled() {
     let mut view =
         View::new(String::new(), Scene::new(vec![Topology::mesh(&[30, 60]).unwrap()]), false);
     for id in 0..40 {
-        view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[30, 60]))));
+        view.apply(&happening(2.0, id, EventKind::Arrived(job(id + 1, &[30, 60]))));
     }
     let page = drawn(&view, 50, 30);
     assert_eq!(page[5], "30 × 60 mesh,    0 held");
@@ -164,15 +164,15 @@ fn colours_are_one_for_each_letter_or_none() {
 fn a_job_that_moves_keeps_its_letter() {
     let mut view = view(false);
     let placement = Placement::from(Block { base: 12, sides: [6, 2].as_slice().into() });
-    view.apply(&happening(3.0, 0, What::Moved { placement }));
+    view.apply(&happening(3.0, 0, EventKind::Moved { placement }));
     let page = drawn(&view, 70, 14);
     assert_eq!(page[3], "job 1 (3x2) goes on with 12");
     assert_eq!(
         page[6..10].iter().map(|line| &line[..6]).collect::<Vec<_>>(),
         ["....BB", "....BB", "AAAAAA", "AAAAAA"]
     );
-    view.apply(&happening(4.0, 0, What::Finished));
-    view.apply(&happening(4.0, 2, What::TurnedAway));
+    view.apply(&happening(4.0, 0, EventKind::Finished));
+    view.apply(&happening(4.0, 2, EventKind::TurnedAway));
     view.end(Time::new(5.0));
     let page = drawn(&view, 70, 14);
     assert_eq!(page[1], "time 5 · 1 running, 0 waiting, 1 finished, 1 refused");
@@ -184,7 +184,7 @@ fn a_job_that_moves_keeps_its_letter() {
 fn long_lists_say_how_many_more_there_are() {
     let mut view = view(false);
     for id in 3..40 {
-        view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[6, 4]))));
+        view.apply(&happening(2.0, id, EventKind::Arrived(job(id + 1, &[6, 4]))));
     }
     let page = drawn(&view, 70, 20);
     assert_eq!(page[5], "6 × 4 mesh, 10 held   waiting 38");
