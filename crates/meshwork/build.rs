@@ -1,6 +1,7 @@
 //! A digest of the model's source, so that a stored run knows which code it came from.
 //!
-//! Comments, empty lines and the tests at the end of a file count for nothing: what is left decides every number.
+//! Comments, empty lines and the tests at the end of a file are left out: the rest decides every
+//! number.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ fn main() {
     println!("cargo::rustc-env=MESHWORK_SOURCE={:016x}{:016x}", digest[0], digest[1]);
 }
 
-/// All files of Rust in a folder and those in it. A file that is moved and not changed counts as the same.
+/// All Rust files in a folder and its subfolders. A file that moves unchanged counts as the same.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

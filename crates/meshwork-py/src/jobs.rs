@@ -4,7 +4,7 @@ use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use meshwork::job::Time;
 use meshwork::observe::{Event, Observer, Running};
 use meshwork::topology::Topology;
-use meshwork::workload::table::{Ended, CellKind};
+use meshwork::workload::table::{CellKind, Ended};
 use meshwork_lab::run::joboutput::{Part, optional};
 use std::sync::Arc;
 

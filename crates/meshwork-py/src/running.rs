@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use meshwork::job::{Cause, Time};
-use meshwork::observe::{Event, JobId, Observer, MachineState};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork_lab::findings::summary::label;
-use meshwork_lab::run::{RunProgress, Run, Stopped, Watcher};
+use meshwork_lab::run::{Run, RunProgress, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;

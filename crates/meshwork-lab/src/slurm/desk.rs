@@ -134,7 +134,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// The nodes of [`SlurmAllocator::ask_without`], without checking whether the job could ever start.
+    /// The nodes of [`SlurmAllocator::ask_without`], without checking whether the job could ever
+    /// start.
     ///
     /// # Complexity
     /// That of [`find`].

@@ -2,7 +2,7 @@
 
 use meshwork::job::{Job as Model, Request, Time};
 use meshwork::observe::recorder::By;
-use meshwork::workload::table::{Column, CellKind};
+use meshwork::workload::table::{CellKind, Column};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -2,7 +2,7 @@
 
 use meshwork::job::Time;
 use meshwork::observe::metrics::{Gauge, JobValue, Rules};
-use meshwork::observe::{Event, JobId, Observer, Running, MachineState};
+use meshwork::observe::{Event, JobId, MachineState, Observer, Running};
 use meshwork::registry::About;
 use meshwork::topology::Topology as Wired;
 use pyo3::intern;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meshwork::job::{Cause, Time};
-use meshwork::observe::{Event, JobId, Observer, Running as Model, MachineState as Seen};
+use meshwork::observe::{Event, JobId, MachineState as Seen, Observer, Running as Model};
 use meshwork::topology::Topology as Wired;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;

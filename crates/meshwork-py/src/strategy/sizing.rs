@@ -1,7 +1,7 @@
 //! Adapter for sizings written in Python.
 
 use meshwork::form::Asks;
-use meshwork::job::{Request, Constraints};
+use meshwork::job::{Constraints, Request};
 use meshwork::registry::{Params, Problem};
 use meshwork::sizing::{Demand as Model, Size, Sizing};
 use meshwork::smallvec::SmallVec;

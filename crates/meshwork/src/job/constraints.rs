@@ -8,8 +8,8 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 /// Number of processors and placement constraints, as users of production schedulers give them.
 ///
 /// Allocators that follow a site's written list of blocks honour the constraints
-/// ([`Asks::Constrained`](crate::form::Asks::Constrained)); all others are only asked for the count. Nodes are
-/// given by their names at the site, in lists such as `n[0-3,7]`.
+/// ([`Asks::Constrained`](crate::form::Asks::Constrained)); all others are only asked for the
+/// count. Nodes are given by their names at the site, in lists such as `n[0-3,7]`.
 ///
 /// ```
 /// use meshwork::job::{Request, Constraints};

@@ -204,7 +204,8 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for `constraints.nodes` processors, a plain count if there are no constraints.
+    /// Returns the request for `constraints.nodes` processors, a plain count if there are no
+    /// constraints.
     #[must_use]
     pub fn constrained(constraints: Constraints) -> Request {
         if constraints == Constraints::of(constraints.nodes) {

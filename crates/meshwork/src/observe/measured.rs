@@ -112,7 +112,8 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
-/// Metrics of the jobs of one owner, as grouped by [`OwnerAttribute`]: of one user or one queue, for example.
+/// Metrics of the jobs of one owner, as grouped by [`OwnerAttribute`]: of one user or one queue,
+/// for example.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {

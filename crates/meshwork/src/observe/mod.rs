@@ -265,7 +265,8 @@ pub trait Observer: Send {
         true
     }
 
-    /// Whether the observer uses [`MachineState::blocked_by_shape`], which is otherwise always `false`.
+    /// Whether the observer uses [`MachineState::blocked_by_shape`], which is otherwise always
+    /// `false`.
     fn asks_what_blocks(&self) -> bool {
         true
     }

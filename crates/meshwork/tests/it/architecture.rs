@@ -79,13 +79,7 @@ const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOM
 const GENERATOR: &str = "rng";
 
 /// Names that two public types share, each with its reason.
-const SHARED_NAMES: &[(&str, &str)] = &[
-    ("Column", "a statistic of a workload, and a column of a table of jobs"),
-    ("Line", "a ray of a grid, and a line of a log"),
-    ("Message", "a message of a network, and one of Slurm"),
-    ("Room", "the free nodes of a pool, and those of an offer"),
-    ("State", "the state that observers see, and that of a desk"),
-];
+const SHARED_NAMES: &[(&str, &str)] = &[];
 
 /// Lists of the model that are folders, with one file for each entry.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {

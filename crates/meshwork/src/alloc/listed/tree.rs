@@ -354,8 +354,8 @@ impl Tree {
     }
 
     /// Attempts to get `want` nodes, or at least `request.nodes` if there are too few. If `want` is
-    /// less than `request.most`, this is not the first attempt: one node more than the required ones
-    /// is taken, if available, even if those suffice.
+    /// less than `request.most`, this is not the first attempt: one node more than the required
+    /// ones is taken, if available, even if those suffice.
     fn gather(
         &self,
         nodes: &Nodes,
