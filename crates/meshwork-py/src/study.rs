@@ -247,6 +247,7 @@ impl Study {
     }
 
     /// Runs the study.
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
         &self,
         py: Python<'_>,

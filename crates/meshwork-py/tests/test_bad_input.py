@@ -205,7 +205,7 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
         lambda: mw.traffic(mw.flat(4)),
         "the machine of traffic is one site with links, such as mw.torus(8, 8), and this is",
     ),
-    ("a folder", lambda: mw.check("none"), "there is no such file"),
+    ("a folder", lambda: mw.check("none"), "there are no stored runs in this folder"),
     ("a paper", lambda: mw.reproduce("nobody", out="x"), "nobody"),
     ("a strategy", lambda: mw.register(3), "a strategy is a class, and 3 is none"),  # type: ignore[call-overload]
     (

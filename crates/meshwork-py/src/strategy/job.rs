@@ -1,7 +1,7 @@
 //! Jobs for strategies written in Python. The run time is hidden, as it is unknown before the end.
 
 use meshwork::job::{Job as Model, Request, Time};
-use meshwork::observe::recorder::By;
+use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::workload::table::{CellKind, Column};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

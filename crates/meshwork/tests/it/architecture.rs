@@ -79,7 +79,12 @@ const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOM
 const GENERATOR: &str = "rng";
 
 /// Names that two public types share, each with its reason.
-const SHARED_NAMES: &[(&str, &str)] = &[];
+const SHARED_NAMES: &[(&str, &str)] = &[
+    ("Ended", "a job that ended, as a row of per-job output, and the end of a shard"),
+    ("Instant", "a cell of a table of jobs, and an instant of a machine to be explained"),
+    ("MachineState", "the state that observers see, and that of a Slurm machine"),
+    ("Outcome", "the results of a run, and a column of per-job output"),
+];
 
 /// Lists of the model that are folders, with one file for each entry.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
