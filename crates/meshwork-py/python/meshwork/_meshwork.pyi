@@ -638,8 +638,7 @@ class State:
         """Number of running jobs."""
     @property
     def blocked_by_shape(self) -> bool:
-        """Whether the oldest waiting job requested no more processors than were free on some site.
-        """
+        """Whether the oldest waiting job requested no more processors than were free on some site."""
 
 @final
 class Table:

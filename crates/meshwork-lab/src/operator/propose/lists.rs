@@ -133,7 +133,7 @@ impl TopologyLists {
                 }
             }
             (TopologyKind::Block(Some((sizes, _)), _), TopologyLists::Blocks(own)) => {
-                sizes.clone_from(own)
+                sizes.clone_from(own);
             }
             _ => {}
         }
