@@ -298,11 +298,13 @@ impl Observer for JobLog {
 mod tests {
     use meshwork::job::Request;
     use meshwork::machine::Block;
+    #[cfg(feature = "parquet")]
     use meshwork::workload::Inputs;
     #[cfg(feature = "parquet")]
     use meshwork::workload::table::Row as TableRow;
 
     use super::*;
+    #[cfg(feature = "parquet")]
     use crate::run::inputs::Files;
 
     fn running(id: u64, request: Request, sides: &[u32], times: (f64, f64, f64)) -> Running {

@@ -127,6 +127,10 @@ enum Table {
 }
 
 impl Table {
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(clippy::needless_pass_by_value, reason = "a table in Parquet keeps them")
+    )]
     fn create(format: JobFormat, out: File, parts: Vec<Part>) -> io::Result<Table> {
         match format {
             #[cfg(feature = "parquet")]
