@@ -62,13 +62,36 @@ impl Runner<'_> {
     /// # Errors
     /// If the threads cannot be started.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
+        let at_first = |point| first(self.replications, point);
+        let wanted = self.points.iter().map(at_first).collect();
+        let results = self.rounds(threads, wanted, &mut |runs, wanted| {
+            for (wanted, runs) in wanted.iter_mut().zip(runs) {
+                *wanted = more(self.replications, runs);
+            }
+        })?;
+        let Results { runs, trouble, outdated, stopped, .. } = results;
+        Ok(Results { trouble, outdated, stopped, ..Results::of(runs, self.replications) })
+    }
+
+    /// Makes rounds of runs: `wanted` replications of each scenario at first, then as many as
+    /// `next` sets after each round, given the runs so far. A round in which nothing is missing is
+    /// the last. Runs are not collapsed where all are the same.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub(crate) fn rounds(
+        &self,
+        threads: usize,
+        wanted: Vec<u64>,
+        next: &mut dyn FnMut(&[ScenarioRuns], &mut [u64]),
+    ) -> Result<Results, NoThreads> {
         let threads = Threads::of(threads)?;
         let shared = Shared::new(self);
-        let runs = shared.rounds(&threads);
+        let runs = shared.rounds(&threads, wanted, next);
         let stopped = shared.stopped.load(Ordering::Relaxed);
         let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outdated = shared.outdated.into_inner();
-        Ok(Results { trouble, outdated, stopped, ..Results::of(runs, self.replications) })
+        Ok(Results { runs, trouble, outdated, stopped, ..Results::default() })
     }
 }
 
@@ -172,10 +195,13 @@ impl<'a, 'b> Shared<'a, 'b> {
     /// Makes rounds of all runs known to be needed; one suffices for a fixed number of
     /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
     /// pile one scenario on another's stack, and not listed, because there may be millions.
-    fn rounds(&self, threads: &Threads) -> Vec<ScenarioRuns> {
+    fn rounds(
+        &self,
+        threads: &Threads,
+        mut wanted: Vec<u64>,
+        next: &mut dyn FnMut(&[ScenarioRuns], &mut [u64]),
+    ) -> Vec<ScenarioRuns> {
         let mut runs = vec![ScenarioRuns::default(); self.runner.points.len()];
-        let at_first = |point| first(self.runner.replications, point);
-        let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
         loop {
             let round = Round::of(&runs, &wanted);
             if round.len() == 0 {
@@ -196,9 +222,7 @@ impl<'a, 'b> Shared<'a, 'b> {
                     runs[point].push(run);
                 }
             }
-            for (wanted, runs) in wanted.iter_mut().zip(&runs) {
-                *wanted = more(self.runner.replications, runs);
-            }
+            next(&runs, &mut wanted);
         }
     }
 
