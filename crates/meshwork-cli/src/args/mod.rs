@@ -112,7 +112,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, scheduler, \
         selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
-        meshwork list first_fit"
+        meshwork list first_fit\n  meshwork list --grep backfill"
     )]
     List(List),
     /// Read and write logs in the Standard Workload Format
@@ -308,6 +308,9 @@ pub(crate) struct List {
     pub(crate) kind: Option<String>,
     /// One entry, with its parameters
     pub(crate) name: Option<String>,
+    /// Only entries with this text in name, alias, summary, definition or source, in any case
+    #[arg(long, value_name = "TEXT", conflicts_with = "name")]
+    pub(crate) grep: Option<String>,
     /// Print one JSON object for each entry
     #[arg(long)]
     pub(crate) json: bool,
