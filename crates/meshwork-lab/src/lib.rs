@@ -22,6 +22,7 @@ pub mod cell;
 pub mod choose;
 pub mod date;
 pub mod findings;
+pub mod gpus;
 pub mod lab;
 pub mod operator;
 pub mod report;

@@ -13,7 +13,7 @@ pub mod sequence;
 mod winner;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
 use toml::Value;
@@ -25,12 +25,19 @@ use crate::findings::trend::is_growing;
 use crate::lab::{Prepared, keep_study, known_inputs, must_be_its_own, outdated, prepare};
 use crate::run::build::standard;
 use crate::run::file::write_whole;
-use crate::run::store::{Input, Store};
-use crate::run::{RunProgress, Runner, ScenarioRuns, has_same_jobs, windows};
-use crate::study::asked::StudyRequest;
+use crate::run::inputs::Files;
+use crate::run::keys::PointKeys;
+use crate::run::store::{Input, Note, Store};
+use crate::run::{Results, Run, RunProgress, Runner, ScenarioRuns, Unit, has_same_jobs, windows};
+use crate::study::asked::{Span, StudyRequest};
 use crate::study::expand::{Point, count};
 use crate::study::{Refused, Replications, Study};
-use confirm::{Confirmation, Gain};
+use crate::sweep::Shard;
+use crate::sweep::cost::nominal;
+use crate::sweep::deal::Deal;
+use crate::sweep::name::attempt;
+use crate::sweep::shard::begin;
+use confirm::{Confirmation, Gain, Held};
 use outcome::{Choice, Parts, Stopped};
 use race::{Field, MAX_REPLICATIONS, NoValue, Race, RaceRules};
 use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
@@ -120,6 +127,9 @@ pub(crate) struct Raced<'a> {
     pub(crate) constraints: Vec<Constraint>,
     pub(crate) baseline: Option<usize>,
     pub(crate) rules: RaceRules,
+    within: Within,
+    /// Replications that there can be.
+    most: u64,
 }
 
 /// Results so far, as the race reads them.
@@ -168,58 +178,115 @@ impl Field for Columns<'_> {
     }
 }
 
+/// A choice that is checked and ready to run.
+struct Setup {
+    points: Vec<Point>,
+    inputs: Vec<Option<Input>>,
+    files: Files,
+    spans: Vec<Span>,
+    replications: Replications,
+    within: Within,
+    budget: Option<Budget>,
+    held: Option<Held>,
+    scale: Scale,
+    constraints: Vec<Constraint>,
+    baseline: Option<usize>,
+    rules: RaceRules,
+}
+
+impl Setup {
+    fn of(study: &Study, options: &ChooseOptions<'_>) -> Result<Setup, Refused> {
+        let request = &options.request;
+        let (within, alpha) = (request.within()?, request.alpha()?);
+        let (budget, hold_out) = (request.budget()?, request.hold_out()?);
+        must_have_candidates(study)?;
+        let least = LEAST_PAIRS[usize::from(request.raw)];
+        let mut rounds = study.clone();
+        if !matches!(study.replications, Replications::Windows { .. }) {
+            rounds.replications = Replications::Fixed(least);
+        }
+        let Prepared { mut points, inputs, files, mut spans } =
+            prepare(&rounds, options.threads, options.max_memory, options.out.is_some())?;
+        let first = &points[0].scenario;
+        let metric = match &request.metric {
+            Some(metric) => metric.clone(),
+            None => request::measured(first)
+                .and_then(|named| named.first().map(|name| (*name).to_owned()))
+                .unwrap_or_else(|| "turnaround".to_owned()),
+        };
+        for (option, metric) in [("metric", Some(&metric)), ("second", request.second.as_ref())] {
+            let Some(metric) = metric else { continue };
+            must_measure(study, first, metric)
+                .map_err(|error| Refused(format!("--{option} {metric}: {}", error.0)))?;
+        }
+        let read = |text: &String| Constraint::read(text, study, first);
+        let constraints =
+            request.constraints.iter().map(read).collect::<Result<Vec<Constraint>, Refused>>()?;
+        let baseline = request.baseline(study, &points)?;
+        let held = match hold_out {
+            Some(length) => {
+                let held = confirm::hold_out(study, request, &mut points, &files, length)?;
+                // Windows are those of the time that is left.
+                spans = windows::open(study, &mut points, &files)?;
+                Some(held)
+            }
+            None => None,
+        };
+        must_differ_by_replication(study, &points)?;
+        let scale = Scale { is_highest: HIGHEST.contains(&&*metric), raw: request.raw, metric };
+        let rules = RaceRules {
+            alpha,
+            within: match within {
+                Within::Share(share) if !request.raw => libm::log1p(share),
+                // A share of the raw scale is fixed after the first pairs.
+                Within::Share(_) => f64::NAN,
+                Within::Units(units) => units,
+            },
+            least,
+            screen_above: request.screen_above,
+            constraints: constraints.len(),
+        };
+        let replications = rounds.replications;
+        Ok(Setup {
+            points,
+            inputs,
+            files,
+            spans,
+            replications,
+            within,
+            budget,
+            held,
+            scale,
+            constraints,
+            baseline,
+            rules,
+        })
+    }
+
+    fn raced<'a>(&'a self, study: &'a Study, request: &ChoiceRequest) -> Raced<'a> {
+        // Windows of a log are as many pairs as there can be.
+        let windows = self.points.iter().filter_map(|point| Some(point.windows.as_ref()?.count()));
+        Raced {
+            study,
+            points: &self.points,
+            scale: self.scale.clone(),
+            second: request.second.clone(),
+            constraints: self.constraints.clone(),
+            baseline: self.baseline,
+            rules: self.rules,
+            within: self.within,
+            most: windows.min().unwrap_or(MAX_REPLICATIONS),
+        }
+    }
+}
+
 /// Races the scenarios of a study, measures the winner again, and writes the outcome to the folder.
 ///
 /// # Errors
 /// If the study, its inputs or the folder are invalid; if it has no candidates, if a value has no
 /// place on the scale, or if no candidate can be chosen. Finished runs are kept.
 pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<Choice, Refused> {
-    let request = &options.request;
-    let (within, alpha) = (request.within()?, request.alpha()?);
-    let (budget, hold_out) = (request.budget()?, request.hold_out()?);
-    must_have_candidates(study)?;
-    let mut prepared_study = study.clone();
-    if !matches!(study.replications, Replications::Windows { .. }) {
-        prepared_study.replications = Replications::Fixed(LEAST_PAIRS[usize::from(request.raw)]);
-    }
-    let Prepared { mut points, inputs, files, spans } =
-        prepare(&prepared_study, options.threads, options.max_memory, options.out.is_some())?;
-    let first = &points[0].scenario;
-    let metric = match &request.metric {
-        Some(metric) => metric.clone(),
-        None => request::measured(first)
-            .and_then(|named| named.first().map(|name| (*name).to_owned()))
-            .unwrap_or_else(|| "turnaround".to_owned()),
-    };
-    for (option, metric) in [("metric", Some(&metric)), ("second", request.second.as_ref())] {
-        let Some(metric) = metric else { continue };
-        must_measure(study, first, metric)
-            .map_err(|error| Refused(format!("--{option} {metric}: {}", error.0)))?;
-    }
-    let constraints = request
-        .constraints
-        .iter()
-        .map(|text| Constraint::read(text, study, first))
-        .collect::<Result<Vec<Constraint>, Refused>>()?;
-    let baseline = request.baseline(study, &points)?;
-    let held = match hold_out {
-        Some(length) => Some(confirm::hold_out(study, request, &mut points, &files, length)?),
-        None => None,
-    };
-    must_differ_by_replication(study, &points)?;
-    let scale = Scale { is_highest: HIGHEST.contains(&&*metric), raw: request.raw, metric };
-    let rules = RaceRules {
-        alpha,
-        within: match within {
-            Within::Share(share) if !request.raw => libm::log1p(share),
-            // A share of the raw scale is fixed after the first pairs.
-            Within::Share(_) => f64::NAN,
-            Within::Units(units) => units,
-        },
-        least: LEAST_PAIRS[usize::from(request.raw)],
-        screen_above: request.screen_above,
-        constraints: constraints.len(),
-    };
+    let setup = Setup::of(study, options)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         None => None,
@@ -231,30 +298,22 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<Choice, Refu
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
             StudyRequest {
-                spans,
+                spans: setup.spans.clone(),
                 build: options.build.clone(),
-                ..StudyRequest::of(study, &known_inputs(&points, &inputs))
+                ..StudyRequest::of(study, &known_inputs(&setup.points, &setup.inputs))
             }
             .write(folder)?;
             Some(Mutex::new(store))
         }
     };
-    let raced = Raced {
-        study,
-        points: &points,
-        scale,
-        second: request.second.clone(),
-        constraints,
-        baseline,
-        rules,
-    };
+    let raced = setup.raced(study, &options.request);
     let mut runner = Runner {
         catalogue: &study.catalogue,
-        points: &points,
-        inputs: &inputs,
-        replications: &prepared_study.replications,
+        points: &setup.points,
+        inputs: &setup.inputs,
+        replications: &setup.replications,
         simulate: &|scenario, replication, observer| {
-            scenario.run(replication, &files, observer).map_err(|error| error.to_string())
+            scenario.run(replication, &setup.files, observer).map_err(|error| error.to_string())
         },
         build: &options.build,
         store,
@@ -264,41 +323,31 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<Choice, Refu
         watcher: None,
         stop: options.stop,
     };
-    // Windows of a log are as many pairs as there can be.
-    let most = points.iter().filter_map(|point| Some(point.windows.as_ref()?.count())).min();
-    let most = most.unwrap_or(MAX_REPLICATIONS);
-    let (race, results, is_over_budget) =
-        raced.race(&runner, options.threads, within, budget, most)?;
+    let (race, results, is_over_budget) = raced.race(&runner, options.threads, setup.budget)?;
     warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
-    let mut failures: Vec<String> = results.trouble.iter().cloned().collect();
+    let mut failures: Vec<String> = results.store_error.iter().cloned().collect();
     if let Some(sentence) = race.trouble() {
         return Err(Refused(sentence.to_owned()));
     }
+    let is_certain = race.looks().last().is_some_and(|look| look.bound <= race.within());
     let stopped = match () {
         () if results.stopped => Stopped::Interrupted,
-        () if race
-            .looks()
-            .last()
-            .is_some_and(|look| look.bound <= raced.rules_of(&race).within) =>
-        {
-            Stopped::Decided
-        }
+        () if is_certain => Stopped::Decided,
         () if is_over_budget => Stopped::Budget,
         () => Stopped::Most,
     };
     let mut choice = Choice::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
     choice.warnings = warnings;
     let mut keys: Vec<u128> = key_order(&results.runs);
-    if !matches!(stopped, Stopped::Interrupted) {
-        let inputs: Vec<Option<Input>> = inputs.clone();
-        let confirmation = Confirmation { raced: &raced, inputs: &inputs, held: held.as_ref() };
-        let more = confirmation.run(&mut runner, options, &mut choice)?;
-        keys.extend(more);
+    if stopped != Stopped::Interrupted {
+        let confirmation =
+            Confirmation { raced: &raced, inputs: &setup.inputs, held: setup.held.as_ref() };
+        keys.extend(confirmation.run(&mut runner, options, &mut choice)?);
     }
     if let Some(folder) = &options.out {
         if let Some(store) = runner.store.take() {
-            let mut store = store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if !store.is_broken() && !matches!(stopped, Stopped::Interrupted) {
+            let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if !store.is_broken() && !choice.is_stopped_early {
                 let settled = store.settle(keys.into_iter());
                 failures.extend(settled.err().map(|error| error.to_string()));
                 store.remove_segments();
@@ -314,6 +363,111 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<Choice, Refu
     Ok(choice)
 }
 
+/// Outcome of one shard of a round.
+pub struct ShardOfRound {
+    pub shard: Shard,
+    /// Whether the stored runs decide the race, so that no round is left.
+    pub is_over: bool,
+    /// Runs of the round, of all shards.
+    pub round: u64,
+    /// Runs of this shard that have ended.
+    pub done: u64,
+    pub stopped: bool,
+    /// Warnings, one sentence each.
+    pub warnings: Vec<String>,
+    /// Failed runs and failures of writing, one sentence each.
+    pub failures: Vec<String>,
+}
+
+/// Runs one shard of the round that the race needs after the runs in `runs.jsonl`. Once all shards
+/// have ended, `meshwork collect` or the choice itself puts their runs together; then the next
+/// round can be shared. Rounds are larger than those of one process: by half of what there is.
+///
+/// # Errors
+/// If the study, its inputs or the folder are invalid; in that case nothing has run.
+pub fn choose_shard(
+    study: &Study,
+    options: &ChooseOptions<'_>,
+    shard: Shard,
+) -> Result<ShardOfRound, Refused> {
+    let setup = Setup::of(study, options)?;
+    let Some(folder) = &options.out else {
+        return Err(Refused(format!("--shard {shard}: give `--out DIR`, the same for all shards")));
+    };
+    let Setup { points, inputs, files, spans, .. } = &setup;
+    let prepared = Prepared {
+        points: points.clone(),
+        inputs: inputs.clone(),
+        files: Files::of(study),
+        spans: spans.clone(),
+    };
+    begin(study, folder, &prepared, &options.build)?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let mut store =
+        Store::for_shard(folder, &shard.label(Some("choose")), &attempt(environment), true)?;
+    let raced = setup.raced(study, &options.request);
+    let (race, runs) = raced.known(&mut store, inputs, &options.build);
+    let warnings = store.warnings().to_vec();
+    let next = if race.pairs() < race.least() {
+        (race.seen() + race.least() - race.pairs()).max(race::FIRST_LOOK)
+    } else {
+        race.seen() + race.seen().div_ceil(2)
+    };
+    let mut units: Vec<(Unit, f64)> = Vec::new();
+    if !race.is_decided() {
+        for own in race.racing() {
+            let cost = nominal(&points[own].scenario);
+            let missing = runs[own].len() as u64..next.min(raced.most);
+            let unit = |number| (Unit { scenario: own, replication: Some(number) }, cost);
+            units.extend(missing.map(unit));
+        }
+    }
+    let deal = Deal { units };
+    let own = deal.hand(shard);
+    store.note(|_| Note::Segment {
+        shard: shard.index,
+        of: shard.of,
+        host: crate::run::file::host(),
+        threads: options.threads,
+        runs: own.len() as u64,
+    })?;
+    let runner = Runner {
+        catalogue: &study.catalogue,
+        points,
+        inputs,
+        replications: &setup.replications,
+        simulate: &|scenario, replication, observer| {
+            scenario.run(replication, files, observer).map_err(|error| error.to_string())
+        },
+        build: &options.build,
+        store: Some(Mutex::new(store)),
+        jobs: None,
+        kept: None,
+        progress: options.progress,
+        watcher: None,
+        stop: options.stop,
+    };
+    let worked = runner.work(options.threads, &own)?;
+    let failure = |failed: &(usize, u64, String)| {
+        crate::sweep::shard::failure(study, points, failed.0, failed.1, &failed.2)
+    };
+    let mut failures: Vec<String> = worked.failures.iter().map(failure).collect();
+    let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);
+    let finished = store.as_mut().map_or(Ok(()), |store| store.finish(worked.stopped));
+    failures.extend(
+        worked.store_error.into_iter().chain(finished.err().map(|error| error.to_string())),
+    );
+    Ok(ShardOfRound {
+        shard,
+        is_over: race.is_decided(),
+        round: deal.units.len() as u64,
+        done: worked.progress.done - worked.progress.failed,
+        stopped: worked.stopped,
+        warnings,
+        failures,
+    })
+}
+
 /// Keys of runs in their final order: by scenario, then by replication.
 pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
     let keys = runs.iter().flat_map(ScenarioRuns::keys);
@@ -326,18 +480,15 @@ impl Raced<'_> {
         &self,
         runner: &Runner<'_>,
         threads: usize,
-        within: Within,
         budget: Option<Budget>,
-        most: u64,
-    ) -> Result<(Race, crate::run::Results, bool), Refused> {
+    ) -> Result<(Race, Results, bool), Refused> {
         let mut race = Race::new(self.points.len(), self.rules);
         let mut is_over_budget = false;
         let allowed = match budget {
             Some(Budget::Runs(runs)) => runs,
             _ => u64::MAX,
         };
-        let mut wanted = race.wanted(1);
-        wanted.iter_mut().for_each(|wanted| *wanted = (*wanted).min(most));
+        let wanted = self.wanted(&race);
         if wanted.iter().sum::<u64>() > allowed {
             return Err(Refused(format!(
                 "--budget {allowed}: one run of each of {} candidates takes more",
@@ -345,27 +496,66 @@ impl Raced<'_> {
             )));
         }
         let results = runner.rounds(threads, wanted, &mut |runs, wanted| {
-            let field = Columns { raced: self, runs };
-            let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
-            if let (Within::Share(share), true) = (within, self.scale.raw) {
-                // Fixed from the first pairs, so that it does not depend on later results.
-                let pilot = race.screening() + self.rules.least;
-                race.advance(&field, have.min(pilot.saturating_sub(1)));
-                if have >= pilot && race.within().is_nan() {
-                    race.fix_within(share * self.least_mean(&race, runs, pilot));
-                }
-            }
-            race.advance(&field, have);
-            let next: Vec<u64> = race.wanted(1).into_iter().map(|next| next.min(most)).collect();
-            let sum: u64 =
-                next.iter().zip(runs).map(|(next, runs)| (*next).max(runs.len() as u64)).sum();
-            if sum > allowed {
+            self.advance(&mut race, runs);
+            let next = self.wanted(&race);
+            let all = next.iter().zip(runs).map(|(next, runs)| (*next).max(runs.len() as u64));
+            if all.sum::<u64>() > allowed {
                 is_over_budget = true;
-                return;
+            } else {
+                wanted.copy_from_slice(&next);
             }
-            wanted.copy_from_slice(&next);
         })?;
         Ok((race, results, is_over_budget))
+    }
+
+    fn wanted(&self, race: &Race) -> Vec<u64> {
+        race.wanted().into_iter().map(|next| next.min(self.most)).collect()
+    }
+
+    /// Lets the race read all replications that its survivors have.
+    fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
+        let field = Columns { raced: self, runs };
+        let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
+        if let (Within::Share(share), true) = (self.within, race.within().is_nan()) {
+            // Fixed from the first pairs, so that it does not depend on later results.
+            while race.seen() < have && race.pairs() + 1 < race.least() {
+                race.advance(&field, race.seen() + 1);
+            }
+            let pilot = race.screening() + race.least();
+            if have < pilot {
+                return;
+            }
+            race.fix_within(share * self.least_mean(race, runs, pilot));
+        }
+        race.advance(&field, have);
+    }
+
+    /// The state of the race after the runs of a store.
+    fn known(
+        &self,
+        store: &mut Store,
+        inputs: &[Option<Input>],
+        build: &str,
+    ) -> (Race, Vec<ScenarioRuns>) {
+        let mut race = Race::new(self.points.len(), self.rules);
+        let mut runs = vec![ScenarioRuns::default(); self.points.len()];
+        loop {
+            let before = race.seen();
+            for (own, wanted) in self.wanted(&race).into_iter().enumerate() {
+                let digest = inputs[own].as_ref().map(Input::digest);
+                let keys = PointKeys::of(&self.study.catalogue, &self.points[own], digest, build);
+                for replication in runs[own].len() as u64..wanted {
+                    let Some(key) = keys.of_replication(replication) else { break };
+                    let key = format!("{key:032x}");
+                    let Some(findings) = store.get(&key) else { break };
+                    runs[own].push(Run { key, replication, result: Ok(findings) });
+                }
+            }
+            self.advance(&mut race, &runs);
+            if race.seen() == before {
+                return (race, runs);
+            }
+        }
     }
 
     /// Least mean of the metric among the survivors over the first replications, without its sign.
@@ -376,11 +566,6 @@ impl Raced<'_> {
             (column[..count.min(column.len())].iter().sum::<f64>() / count as f64).abs()
         };
         race.racing().into_iter().map(mean).fold(f64::INFINITY, f64::min)
-    }
-
-    /// The rules of a race, whose indifference zone may have been fixed on the way.
-    pub(crate) fn rules_of(&self, race: &Race) -> RaceRules {
-        RaceRules { within: race.within(), ..self.rules }
     }
 }
 

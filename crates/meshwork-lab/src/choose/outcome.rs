@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
-use super::race::{Fate, Look, Race};
+use super::race::{Fate, Look, Race, RaceRules};
 use super::request::Constraint;
 use super::sequence::{Moments, Wins, factor};
 use super::winner::{slurm_lines, study_file};
@@ -138,7 +138,7 @@ impl Choice {
     /// If no candidate can be chosen: one sentence with the reason, and the nearest.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<Choice, Refused> {
         let Parts { race, runs, stopped } = parts;
-        let rules = raced.rules_of(race);
+        let rules = RaceRules { within: race.within(), ..raced.rules };
         let racing = race.racing();
         if let Some(sentence) = nobody(raced, race, stopped) {
             return Err(Refused(sentence));
@@ -506,6 +506,24 @@ impl Choice {
                 format!("left out by the screening after {after} replications")
             }
         }
+    }
+
+    /// Lines of the mean effects of swept values.
+    #[must_use]
+    pub fn effect_lines(&self) -> Vec<String> {
+        let signed = |difference: f64| {
+            // Less is better on the scale; the effect is shown on the metric.
+            let at = if self.scale.is_highest { -difference } else { difference };
+            let at = if self.raw { at } else { libm::expm1(at) };
+            if self.raw { significant(at, 3) } else { percent_with_sign(at) }
+        };
+        let line = |effect: &Effect| {
+            let ends = effect.half_width.map_or_else(String::new, |half| {
+                format!(" ({} to {})", signed(effect.effect - half), signed(effect.effect + half))
+            });
+            format!("  {} = {}: {}{ends}", effect.key, effect.value, signed(effect.effect))
+        };
+        self.effects.iter().map(line).collect()
     }
 
     /// The outcome as one object.

@@ -222,6 +222,12 @@ impl Race {
         self.trouble.as_deref()
     }
 
+    /// Pairs before anything is dropped.
+    #[must_use]
+    pub fn least(&self) -> u64 {
+        self.rules.least
+    }
+
     /// Indifference zone on the scale of the race; NaN before [`fix_within`](Self::fix_within).
     #[must_use]
     pub fn within(&self) -> f64 {
@@ -328,12 +334,11 @@ impl Race {
             || is_settled()
     }
 
-    /// Number of replications of each candidate that the race needs next, at least `at_once` runs
-    /// in all.
+    /// Number of replications of each candidate that the race needs next.
     #[must_use]
-    pub fn wanted(&self, at_once: usize) -> Vec<u64> {
+    pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
-        let more = at_once.max(ROUND).div_ceil(racing) as u64;
+        let more = ROUND.div_ceil(racing) as u64;
         let next = if self.is_decided() { self.seen } else { self.seen + more };
         let of = |(fate, values): (&Fate, &Vec<f64>)| match fate {
             Fate::Racing => next.min(MAX_REPLICATIONS),
@@ -539,7 +544,7 @@ mod tests {
     fn raced(field: &Known, rules: RaceRules) -> Race {
         let mut race = Race::new(field.means.len(), rules);
         while !race.is_decided() {
-            let wanted = race.wanted(1);
+            let wanted = race.wanted();
             race.advance(field, wanted.into_iter().max().unwrap());
         }
         race

@@ -69,8 +69,8 @@ impl Runner<'_> {
                 *wanted = more(self.replications, runs);
             }
         })?;
-        let Results { runs, trouble, outdated, stopped, .. } = results;
-        Ok(Results { trouble, outdated, stopped, ..Results::of(runs, self.replications) })
+        let Results { runs, store_error, outdated, stopped, .. } = results;
+        Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
     }
 
     /// Makes rounds of runs: `wanted` replications of each scenario at first, then as many as
@@ -89,16 +89,16 @@ impl Runner<'_> {
         let shared = Shared::new(self);
         let runs = shared.rounds(&threads, wanted, next);
         let stopped = shared.stopped.load(Ordering::Relaxed);
-        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let store_error = shared.store_error.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outdated = shared.outdated.into_inner();
-        Ok(Results { runs, trouble, outdated, stopped, ..Results::default() })
+        Ok(Results { runs, store_error, outdated, stopped, ..Results::default() })
     }
 }
 
 pub(super) struct Shared<'a, 'b> {
     pub(super) runner: &'a Runner<'b>,
     pub(super) progress: Mutex<RunProgress>,
-    pub(super) trouble: Mutex<Option<String>>,
+    pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
     /// Number of jobs in the runs of a log, by the path of the log.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
@@ -115,7 +115,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         Shared {
             runner,
             progress: Mutex::default(),
-            trouble: Mutex::default(),
+            store_error: Mutex::default(),
             outdated: AtomicU64::new(0),
             lengths: Mutex::default(),
             stopped: AtomicBool::new(false),
@@ -291,7 +291,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     fn no_recording(&self, message: String) {
         if self.runner.kept.as_ref().is_some_and(Kept::is_asked_for) {
-            *locked(&self.trouble) = Some(message);
+            *locked(&self.store_error) = Some(message);
         }
     }
 
@@ -367,7 +367,7 @@ impl<'a, 'b> Shared<'a, 'b> {
             let differs = store.get(key).is_some_and(|known| known != findings);
             match store.append(&record, took) {
                 Err(error) if differs => return Err(error.to_string()),
-                Err(error) => *locked(&self.trouble) = Some(error.to_string()),
+                Err(error) => *locked(&self.store_error) = Some(error.to_string()),
                 Ok(()) => {}
             }
         }
@@ -578,7 +578,7 @@ mod tests {
         };
         let results = runner.run(2).unwrap();
         let full = "out/runs.jsonl: this file cannot be written, the disk is full";
-        assert_eq!(results.trouble.as_deref(), Some(full));
+        assert_eq!(results.store_error.as_deref(), Some(full));
         assert_eq!(results.runs, run(&points, &Replications::Fixed(3), None, 1, &|_| {}).runs);
     }
 
