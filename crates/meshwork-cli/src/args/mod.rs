@@ -115,7 +115,7 @@ pub(crate) enum Command {
     Show(Show),
     /// List strategies, workloads, metrics and their parameters
     #[command(
-        after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, scheduler, \
+        after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, resample, scheduler, \
         selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
         meshwork list first_fit\n  meshwork list --grep backfill"
     )]

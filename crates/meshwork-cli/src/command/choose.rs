@@ -113,11 +113,12 @@ fn text(out: &mut Output, choice: &Choice) -> Result<(), Stop> {
         rows.iter().take(MAX_ROWS).map(|row| row[column].clone()).collect()
     };
     out.line("")?;
-    let keys = [Column::words("candidate", cell(0))];
+    let keys = [Column::numbers("", right(cell(0)))];
     let columns = [
-        Column::numbers("runs", right(cell(1))),
-        Column::numbers(&choice.metric, right(cell(2))),
-        Column::words("", cell(3)),
+        Column::words("candidate", cell(1)),
+        Column::numbers("runs", right(cell(2))),
+        Column::numbers(&choice.metric, right(cell(3))),
+        Column::words("fate", cell(4)),
     ];
     print(out, &keys, &columns, &[])?;
     if rows.len() > MAX_ROWS {

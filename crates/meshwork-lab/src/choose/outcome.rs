@@ -445,10 +445,10 @@ impl Choice {
         )
     }
 
-    /// Rows of a table of candidates: label, replications, mean, and what became of it. Survivors
-    /// come first, then by mean.
+    /// Rows of a table of candidates: number, label, replications, mean, and what became of it.
+    /// Survivors come first, then by mean.
     #[must_use]
-    pub fn rows(&self) -> Vec<[String; 4]> {
+    pub fn rows(&self) -> Vec<[String; 5]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         let rank = |own: &usize| match self.candidates[*own].fate {
             Fate::Racing => 0,
@@ -472,6 +472,7 @@ impl Choice {
         let row = |own: usize| {
             let candidate = &self.candidates[own];
             [
+                format!("#{}", own + 1),
                 candidate.label.clone(),
                 count(candidate.replications),
                 candidate.mean.map_or_else(|| "-".to_owned(), |mean| significant(mean, 4)),
@@ -490,9 +491,9 @@ impl Choice {
                 None => "survives".to_owned(),
             },
             Fate::Beaten { by, pairs, difference, least } => format!(
-                "dropped after {pairs} pairs: {} behind {}, at least {}",
+                "dropped after {pairs} pairs by #{}: {} worse, at least {}",
+                by + 1,
                 self.distance(*difference),
-                self.candidates[*by].label,
                 self.distance(*least)
             ),
             Fate::Growing => "dropped: its queue grows to the end".to_owned(),

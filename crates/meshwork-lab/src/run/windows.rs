@@ -94,6 +94,7 @@ pub(crate) fn arrivals(
         ]);
         workload.extend(clock);
         workload.remove("split_above");
+        workload.remove("resample");
         workload.remove("first_jobs");
     }
     let plain = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;

@@ -81,14 +81,14 @@ proptest! {
             .map(|&((a, b, c), (d, e, f), (g, h, i))| line([a, b, c, d, e, f, g, h, i]))
             .collect();
         fs::write(&old, format!("; MaxProcs: 16\n{text}")).unwrap();
-        match convert(&old, &new, &changes.parse().unwrap(), seed) {
+        match convert(&old, &new, &changes.parse().unwrap(), (seed, 0)) {
             Ok(done) => {
                 let expected = jobs(&old, &changes, seed);
                 prop_assert_eq!(&jobs(&new, "", seed), &expected);
                 prop_assert_eq!(done.jobs, expected.len() as u64);
                 // A conversion without changes only changes the note.
                 let again = folder.path().join("again.swf");
-                convert(&new, &again, &toml::Table::new(), seed).unwrap();
+                convert(&new, &again, &toml::Table::new(), (seed, 0)).unwrap();
                 prop_assert_eq!(jobs(&again, "", seed), expected);
             }
             Err(error) => {
