@@ -28,7 +28,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
         Some(Budget::Time(time)) => Some(time),
         _ => None,
     };
-    let stopper = Stopper::of_user(time);
+    let stopper = if out.is_kept { Stopper::new(time) } else { Stopper::of_user(time) };
     let meter = if arguments.quiet { Meter::silent() } else { Meter::new("run") };
     let show = |progress: RunProgress| meter.show(progress);
     let stop = || stopper.is_time();

@@ -591,6 +591,40 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
+    /// The interval at which `precision` stops is looked at few times, so it misses the mean little
+    /// more often than one of a fixed number; looked at after each run it would in half the cases.
+    #[test]
+    fn an_interval_that_is_narrow_enough_rarely_misses() {
+        let rule = Replications::Precision {
+            target: 0.02,
+            least: 5,
+            most: 2000,
+            of: "wait".to_owned(),
+        };
+        let (mut missed, mut looks) = (0, 0);
+        for seed in 0..1000 {
+            let mut draws = Stream::new(seed, 0, "precision");
+            let mut runs = ScenarioRuns::default();
+            loop {
+                let wanted = more(&rule, &runs);
+                if wanted == runs.len() as u64 {
+                    break;
+                }
+                looks += 1;
+                for replication in runs.len() as u64..wanted {
+                    let normal = (0..12).map(|_| draws.unit()).sum::<f64>() - 6.0;
+                    let mut findings = RunFindings::of(&outcome(0.0));
+                    findings.metrics[0].value = Some(1.0 + 0.05 * normal);
+                    runs.push(Run { key: String::new(), replication, result: Ok(findings) });
+                }
+            }
+            let values: Vec<f64> = runs.measured("wait").map(|(_, value)| value).collect();
+            missed += u32::from((mean(&values).unwrap() - 1.0).abs() > half_width(&values).unwrap());
+        }
+        assert!((30..=85).contains(&missed), "{missed} of 1000, at a level of 5 %");
+        assert!(looks > 2500, "the rule looks several times: {looks}");
+    }
+
     #[test]
     fn the_rule_by_hand() {
         let runs = |values: &[Option<f64>]| -> ScenarioRuns {
