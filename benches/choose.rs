@@ -1,5 +1,7 @@
-//! A thousand races with known means: how often is the choice worse than the best by more than the
-//! indifference zone, and what does it cost? No harness: it prints a table.
+//! A thousand races with known means, without a harness: prints a table.
+//!
+//! It says how often the choice is worse than the best by more than the indifference zone, and at
+//! what cost.
 
 use meshwork::rng::Stream;
 use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};

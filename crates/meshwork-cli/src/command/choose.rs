@@ -2,7 +2,7 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
-use meshwork_lab::choose::outcome::{Choice, Stopped};
+use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
 use meshwork_lab::choose::request::Budget;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, ShardOfRound, WINNER, choose, choose_shard};
 use meshwork_lab::findings::number::count;
@@ -73,8 +73,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     complain(&choice.failures);
     Ok(match choice.stopped {
         _ if !choice.failures.is_empty() => Verdict::RunFailed,
-        Stopped::Interrupted => Verdict::Stopped,
-        _ if choice.is_stopped_early => Verdict::Stopped,
+        RaceEnd::Interrupted => Verdict::RaceEnd,
+        _ if choice.is_stopped_early => Verdict::RaceEnd,
         _ => Verdict::Done,
     })
 }
@@ -96,13 +96,13 @@ fn of_shard(out: &mut Output, ended: &ShardOfRound, quiet: bool) -> Ended {
     }
     complain(&ended.failures);
     Ok(match () {
-        () if ended.stopped => Verdict::Stopped,
+        () if ended.stopped => Verdict::RaceEnd,
         () if !ended.failures.is_empty() => Verdict::RunFailed,
         () => Verdict::Done,
     })
 }
 
-fn text(out: &mut Output, choice: &Choice) -> Result<(), Stop> {
+fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     for sentence in choice.sentences() {
         for line in wrapped(&sentence, out.width, "  ") {
             out.line(&line)?;

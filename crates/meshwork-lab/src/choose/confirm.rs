@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use serde::Serialize;
 use toml::Value;
 
-use super::outcome::Choice;
+use super::outcome::ChoiceOutcome;
 use super::request::ChoiceRequest;
 use super::{ChooseOptions, Raced, arrivals, clock, key_order, with};
 use crate::findings::ratio;
@@ -131,7 +131,7 @@ impl Confirmation<'_> {
         &self,
         runner: &mut Runner<'_>,
         options: &ChooseOptions<'_>,
-        choice: &mut Choice,
+        choice: &mut ChoiceOutcome,
     ) -> Result<Vec<u128>, Refused> {
         let Some(winner) = choice.recommended.filter(|&own| own != choice.reference) else {
             return Ok(Vec::new());

@@ -38,7 +38,7 @@ use crate::sweep::deal::Deal;
 use crate::sweep::name::attempt;
 use crate::sweep::shard::begin;
 use confirm::{Confirmation, Gain, Held};
-use outcome::{Choice, Parts, Stopped};
+use outcome::{ChoiceOutcome, Parts, RaceEnd};
 use race::{Field, MAX_REPLICATIONS, NoValue, Race, RaceRules};
 use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
 
@@ -280,12 +280,12 @@ impl Setup {
     }
 }
 
-/// Races the scenarios of a study, measures the winner again, and writes the outcome to the folder.
+/// Races the scenarios of a study, measures the winner again, and writes the outcome.
 ///
 /// # Errors
 /// If the study, its inputs or the folder are invalid; if it has no candidates, if a value has no
 /// place on the scale, or if no candidate can be chosen. Finished runs are kept.
-pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<Choice, Refused> {
+pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
     let setup = Setup::of(study, options)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
@@ -331,15 +331,16 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<Choice, Refu
     }
     let is_certain = race.looks().last().is_some_and(|look| look.bound <= race.within());
     let stopped = match () {
-        () if results.stopped => Stopped::Interrupted,
-        () if is_certain => Stopped::Decided,
-        () if is_over_budget => Stopped::Budget,
-        () => Stopped::Most,
+        () if results.stopped => RaceEnd::Interrupted,
+        () if is_certain => RaceEnd::Decided,
+        () if is_over_budget => RaceEnd::Budget,
+        () => RaceEnd::Most,
     };
-    let mut choice = Choice::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
+    let mut choice =
+        ChoiceOutcome::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
     choice.warnings = warnings;
     let mut keys: Vec<u128> = key_order(&results.runs);
-    if stopped != Stopped::Interrupted {
+    if stopped != RaceEnd::Interrupted {
         let confirmation =
             Confirmation { raced: &raced, inputs: &setup.inputs, held: setup.held.as_ref() };
         keys.extend(confirmation.run(&mut runner, options, &mut choice)?);

@@ -5,7 +5,7 @@ use toml::Value;
 
 use super::race::{Fate, Look, Race, RaceRules};
 use super::request::Constraint;
-use super::sequence::{Moments, Wins, factor};
+use super::sequence::{RunningMoments, Wins, factor};
 use super::winner::{slurm_lines, study_file};
 use super::{Gain, Raced, Scale};
 use crate::findings::number::{count, plural, significant};
@@ -16,7 +16,7 @@ use crate::study::{Refused, Study, same};
 
 /// Reason for which a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum RaceEnd {
     /// Nobody can beat the leader by more than the indifference zone.
     Decided,
     /// The budget of runs does not allow another round.
@@ -27,15 +27,15 @@ pub enum Stopped {
     Most,
 }
 
-impl Stopped {
+impl RaceEnd {
     /// Name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Stopped::Decided => "decided",
-            Stopped::Budget => "budget",
-            Stopped::Interrupted => "interrupted",
-            Stopped::Most => "replications",
+            RaceEnd::Decided => "decided",
+            RaceEnd::Budget => "budget",
+            RaceEnd::Interrupted => "interrupted",
+            RaceEnd::Most => "replications",
         }
     }
 }
@@ -44,7 +44,7 @@ impl Stopped {
 pub(crate) struct Parts<'a> {
     pub(crate) race: &'a Race,
     pub(crate) runs: &'a [ScenarioRuns],
-    pub(crate) stopped: Stopped,
+    pub(crate) stopped: RaceEnd,
 }
 
 /// A candidate at the end.
@@ -63,8 +63,8 @@ pub struct Candidate {
     pub second: Option<f64>,
     /// Certain bound on its distance from the best; `None` if there is none.
     pub bound: Option<f64>,
-    /// Difference from the winner on the scale of the race after each of some numbers of pairs, and
-    /// the half width of its interval.
+    /// Difference from the winner after some numbers of pairs, with the half width of its interval.
+    /// Both are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -82,7 +82,7 @@ pub struct Effect {
 
 /// Outcome of a choice.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct ChoiceOutcome {
     pub study: String,
     pub metric: String,
     pub second: Option<String>,
@@ -91,7 +91,7 @@ pub struct Choice {
     pub confidence: f64,
     /// Indifference zone on the scale of the race.
     pub within: f64,
-    pub stopped: Stopped,
+    pub stopped: RaceEnd,
     pub least_pairs: u64,
     pub pairs: u64,
     /// Replications of the screening; 0 without one.
@@ -133,10 +133,10 @@ pub struct Choice {
     pub failures: Vec<String>,
 }
 
-impl Choice {
+impl ChoiceOutcome {
     /// # Errors
     /// If no candidate can be chosen: one sentence with the reason, and the nearest.
-    pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<Choice, Refused> {
+    pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {
         let Parts { race, runs, stopped } = parts;
         let rules = RaceRules { within: race.within(), ..raced.rules };
         let racing = race.racing();
@@ -145,7 +145,7 @@ impl Choice {
         }
         let equal = race.equals();
         let leader = race.looks().last().map(|look| look.leader);
-        let is_decided = stopped == Stopped::Decided;
+        let is_decided = stopped == RaceEnd::Decided;
         let baseline = raced.baseline.filter(|own| equal.contains(own));
         let (recommended, reason) = match (leader, baseline) {
             (Some(leader), _) if equal.len() < 2 || !is_decided => (Some(leader), "leader"),
@@ -197,7 +197,7 @@ impl Choice {
             skewness(&differences).abs()
         };
         let is_skewed = raced.scale.raw && racing.iter().any(|&own| skew(own) > 1.0);
-        Ok(Choice {
+        Ok(ChoiceOutcome {
             study: raced.study.name.clone(),
             metric: raced.scale.metric.clone(),
             second: raced.second.clone(),
@@ -225,7 +225,7 @@ impl Choice {
             clark_yang: race.clark_yang(),
             validation_runs: 0,
             gains: Vec::new(),
-            is_stopped_early: stopped == Stopped::Interrupted,
+            is_stopped_early: stopped == RaceEnd::Interrupted,
             is_skewed,
             study_file: study_file(raced.study, &raced.points[winner]),
             slurm: slurm_lines(raced, winner, reference),
@@ -288,7 +288,7 @@ impl Choice {
                 failing.join("; ")
             ));
         }
-        if self.equal.len() > 1 && self.stopped == Stopped::Decided {
+        if self.equal.len() > 1 && self.stopped == RaceEnd::Decided {
             let labels: Vec<&str> =
                 self.equal.iter().take(6).map(|&own| &*self.candidates[own].label).collect();
             let more = self.equal.len().saturating_sub(labels.len());
@@ -414,7 +414,7 @@ impl Choice {
             _ => " that meet the constraints".to_owned(),
         };
         let more = match self.stopped {
-            Stopped::Decided => "",
+            RaceEnd::Decided => "",
             _ => "; the race was not finished, and this holds now",
         };
         format!(
@@ -626,14 +626,14 @@ impl Choice {
 }
 
 /// The sentence if no candidate can be chosen.
-fn nobody(raced: &Raced<'_>, race: &Race, stopped: Stopped) -> Option<String> {
+fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     let file = &raced.study.file;
     let racing = race.racing();
     let label = |own: usize| short_label(raced.study, &raced.points[own].swept);
     let fates = race.fates();
     let breaks = |own: usize| (0..raced.constraints.len()).any(|k| race.excess(own, k).0 > 0.0);
     let has_unfit = fates.iter().any(|fate| matches!(fate, Fate::Unfit { .. }));
-    let is_over = stopped != Stopped::Interrupted && race.pairs() >= raced.rules.least;
+    let is_over = stopped != RaceEnd::Interrupted && race.pairs() >= raced.rules.least;
     if racing.is_empty() && has_unfit
         || is_over && !racing.is_empty() && racing.iter().all(|&own| breaks(own))
     {
@@ -688,7 +688,7 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
 
 /// Differences from the winner after 2, 3, … pairs, ever more seldom, where the interval is finite.
 fn course(ours: &[f64], winner: &[f64], level: f64) -> Vec<(u64, f64, f64)> {
-    let (mut moments, mut course, mut next) = (Moments::default(), Vec::new(), 4);
+    let (mut moments, mut course, mut next) = (RunningMoments::default(), Vec::new(), 4);
     let pairs = ours.len().min(winner.len());
     for (place, (a, b)) in ours.iter().zip(winner).enumerate() {
         moments.push(a - b);

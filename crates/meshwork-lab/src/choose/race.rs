@@ -5,14 +5,14 @@
 //! and the race ends once no survivor can beat the leader by more than the indifference zone.
 //!
 //! **Guarantee.** With probability at least 1 − α, all k − 1 sequences of pairs with the true best
-//! hold at all times. Then the best is never dropped, and whoever is reported as within a bound of
+//! hold at all times. Then the best is never dropped, and a candidate reported as within a bound of
 //! the survivors is within that bound of the best: under any correlation, at any time of stopping.
 //!
 //! With constraints, half of α is spent on them, and only candidates that certainly meet them may
 //! drop others or lead. Above a limit, a screening by successive halving chooses finalists first;
 //! the race then uses fresh replications only, and its guarantee covers the finalists.
 
-use crate::choose::sequence::{Moments, factor};
+use crate::choose::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
 
 /// Replications after which growing queues are looked for, and screening halves first.
@@ -119,11 +119,11 @@ pub struct Race {
     /// Values of each candidate from replication 0, as far as they were read.
     values: Vec<Vec<f64>>,
     /// Excess of each candidate over each constraint.
-    excesses: Vec<Vec<Moments>>,
+    excesses: Vec<Vec<RunningMoments>>,
     /// Position of each candidate among those whose pairs are counted.
     places: Vec<usize>,
     /// Differences of each pair of them, the first minus the second, in the upper triangle.
-    pairs: Vec<Moments>,
+    pairs: Vec<RunningMoments>,
     /// Replications that served the screening and are no evidence.
     offset: u64,
     is_screening: bool,
@@ -141,7 +141,7 @@ impl Race {
             rules,
             fates: vec![Fate::Racing; count],
             values: vec![Vec::new(); count],
-            excesses: vec![vec![Moments::default(); rules.constraints]; count],
+            excesses: vec![vec![RunningMoments::default(); rules.constraints]; count],
             places: vec![usize::MAX; count],
             pairs: Vec::new(),
             offset: 0,
@@ -160,11 +160,13 @@ impl Race {
     fn begin_pairs(&mut self) {
         self.offset = self.seen;
         let racing = self.racing();
-        self.pairs = vec![Moments::default(); racing.len() * racing.len().saturating_sub(1) / 2];
+        self.pairs =
+            vec![RunningMoments::default(); racing.len() * racing.len().saturating_sub(1) / 2];
         for (place, candidate) in racing.into_iter().enumerate() {
             self.places[candidate] = place;
         }
-        self.excesses = vec![vec![Moments::default(); self.rules.constraints]; self.fates.len()];
+        self.excesses =
+            vec![vec![RunningMoments::default(); self.rules.constraints]; self.fates.len()];
     }
 
     /// Candidates that are still in the race, in order.
@@ -209,8 +211,8 @@ impl Race {
         if self.is_screening { self.seen } else { self.offset }
     }
 
-    /// Runs of the two-stage procedure of Clark and Yang with the same guarantee, estimated from
-    /// the least number of pairs of all candidates; `None` with a screening or before.
+    /// Runs of the two-stage procedure of Clark and Yang with the same guarantee. It is estimated
+    /// from the least number of pairs of all candidates; `None` with a screening or before.
     #[must_use]
     pub fn clark_yang(&self) -> Option<u64> {
         self.clark_yang
@@ -316,8 +318,10 @@ impl Race {
         racing.iter().copied().filter(is_good).collect()
     }
 
-    /// Whether the race is over: the leader is certain, and so is each of a few other survivors, or
-    /// twice the pairs that the leader needed were not enough to part them.
+    /// Whether the race is over.
+    ///
+    /// The leader is certain, and so is each of a few other survivors, or twice the pairs that the
+    /// leader needed were not enough to part them.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -347,8 +351,7 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the results of all survivors up to `have` replications, one replication at a time, and
-    /// decides after each. The decisions do not depend on how many are read at once.
+    /// Reads the results of all survivors up to `have` replications, and decides after each. The decisions do not depend on how many are read at once.
     ///
     /// # Complexity
     /// O(k²) for each replication of *k* survivors.
@@ -423,7 +426,7 @@ impl Race {
         }
     }
 
-    /// Drops who is certainly worse, and notes the leader.
+    /// Drops candidates that are certainly worse, and notes the leader.
     fn judge(&mut self) {
         if self.pairs() >= self.rules.least {
             if self.pairs() == self.rules.least && self.offset == 0 {
@@ -478,7 +481,7 @@ impl Race {
         }
     }
 
-    /// Runs of Clark and Yang's procedure: each candidate as often as the pair with the widest
+    /// Runs of Clark and Yang's procedure. Each candidate runs as often as the pair with the widest
     /// differences demands.
     fn two_stages(&self) -> u64 {
         let (count, first) = (self.racing().len() as f64, self.pairs());
@@ -486,7 +489,7 @@ impl Race {
             return first;
         }
         let t = quantile(first - 1, 1.0 - 2.0 * self.rules.alpha / (count - 1.0));
-        let widest = self.pairs.iter().map(Moments::variance).fold(0.0, f64::max);
+        let widest = self.pairs.iter().map(RunningMoments::variance).fold(0.0, f64::max);
         let each = (t * t * widest / (self.rules.within * self.rules.within)).ceil();
         count as u64 * (each as u64).max(first)
     }
@@ -584,7 +587,7 @@ mod tests {
         let race = raced(&field, rules(0.05));
         for one in 0..3 {
             let Fate::Beaten { by, pairs, difference, least } = race.fates()[one] else { continue };
-            let moments: Moments = (0..pairs)
+            let moments: RunningMoments = (0..pairs)
                 .map(|r| field.value(one, r).unwrap() - field.value(by, r).unwrap())
                 .collect();
             let [low, _] = moments.ends(0.05 / 2.0);
@@ -640,7 +643,7 @@ mod tests {
     fn the_cost_of_two_stages_is_that_of_their_formula() {
         let field = Known { shared: 0.0, own: 1.0, ..known(&[0.0, 0.0], 8) };
         let race = raced(&field, rules(0.25));
-        let moments: Moments =
+        let moments: RunningMoments =
             (0..20).map(|r| field.value(0, r).unwrap() - field.value(1, r).unwrap()).collect();
         // t(0.95; 19) = 1.729 of the tables.
         let each = (1.729_133 * 1.729_133 * moments.variance() / 0.0625).ceil() as u64;

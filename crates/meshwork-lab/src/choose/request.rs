@@ -167,8 +167,7 @@ impl ChoiceRequest {
         })
     }
 
-    /// Index of the baseline: that of `--baseline`, else of the study's `[compare]`, if they name
-    /// one candidate.
+    /// Index of the baseline of `--baseline`, else of the study's `[compare]` if it names one.
     ///
     /// # Errors
     /// If a setting is none of the sweep, or names no candidate or several.

@@ -17,12 +17,12 @@
 
 use std::f64::consts::LN_2;
 
-/// Precision c² of the mixture, in observations: the interval is narrowest where it is some 20 to
-/// 100 values long at the levels of a race.
+/// Precision c² of the mixture, in observations. At the levels of a race the interval is then
+/// narrowest at some 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
-/// Half width of the interval of `count` values at level `alpha`, in units of their deviation with
-/// divisor *n*; infinite for too few values.
+/// Half width of the interval of `count` values at level `alpha`, in units of their deviation.
+/// The deviation has divisor *n*; the width is infinite for too few values.
 pub(super) fn factor(count: f64, alpha: f64) -> f64 {
     let all = count + MIXTURE;
     let level = libm::exp((2.0 * libm::log(alpha) + libm::log(MIXTURE / all)) / count);
@@ -35,14 +35,14 @@ pub(super) fn factor(count: f64, alpha: f64) -> f64 {
 
 /// Count, mean and scatter of values, updated one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moments {
+pub struct RunningMoments {
     count: f64,
     mean: f64,
     /// Sum of squared deviations from the mean.
     scatter: f64,
 }
 
-impl Moments {
+impl RunningMoments {
     /// Adds a value, by Welford's recurrence, which loses no digits.
     pub fn push(&mut self, value: f64) {
         self.count += 1.0;
@@ -69,14 +69,14 @@ impl Moments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half the width of the sequence's interval at this number of values, at level `alpha`;
-    /// infinite while there are too few values. Values without any spread have width 0.
+    /// Half the width of the sequence's interval at this number of values, at level `alpha`.
+    /// Infinite while there are too few values. Values without any spread have width 0.
     ///
     /// ```
-    /// use meshwork_lab::choose::sequence::Moments;
-    /// let values: Moments = (0..40).map(|i| f64::from(i % 5)).collect();
+    /// use meshwork_lab::choose::sequence::RunningMoments;
+    /// let values: RunningMoments = (0..40).map(|i| f64::from(i % 5)).collect();
     /// assert!(values.half_width(0.05) < values.half_width(0.001));
-    /// assert!(Moments::default().half_width(0.05).is_infinite());
+    /// assert!(RunningMoments::default().half_width(0.05).is_infinite());
     /// ```
     #[must_use]
     pub fn half_width(&self, alpha: f64) -> f64 {
@@ -99,17 +99,18 @@ impl Moments {
     }
 }
 
-impl FromIterator<f64> for Moments {
-    fn from_iter<I: IntoIterator<Item = f64>>(iter: I) -> Moments {
-        let mut moments = Moments::default();
+impl FromIterator<f64> for RunningMoments {
+    fn from_iter<I: IntoIterator<Item = f64>>(iter: I) -> RunningMoments {
+        let mut moments = RunningMoments::default();
         iter.into_iter().for_each(|value| moments.push(value));
         moments
     }
 }
 
-/// Count of pairs that one side wins, with a test that is valid at any time and assumes nothing of
-/// the values: the mixture of the likelihood ratios of all probabilities of winning, by Jeffreys'
-/// prior, against ½.
+/// Count of pairs that one side wins, with a test that is valid at any time.
+///
+/// It assumes nothing of the values: it is the mixture of the likelihood ratios of all
+/// probabilities of winning, by Jeffreys' prior, against ½.
 ///
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,8 +133,8 @@ impl Wins {
         }
     }
 
-    /// Bound, valid at any time, on the probability of this evidence or more if both sides win
-    /// equally often: 1/*E*, at most 1.
+    /// Bound on the probability of this evidence if both sides win equally often, valid at any time.
+    /// It is 1/*E*, at most 1.
     ///
     /// ```
     /// use meshwork_lab::choose::sequence::Wins;
@@ -176,7 +177,7 @@ mod tests {
         for alpha in [0.05_f64, 1e-4] {
             for count in [8, 20, 60, 500] {
                 let values: Vec<f64> = (0..count).map(|_| 3.0 + normal(&mut stream)).collect();
-                let [low, high] = values.iter().copied().collect::<Moments>().ends(alpha);
+                let [low, high] = values.iter().copied().collect::<RunningMoments>().ends(alpha);
                 if low.is_infinite() {
                     assert!(evidence(&values, 1e9) < (1.0 / alpha).ln(), "nothing is refused");
                     continue;
@@ -189,8 +190,8 @@ mod tests {
         }
     }
 
-    /// The martingale is a mixture of likelihood ratios: integrates those of Student's model
-    /// numerically, over the standardised mean and the scale, for a few values.
+    /// Integrates the likelihood of a few values numerically over standardised mean and scale. Their
+    /// ratio is the martingale.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];
@@ -217,11 +218,10 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of sequences, out of 2,000, whose interval misses 0 at any of the numbers of values
-    /// from `first` on.
+    /// Share of 2,000 sequences whose interval misses 0 at any number of values from `first` on.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
-            let (mut stream, mut moments) = (Stream::new(5, run, name), Moments::default());
+            let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());
             (1..=most).any(|n| {
                 moments.push(draw(&mut stream));
                 n >= first && moments.mean().abs() > moments.half_width(0.05)
@@ -241,7 +241,8 @@ mod tests {
     #[test]
     fn an_ordinary_interval_that_is_always_looked_at_misses_far_more_often() {
         let once = |run| {
-            let (mut stream, mut moments) = (Stream::new(6, run, "looks"), Moments::default());
+            let (mut stream, mut moments) =
+                (Stream::new(6, run, "looks"), RunningMoments::default());
             (1..=400_u64).any(|n| {
                 moments.push(normal(&mut stream));
                 let error = (moments.variance() / n as f64).sqrt();

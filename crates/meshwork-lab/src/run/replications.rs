@@ -60,8 +60,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether every replication of a scenario has the same jobs: those of a log in its own order, not
-/// resampled.
+/// Whether every replication of a scenario has the same jobs: those of a log as it is.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];

@@ -73,8 +73,10 @@ impl Runner<'_> {
         Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
     }
 
-    /// Makes rounds of runs: `wanted` replications of each scenario at first, then as many as
-    /// `next` sets after each round, given the runs so far. A round in which nothing is missing is
+    /// Makes rounds of runs, each as large as the runs before it demand.
+    ///
+    /// The first has `wanted` replications of each scenario; after each round `next` sets the
+    /// numbers for the following one, given the runs so far. A round in which nothing is missing is
     /// the last. Runs are not collapsed where all are the same.
     ///
     /// # Errors
@@ -591,16 +593,12 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// The interval at which `precision` stops is looked at few times, so it misses the mean little
+    /// The interval at which `precision` stops is looked at few times. So it misses the mean little
     /// more often than one of a fixed number; looked at after each run it would in half the cases.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
-        let rule = Replications::Precision {
-            target: 0.02,
-            least: 5,
-            most: 2000,
-            of: "wait".to_owned(),
-        };
+        let rule =
+            Replications::Precision { target: 0.02, least: 5, most: 2000, of: "wait".to_owned() };
         let (mut missed, mut looks) = (0, 0);
         for seed in 0..1000 {
             let mut draws = Stream::new(seed, 0, "precision");
@@ -619,7 +617,8 @@ mod tests {
                 }
             }
             let values: Vec<f64> = runs.measured("wait").map(|(_, value)| value).collect();
-            missed += u32::from((mean(&values).unwrap() - 1.0).abs() > half_width(&values).unwrap());
+            missed +=
+                u32::from((mean(&values).unwrap() - 1.0).abs() > half_width(&values).unwrap());
         }
         assert!((30..=85).contains(&missed), "{missed} of 1000, at a level of 5 %");
         assert!(looks > 2500, "the rule looks several times: {looks}");

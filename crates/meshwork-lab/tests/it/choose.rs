@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use meshwork::catalogue::Catalogue;
 use meshwork::rng::Stream;
 use meshwork_lab::Study;
-use meshwork_lab::choose::outcome::{Choice, Stopped};
+use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
 use meshwork_lab::choose::race::Fate;
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
@@ -43,7 +43,11 @@ fn request(change: impl FnOnce(&mut ChoiceRequest)) -> ChoiceRequest {
     request
 }
 
-fn made(study: &Study, request: ChoiceRequest, folder: Option<&Path>) -> Result<Choice, String> {
+fn made(
+    study: &Study,
+    request: ChoiceRequest,
+    folder: Option<&Path>,
+) -> Result<ChoiceOutcome, String> {
     let out = folder.map(Path::to_owned);
     let options = ChooseOptions { request, out, threads: 1, ..ChooseOptions::default() };
     choose(study, &options).map_err(|refused| refused.0)
@@ -58,7 +62,7 @@ fn a_race_killed_and_resumed_gives_the_same_bytes() {
     let study = study(STUDY);
     let whole = tempfile::tempdir().unwrap();
     let choice = made(&study, request(|_| {}), Some(whole.path())).unwrap();
-    assert_eq!(choice.stopped, Stopped::Decided);
+    assert_eq!(choice.stopped, RaceEnd::Decided);
     assert!(choice.gains.len() == 1 && choice.validation_runs == 40);
     let killed = tempfile::tempdir().unwrap();
     let (mut kills, mut draws) = (0, Stream::new(1, 0, "kills"));
@@ -117,7 +121,7 @@ fn shards_of_rounds_decide_the_same_race() {
     let alone = made(&study, request(|_| {}), None).unwrap();
     let shared = made(&study, request(|_| {}), Some(folder.path())).unwrap();
     assert_eq!((shared.recommended, &shared.looks), (alone.recommended, &alone.looks));
-    let fates = |choice: &Choice| -> Vec<Fate> {
+    let fates = |choice: &ChoiceOutcome| -> Vec<Fate> {
         choice.candidates.iter().map(|own| own.fate.clone()).collect()
     };
     assert_eq!(fates(&shared), fates(&alone));
@@ -128,9 +132,9 @@ fn shards_of_rounds_decide_the_same_race() {
 fn budgets_and_constraints_are_kept() {
     let study = study(STUDY);
     let short = made(&study, request(|own| own.budget = Some("50".into())), None).unwrap();
-    assert!(short.stopped == Stopped::Budget && short.runs <= 50 && short.bound.is_none());
+    assert!(short.stopped == RaceEnd::Budget && short.runs <= 50 && short.bound.is_none());
     assert!(short.guarantee().starts_with("There is no guarantee yet: "), "{}", short.guarantee());
-    // The other way round: what utilization allows decides who may win.
+    // The other way round: a limit decides which may win.
     let free = made(&study, request(|_| {}), None).unwrap();
     let best = free.recommended.unwrap();
     let limit = free.candidates[best].mean.unwrap() * 1.5;
