@@ -73,8 +73,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     complain(&choice.failures);
     Ok(match choice.stopped {
         _ if !choice.failures.is_empty() => Verdict::RunFailed,
-        RaceEnd::Interrupted => Verdict::RaceEnd,
-        _ if choice.is_stopped_early => Verdict::RaceEnd,
+        RaceEnd::Interrupted => Verdict::Stopped,
+        _ if choice.is_stopped_early => Verdict::Stopped,
         _ => Verdict::Done,
     })
 }
@@ -96,7 +96,7 @@ fn of_shard(out: &mut Output, ended: &ShardOfRound, quiet: bool) -> Ended {
     }
     complain(&ended.failures);
     Ok(match () {
-        () if ended.stopped => Verdict::RaceEnd,
+        () if ended.stopped => Verdict::Stopped,
         () if !ended.failures.is_empty() => Verdict::RunFailed,
         () => Verdict::Done,
     })
