@@ -74,7 +74,7 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
     Ok(read_texts(files, &text, conf_text.as_deref(), &mut include))
 }
 
-fn text(path: &Path) -> Result<String, String> {
+pub(crate) fn text(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileError::NotText(shown)));
@@ -107,7 +107,17 @@ impl Reading {
         let is_conf = Path::new(&self.files.topology)
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("conf"));
-        let mut topologies = if is_conf {
+        let lists_nothing =
+            text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+        let plugin = self.conf.as_ref().and_then(|conf| conf.setting("TopologyPlugin"));
+        let is_flat = self.conf.is_some()
+            && plugin.is_none_or(|plugin| {
+                ["flat", "default", "none"].iter().any(|kind| plugin.ends_with(kind))
+            });
+        let mut topologies = if lists_nothing && is_flat {
+            // Slurm reads no topology file then.
+            vec![topology::flat()]
+        } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
         } else {
             topology::from_yaml::read(text, &mut self.findings)?

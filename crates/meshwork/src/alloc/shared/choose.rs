@@ -69,7 +69,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    pub fn fit(&self, node: u32) -> &Fit {
+    pub(super) fn fit(&self, node: u32) -> &Fit {
         self.fits[node as usize].as_ref().expect("only nodes that hold something are asked")
     }
 
@@ -78,22 +78,22 @@ impl<'a> Attempt<'a> {
     }
 
     /// Whether the number of GPUs of the whole job is given.
-    pub fn counts_gpus(&self) -> bool {
+    pub(super) fn counts_gpus(&self) -> bool {
         self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
     }
 
     /// Whether the job has all its GPUs.
-    pub fn has_gpus(&self) -> bool {
+    pub(super) fn has_gpus(&self) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
     /// Whether that many more GPUs suffice.
-    pub fn gpus_suffice(&self, more: u64) -> bool {
+    pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
 
     /// Numbers at the beginning of an attempt.
-    pub fn missing(&mut self, always_least: bool) -> Missing {
+    pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
         let (least, want) = (i64::from(self.min_nodes), i64::from(needs.want));
@@ -129,29 +129,29 @@ impl<'a> Attempt<'a> {
     }
 
     /// Whether so many nodes are enough, now that some are taken.
-    pub fn enough_nodes(&self, available: i64, nodes: i64) -> bool {
+    pub(super) fn enough_nodes(&self, available: i64, nodes: i64) -> bool {
         let (least, want) = (i64::from(self.min_nodes), i64::from(self.needs.want));
         available >= if want > least { nodes + least - want } else { nodes }
     }
 
     /// Whether the attempt may end.
-    pub fn is_done(&self, missing: &Missing) -> bool {
+    pub(super) fn is_done(&self, missing: &Missing) -> bool {
         missing.nodes <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
 
     /// Whether the attempt may end with fewer nodes than it aimed at.
-    pub fn suffices(&self, missing: &Missing) -> bool {
+    pub(super) fn suffices(&self, missing: &Missing) -> bool {
         missing.nodes_at_least <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
 
-    pub fn select_cores(&mut self, node: u32, nodes_left: i64) -> u32 {
+    pub(super) fn select_cores(&mut self, node: u32, nodes_left: i64) -> u32 {
         let kind = self.machine.node(node);
         let (needs, taken, first_pass) = (self.needs, self.taken, self.first_pass);
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass)
     }
 
     /// Takes a node with `cpus` CPUs; returns the CPUs that are used, 0 if it cannot be used.
-    pub fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
+    pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {
             missing.cpus -= i64::from(used);

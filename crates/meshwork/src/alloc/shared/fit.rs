@@ -95,7 +95,12 @@ fn free_gpus(
 
 impl Fit {
     /// Finds out what a job could take of a node; `None` if nothing.
-    pub fn new(machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) -> Option<Fit> {
+    pub(super) fn new(
+        machine: &SharedMachine,
+        needs: &Needs,
+        node: u32,
+        free: &Free,
+    ) -> Option<Fit> {
         let kind = machine.node(node);
         let threads = kind.threads;
         let mut per_socket = [0; MAX_SOCKETS as usize];
@@ -295,7 +300,7 @@ impl Fit {
     ///
     /// `taken` GPUs are on other nodes, and `nodes_left` nodes are still to be found. In the first
     /// pass, only cores near the GPUs are taken.
-    pub fn select_cores(
+    pub(super) fn select_cores(
         &mut self,
         kind: &SlurmNodeType,
         needs: &Needs,

@@ -51,12 +51,8 @@ pub(super) fn give(
     if let Some(gpus) = &needs.gpus {
         give_gpus(machine, needs, gpus, holdings, &mut shares)?;
     }
-    let tasks = match (needs.tpn, needs.tasks) {
-        (0, 0) => shares.len() as u32,
-        (0, tasks) => tasks,
-        (tpn, _) if !needs.tasks_given => tpn * shares.len() as u32,
-        (_, tasks) => tasks,
-    };
+    // As Slurm shows it: a job with a range of nodes keeps the tasks of the lowest number.
+    let tasks = if needs.tasks > 0 { needs.tasks } else { shares.len() as u32 };
     let mut grants = Vec::new();
     for share in shares {
         let (kind, free) = (machine.node(share.node), holdings.of(share.node));
@@ -368,8 +364,6 @@ fn give_gpus(
                 available.min(gpus.per_job.wrapping_sub(given).wrapping_sub(left as u64 - 1))
             };
             given += share.gpu_count;
-            let mut pick = GpuPick::new(kind, gpus, free, false);
-            pick.free = free;
             share.gpus = lowest_bits(free, share.gpu_count);
             continue;
         }

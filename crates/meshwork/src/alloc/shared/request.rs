@@ -89,7 +89,7 @@ pub(super) struct Gpus {
 
 impl Gpus {
     /// CPUs of each GPU, from either.
-    pub fn any_cpus(&self) -> u32 {
+    pub(super) fn any_cpus(&self) -> u32 {
         if self.cpus > 0 { self.cpus } else { self.default_cpus }
     }
 }
@@ -306,7 +306,7 @@ impl SharedRequest {
 
 impl Gpus {
     /// GPUs of the whole job, as far as its CPUs are counted by them.
-    pub fn for_job(&self, nodes: u64) -> u64 {
+    pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node * nodes }
     }
 }
