@@ -3,6 +3,7 @@
 pub mod desk;
 pub mod gres;
 pub mod options;
+pub mod traps;
 
 use meshwork::alloc::shared::{
     Domains, GpuRecord, MAX_CORES, MAX_GPUS, MAX_SOCKETS, SelectParams, SharedMachine,
@@ -181,10 +182,17 @@ fn node_type(
         (None, Some(cpus)) => (cpus / (sockets.max(1) * threads)).max(1),
         (None, None) => 1,
     };
+    // As in Slurm, CPUs may also be the number of cores: threads are then left unused.
+    let threads = if cpus == Some(sockets * cores) { 1 } else { threads };
     if let Some(cpus) = cpus.filter(|cpus| *cpus != sockets * cores * threads) {
         return Err(at(format!(
             "{host} has CPUs={cpus}, but {sockets} sockets of {cores} cores of {threads} threads: \
-             write the same number twice"
+             write their product, or the number of cores"
+        )));
+    }
+    if threads > 256 {
+        return Err(at(format!(
+            "{host} has {threads} threads per core, but at most 256 are modelled"
         )));
     }
     if sockets > u64::from(MAX_SOCKETS)

@@ -153,12 +153,13 @@ fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     let number = number.ok_or_else(|| {
         format!("--{name} is {value}, but must be whole megabytes, or carry a suffix, as in 4G")
     })?;
-    Ok(match upper[digits.len()..].chars().next() {
+    let megabytes = match upper[digits.len()..].chars().next() {
         Some('K') => number.div_ceil(1024),
         Some('G') => number << 10,
         Some('T') => number << 20,
         _ => number,
-    })
+    };
+    Ok(megabytes.min(1 << 40))
 }
 
 /// `4` or `a100:4`.

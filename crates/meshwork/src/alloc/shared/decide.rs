@@ -106,7 +106,8 @@ fn is_available(machine: &SharedMachine, needs: &Needs, holdings: &Holdings, nod
     match needs.memory {
         Memory::PerGpu => free >= needs.gpus.map_or(0, |gpus| gpus.memory),
         Memory::PerCpu(each) if each > 0 => {
-            free >= each * u64::from(needs.tpn.max(needs.node_cpus).max(needs.cpt))
+            let cpus = needs.tpn.max(needs.node_cpus).max(needs.cpt);
+            free >= each.saturating_mul(u64::from(cpus))
         }
         Memory::PerNode(all) if all > 0 => free >= all,
         _ => used == 0,

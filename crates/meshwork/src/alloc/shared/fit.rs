@@ -202,7 +202,7 @@ impl Fit {
             (false, 0) => 1,
             (false, per_node) => per_node,
         };
-        least = least.max(gpus.per_task * u64::from(needs.tpn));
+        least = least.max(gpus.per_task.saturating_mul(u64::from(needs.tpn)));
         let each = u64::from(gpus.any_cpus());
         if each > 0 {
             let most = u64::from(self.cpus) / each;
@@ -277,7 +277,7 @@ impl Fit {
             }
             Memory::PerCpu(each) => {
                 if each > 0 && needs.whole {
-                    if each * u64::from(self.cpus) > memory {
+                    if each.saturating_mul(u64::from(self.cpus)) > memory {
                         self.cpus = 0;
                     }
                 } else if let Some(most) = memory.checked_div(each) {

@@ -67,14 +67,14 @@ pub(super) fn give(
 /// Number of tasks to distribute.
 fn task_count(needs: &Needs, nodes: u32) -> u32 {
     if needs.tpn > 0 {
-        return needs.tpn * nodes;
+        return needs.tpn.saturating_mul(nodes);
     }
     if needs.tasks > 0 && needs.tasks_given {
         return needs.tasks;
     }
-    let mut cpus = needs.min_cpus.max(nodes).max(nodes * needs.node_cpus);
+    let mut cpus = needs.min_cpus.max(nodes).max(nodes.saturating_mul(needs.node_cpus));
     if let Some(gpus) = &needs.gpus {
-        let brought = u64::from(gpus.any_cpus()) * gpus.for_job(u64::from(nodes));
+        let brought = gpus.for_job(u64::from(nodes)).saturating_mul(u64::from(gpus.any_cpus()));
         cpus = cpus.max(u32::try_from(brought).unwrap_or(u32::MAX));
     }
     cpus / needs.cpt

@@ -139,11 +139,11 @@ impl SharedRequest {
         let c = given.unwrap_or(1).max(1);
         let estimate = match tasks {
             Some(n) => n,
-            None if tpn > 0 && is_fixed => lo * tpn,
+            None if tpn > 0 && is_fixed => lo.saturating_mul(tpn),
             None if range.is_some() && is_fixed => lo,
             None => 1,
         };
-        let mut min_cpus = estimate * c;
+        let mut min_cpus = estimate.saturating_mul(c);
         let min_nodes = match (range, tasks) {
             (Some((lo, _)), _) => lo,
             (None, Some(n)) if tpn > 0 => n.div_ceil(tpn),
@@ -168,18 +168,18 @@ impl SharedRequest {
                     }
                     max_nodes = max_nodes.map(|most| most.min(clip(gpus.per_job)));
                 }
-                let all = gpus.per_job.max(gpus.per_node * u64::from(min_nodes));
-                min_cpus = min_cpus.max(clip(u64::from(gpus.cpus) * all));
+                let all = gpus.per_job.max(gpus.per_node.saturating_mul(u64::from(min_nodes)));
+                min_cpus = min_cpus.max(clip(all.saturating_mul(u64::from(gpus.cpus))));
                 if let (Some(cpt), Some(tasks)) = (cpt, tasks) {
-                    min_cpus = min_cpus.max(cpt * tasks);
+                    min_cpus = min_cpus.max(cpt.saturating_mul(tasks));
                 }
             }
             if pass == 0 {
                 if tasks.is_none() && tpn > 0 {
-                    tasks = Some(min_nodes * tpn);
+                    tasks = Some(min_nodes.saturating_mul(tpn));
                 }
                 if let Some(tasks) = tasks.filter(|tasks| *tasks > min_cpus) {
-                    min_cpus = tasks * cpt.unwrap_or(1).max(1);
+                    min_cpus = tasks.saturating_mul(cpt.unwrap_or(1).max(1));
                 }
             }
         }
@@ -190,14 +190,15 @@ impl SharedRequest {
         let mut cpt = cpt.unwrap_or(1).max(1);
         let mut node_cpus = cpt;
         if tpn > 0 && tasks > 1 {
-            node_cpus = node_cpus.max(cpt * tpn);
+            node_cpus = node_cpus.max(cpt.saturating_mul(tpn));
         }
         let want = max_nodes.unwrap_or(min_nodes);
         let max_nodes = max_nodes.or((tasks > 0).then_some(tasks)).unwrap_or(u32::MAX);
         if let Some(gpus) = &mut gpus {
             if own_cpt.is_none() && params.cpus_per_gpu > 0 {
                 gpus.default_cpus = params.cpus_per_gpu;
-                cpt = cpt.max(clip(gpus.per_task * u64::from(params.cpus_per_gpu)));
+                let brought = gpus.per_task.saturating_mul(u64::from(params.cpus_per_gpu));
+                cpt = cpt.max(clip(brought));
             }
             gpus.memory = self.mem_per_gpu.unwrap_or(params.mem_per_gpu);
         }
@@ -217,8 +218,8 @@ impl SharedRequest {
                 (0, per_task) => per_task * u64::from(tpn),
                 (per_node, _) => per_node,
             };
-            gpu_node_cpus = clip(each * on_node);
-            gpu_job_cpus = clip(each * gpus.for_job(u64::from(min_nodes)));
+            gpu_node_cpus = clip(each.saturating_mul(on_node));
+            gpu_job_cpus = clip(each.saturating_mul(gpus.for_job(u64::from(min_nodes))));
         }
         Ok(Needs {
             tasks,
@@ -288,7 +289,7 @@ impl SharedRequest {
             && let Some(nodes) = fixed_nodes
         {
             if tpn > 0 {
-                *tasks = Some(nodes * tpn);
+                *tasks = Some(nodes.saturating_mul(tpn));
             } else if cpt.is_none() {
                 *tasks = Some(nodes);
             }
@@ -296,9 +297,9 @@ impl SharedRequest {
         let Some(tasks) = *tasks else {
             return Err("--gpus-per-task needs a number of tasks: give -n, or -N alone".to_owned());
         };
-        gpus.per_job = u64::from(tasks) * per_task;
+        gpus.per_job = u64::from(tasks).saturating_mul(per_task);
         if gpus.cpus > 0 && cpt.is_none() && gpus.model.is_none() {
-            *cpt = Some(clip(u64::from(gpus.cpus) * per_task));
+            *cpt = Some(clip(per_task.saturating_mul(u64::from(gpus.cpus))));
         }
         Ok(())
     }
@@ -307,7 +308,7 @@ impl SharedRequest {
 impl Gpus {
     /// GPUs of the whole job, as far as its CPUs are counted by them.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
-        if self.per_job > 0 { self.per_job } else { self.per_node * nodes }
+        if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 
