@@ -471,7 +471,7 @@ fn wrong_questions_are_refused_with_one_sentence() {
     let cases = [
         ("-n0", "--ntasks is 0, but must be a whole number from 1 to 16777216"),
         ("-n 2 -N 3-2", "-N is 3-2, but must be a number of nodes, or a range of them, as in 2-4"),
-        ("--gres=gpu:a:x", "--gpus is a:x"),
+        ("--gres=gpu:a:x", "--gres is a:x"),
         ("--gres=fpga:1", "--gres is fpga:1, but only one kind of GPUs is modelled"),
         ("-C a&b", "-C a&b: only one feature is modelled"),
         ("-x n9", "-x: there is no node n9"),
