@@ -46,15 +46,15 @@ const KEYS: &[&str] = &[
 /// The keys of a request for parts of nodes.
 const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
-/// The desk of a partition.
+/// The allocator of a partition.
 pub(super) struct Window {
-    desk: SlurmAllocator<Name>,
-    /// The desk for parts of nodes, or why there is none.
+    allocator: SlurmAllocator<Name>,
+    /// The allocator of parts of nodes, or why there is none.
     parts: Result<SharedAllocator<Name>, String>,
 }
 
 impl Window {
-    /// Opens the desk of the partition given on the command line.
+    /// Makes the allocator of the partition given on the command line.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
@@ -68,7 +68,7 @@ impl Window {
         if let (Some(_), Err(says)) = (&arguments.gres, &parts) {
             return Err(Stop::Wrong(says.clone()));
         }
-        Ok(Window { desk: SlurmAllocator::new(site), parts })
+        Ok(Window { allocator: SlurmAllocator::new(site), parts })
     }
 
     fn obey(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
@@ -92,16 +92,16 @@ impl Window {
                 let id = name_json(&name);
                 let parts = self.parts.as_mut().ok().and_then(|parts| parts.release(&name));
                 let released = parts
-                    .or_else(|| self.desk.release(&name))
+                    .or_else(|| self.allocator.release(&name))
                     .ok_or_else(|| format!("{id} is not held, so it cannot be released"))?;
                 let _ = write!(out, "{{\"id\":{id},\"released\":{released}}}");
                 Ok(())
             }
             "show" => {
                 asked.only(op, &["op"])?;
-                let hosts = &self.desk.site().hosts;
+                let hosts = &self.allocator.site().hosts;
                 let held = |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
-                let mut held: Vec<Json> = self.desk.held().map(held).collect();
+                let mut held: Vec<Json> = self.allocator.held().map(held).collect();
                 if let Some(parts) =
                     self.parts.as_ref().ok().filter(|parts| parts.held().next().is_some())
                 {
@@ -113,14 +113,14 @@ impl Window {
                     held.extend(parts.held().map(
                         |(name, grants)| json!({ "id": name_json(name), "nodes": nodes(grants) }),
                     ));
-                    let (free, nodes) = (parts.idle(), self.desk.site().whole.count());
+                    let (free, nodes) = (parts.idle(), self.allocator.site().whole.count());
                     let _ =
                         write!(out, "{}", json!({ "free": free, "nodes": nodes, "held": held }));
                     return Ok(());
                 }
-                let (free, nodes) = (self.desk.idle(), self.desk.site().whole.count());
+                let (free, nodes) = (self.allocator.idle(), self.allocator.site().whole.count());
                 let mut shown = json!({ "free": free, "nodes": nodes, "held": held });
-                if let Some(fragmentation) = self.desk.fragmentation() {
+                if let Some(fragmentation) = self.allocator.fragmentation() {
                     shown["fragmentation"] = fragmentation.into();
                 }
                 let _ = write!(out, "{shown}");
@@ -143,7 +143,7 @@ impl Window {
             }
         };
         let parts = self.parts.as_mut().map_err(|says| says.clone())?;
-        if self.desk.held().next().is_some() {
+        if self.allocator.held().next().is_some() {
             return Err(MIXED.to_owned());
         }
         let request = options::read(options, parts.site())?;
@@ -164,14 +164,17 @@ impl Window {
         let name = name(asked)?;
         let id = name_json(&name);
         let question = question(asked)?;
-        if !dry && self.desk.holds(&name) {
+        if !dry && self.allocator.holds(&name) {
             return Err(format!("{id} is held already: release it first"));
         }
-        let told =
-            if dry { self.desk.ask(&question) } else { self.desk.allocate(&name, &question) };
+        let told = if dry {
+            self.allocator.ask(&question)
+        } else {
+            self.allocator.allocate(&name, &question)
+        };
         let _ = match told {
             SlurmAnswer::Nodes(nodes) => {
-                let nodes = json!(self.desk.site().hosts.bracketed(&nodes));
+                let nodes = json!(self.allocator.site().hosts.bracketed(&nodes));
                 write!(out, "{{\"id\":{id},\"nodes\":{nodes}}}")
             }
             SlurmAnswer::Wait(wait, cause) => {
