@@ -99,9 +99,11 @@ impl<K: Ord> SharedAllocator<K> {
                         }
                     }
                 }
-                let on = on.into_iter().map(|(nodes, mut part)| {
-                    part["nodes"] = self.site.hosts.bracketed(&nodes).into();
-                    part
+                let on = on.into_iter().map(|(nodes, part)| {
+                    json!({
+                        "nodes": self.site.hosts.bracketed(&nodes), "cores": part["cores"],
+                        "mem": part["mem"], "gres": part["gres"]
+                    })
                 });
                 json!({
                     "nodes": self.site.hosts.bracketed(&all), "tasks": tasks, "cpus": cpus,

@@ -11,6 +11,7 @@ use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::Node;
 
 /// The entry of `tree`.
 pub static ENTRY: AllocatorEntry = entry(
@@ -237,8 +238,30 @@ impl Tree {
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
+    /// The sum of a quantity over the nodes of a set below each switch.
+    pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
+        let mut sums = vec![0; self.switches.len()];
+        for &i in &self.upwards {
+            sums[i] = match &self.switches[i].parts {
+                Some(parts) => parts.iter().map(|&part| sums[part]).sum(),
+                None => {
+                    let first = self.switches[i].words.start as u32;
+                    let mut sum = 0;
+                    for (word, mut bits) in (first..).zip(self.words(i, set)) {
+                        while bits != 0 {
+                            sum += of(word * 64 + bits.trailing_zeros());
+                            bits &= bits - 1;
+                        }
+                    }
+                    sum
+                }
+            };
+        }
+        sums
+    }
+
     /// The number of nodes of a set below each switch.
-    fn counts(&self, set: &NodeSet) -> Vec<u32> {
+    pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
             counts[i] = match &self.switches[i].parts {

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use crate::geometry::NodeSet;
 
 use super::cores::CoreSet;
-use super::fit::{Fit, weight_of};
-use super::holdings::Holdings;
+use super::fit::Fit;
+use super::holdings::{Holdings, Least};
 use super::machine::{Domains, SharedMachine};
-use super::request::Needs;
+use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
 /// What to leave out of the next attempt.
@@ -41,7 +41,9 @@ pub(super) struct Missing {
 pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
-    fits: Vec<Option<Fit>>,
+    fits: Vec<Fit>,
+    /// The place of each node in `fits`; empty if there is a single one.
+    slots: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
     pub map: NodeSet,
     /// Nodes that may still be taken.
@@ -60,7 +62,8 @@ impl<'a> Attempt<'a> {
         Attempt {
             machine,
             needs,
-            fits: vec![None; machine.count() as usize],
+            fits: Vec::new(),
+            slots: Vec::new(),
             map,
             nodes_left: i64::from(needs.max_nodes.min(500_000)),
             min_nodes: needs.min_nodes,
@@ -70,11 +73,16 @@ impl<'a> Attempt<'a> {
     }
 
     pub(super) fn fit(&self, node: u32) -> &Fit {
-        self.fits[node as usize].as_ref().expect("only nodes that hold something are asked")
+        &self.fits[self.slot(node)]
     }
 
     fn fit_mut(&mut self, node: u32) -> &mut Fit {
-        self.fits[node as usize].as_mut().expect("only nodes that hold something are asked")
+        let slot = self.slot(node);
+        &mut self.fits[slot]
+    }
+
+    fn slot(&self, node: u32) -> usize {
+        self.slots.get(node as usize).map_or(0, |&slot| slot as usize)
     }
 
     /// Whether the number of GPUs of the whole job is given.
@@ -255,33 +263,33 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn into_chosen(mut self) -> Chosen {
-        let map = self.map.clone();
-        map.iter()
-            .map(|node| (node, self.fits[node as usize].take().expect("a taken node has a fit")))
-            .collect()
+    fn into_chosen(self) -> Chosen {
+        self.map.iter().map(|node| (node, self.fit(node).clone())).collect()
     }
 }
 
-/// Chooses the nodes of a job among `map`.
+/// Chooses the nodes of a job among the nodes of `pool` that are open to it.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
     holdings: &Holdings,
-    map: NodeSet,
+    pool: &NodeSet,
+    is_open: impl Fn(u32) -> bool,
 ) -> Option<Chosen> {
-    if map.count() < needs.min_nodes {
-        return None;
-    }
+    let least = least_free(machine, needs);
+    let open = || holdings.with_free(least).filter(|&node| pool.contains(node) && is_open(node));
     if needs.max_nodes == 1 {
-        return one_node(machine, needs, holdings, map);
+        return [true, false]
+            .into_iter()
+            .find_map(|first_pass| one_node(machine, needs, holdings, open(), first_pass));
     }
-    let mut attempt = Attempt::new(machine, needs, map);
-    let all = attempt.map.clone();
-    for node in all.iter() {
-        attempt.fits[node as usize] = Fit::new(machine, needs, node, holdings.of(node));
-        if attempt.fits[node as usize].is_none() {
-            attempt.map.remove(node);
+    let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
+    attempt.slots = vec![u32::MAX; machine.count() as usize];
+    for node in open() {
+        if let Some(fit) = Fit::new(machine, needs, node, holdings.of(node)) {
+            attempt.slots[node as usize] = attempt.fits.len() as u32;
+            attempt.fits.push(fit);
+            attempt.map.insert(node);
         }
     }
     if attempt.map.count() < needs.min_nodes {
@@ -293,42 +301,49 @@ pub(super) fn choose(
     several_nodes(attempt)
 }
 
-/// The lightest node of lowest number that holds the job.
+/// Amounts that any node of the job has free at least.
+fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
+    let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
+    let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
+    let gpus = needs.gpus.map_or(0, |gpus| gpus.per_node.max(gpus.per_task).max(1));
+    let memory = match needs.memory {
+        Memory::PerNode(all) if machine.params.memory => all,
+        _ => 0,
+    };
+    [u64::from(cores), gpus, memory]
+}
+
+/// The first of the nodes, by weight and number, that holds the job.
 fn one_node(
     machine: &SharedMachine,
     needs: &Needs,
     holdings: &Holdings,
-    map: NodeSet,
+    candidates: impl Iterator<Item = u32>,
+    first_pass: bool,
 ) -> Option<Chosen> {
-    let mut order: Vec<u32> = map.iter().collect();
-    order.sort_by_key(|&node| weight_of(machine.node(node)));
     let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
     attempt.min_nodes = 1;
-    for first_pass in [true, false] {
-        attempt.first_pass = first_pass;
-        attempt.taken = 0;
-        for &node in &order {
-            attempt.fits[node as usize] = Fit::new(machine, needs, node, holdings.of(node));
-            if attempt.fits[node as usize].is_none() {
-                continue;
-            }
-            let cpus_at_most = attempt.most_cpus(1);
-            let mut missing = Missing {
-                cpus: i64::from(needs.min_cpus),
-                cpus_at_most,
-                nodes: 1,
-                nodes_at_least: 1,
-                tasks: attempt.most_tasks(cpus_at_most, 1),
-            };
-            let cpus = attempt.select_cores(node, 1);
-            let used = attempt.take(node, cpus, &mut missing);
-            if used > 0 && used >= needs.min_cpus && attempt.has_gpus() {
-                attempt.clip();
-                return Some(attempt.into_chosen());
-            }
-            // The GPUs stay counted, as in Slurm.
-            attempt.map.remove(node);
+    attempt.first_pass = first_pass;
+    for node in candidates {
+        let Some(fit) = Fit::new(machine, needs, node, holdings.of(node)) else { continue };
+        attempt.fits.clear();
+        attempt.fits.push(fit);
+        let cpus_at_most = attempt.most_cpus(1);
+        let mut missing = Missing {
+            cpus: i64::from(needs.min_cpus),
+            cpus_at_most,
+            nodes: 1,
+            nodes_at_least: 1,
+            tasks: attempt.most_tasks(cpus_at_most, 1),
+        };
+        let cpus = attempt.select_cores(node, 1);
+        let used = attempt.take(node, cpus, &mut missing);
+        if used > 0 && used >= needs.min_cpus && attempt.has_gpus() {
+            attempt.clip();
+            return Some(attempt.into_chosen());
         }
+        // The GPUs stay counted, as in Slurm.
+        attempt.map.remove(node);
     }
     None
 }
@@ -341,8 +356,10 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
         attempt.nodes_left = i64::from(needs.tasks.max(attempt.min_nodes));
     }
     let mut left = attempt.map.clone();
+    // Attempts take cores away only from jobs with GPUs.
+    let backed_up = left.iter().filter(|_| needs.gpus.is_some());
     let cores: Vec<(u32, CoreSet)> =
-        left.iter().map(|node| (node, attempt.fit(node).cores)).collect();
+        backed_up.map(|node| (node, attempt.fit(node).cores)).collect();
     attempt.first_pass = true;
     let mut is_placed = evaluate(&mut attempt).is_ok();
     attempt.first_pass = false;

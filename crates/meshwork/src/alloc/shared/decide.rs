@@ -27,8 +27,8 @@ pub enum SharedDecision {
 /// Decides on one job, as `select/cons_tres` of Slurm 26.05 does.
 ///
 /// # Complexity
-/// **O(n)** nodes are examined for a job of one node, until one fits, and all nodes for others;
-/// each retry of a job of several nodes examines them again.
+/// **O(log n)** for each node that is examined, of *n*. A job of one node examines those that may
+/// hold it until one does; others examine all that may hold a part, and again in each retry.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -43,30 +43,30 @@ pub fn decide_shared(
     if needs.min_nodes > machine.whole.count() || needs.max_nodes < needs.min_nodes {
         return never("Requested partition configuration not available now");
     }
-    let pool = pool(machine, request, &needs);
+    let pool = pool(machine, holdings, request, &needs);
     if pool.is_empty() {
         return never("Requested node configuration is not available");
     }
-    let mut available = pool.clone();
-    available.intersect(&machine.up);
-    for node in pool.iter() {
-        if !is_available(machine, &needs, holdings, node) {
-            available.remove(node);
-        }
-    }
-    if let Some(chosen) = choose(machine, &needs, holdings, available)
+    let is_open =
+        |node: u32| machine.up.contains(node) && is_available(machine, &needs, holdings, node);
+    if let Some(chosen) = choose(machine, &needs, holdings, &pool, is_open)
         && let Some((tasks, grants)) = give(machine, &needs, request.order, holdings, &chosen)
     {
         return SharedDecision::Start { tasks, grants };
     }
-    match choose(machine, &needs, &Holdings::idle(machine), pool) {
+    match choose(machine, &needs, holdings.without_jobs(), &pool, |_| true) {
         Some(_) => SharedDecision::Wait,
         None => never("Requested node configuration is not available"),
     }
 }
 
 /// The nodes that a job could ever have.
-fn pool(machine: &SharedMachine, request: &SharedRequest, needs: &Needs) -> NodeSet {
+fn pool(
+    machine: &SharedMachine,
+    holdings: &Holdings,
+    request: &SharedRequest,
+    needs: &Needs,
+) -> NodeSet {
     let memory = match needs.memory {
         Memory::PerCpu(memory) | Memory::PerNode(memory) => memory,
         Memory::PerGpu => 0,
@@ -85,9 +85,9 @@ fn pool(machine: &SharedMachine, request: &SharedRequest, needs: &Needs) -> Node
     if let Some(excluded) = &request.exclude {
         pool.subtract(excluded);
     }
-    for node in machine.whole.iter() {
-        if !is_possible[machine.type_of[node as usize] as usize] {
-            pool.remove(node);
+    for (kind, is_possible) in is_possible.iter().enumerate() {
+        if !is_possible {
+            pool.subtract(holdings.of_type(kind));
         }
     }
     pool

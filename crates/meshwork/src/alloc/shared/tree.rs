@@ -15,19 +15,26 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     let weights = classes(attempt, &map);
     let count = attempt.machine.count();
     let switches = list.switch_count();
-    let cpus = sums(list, &map, |node| u64::from(attempt.fit(node).cpus));
+    let cpus = list.sums(&map, |node| u64::from(attempt.fit(node).cpus));
+    let below = list.counts(&map);
+    // The lowest weight below each switch.
+    let mut lowest = vec![None; switches];
+    for (weight, class) in weights.iter().rev() {
+        for (lowest, count) in lowest.iter_mut().zip(list.counts(&set_of(class, count))) {
+            if count > 0 {
+                *lowest = Some(*weight);
+            }
+        }
+    }
     let mut top: Option<(usize, u64)> = None;
-    for (switch, &cpus) in cpus.iter().enumerate() {
-        let below = i64::from(list.nodes(switch).count_shared(&map));
-        if !attempt.enough_nodes(below, missing.nodes) || missing.cpus > cpus as i64 {
+    for switch in 0..switches {
+        let nodes = i64::from(below[switch]);
+        if !attempt.enough_nodes(nodes, missing.nodes) || missing.cpus > cpus[switch] as i64 {
             continue;
         }
-        let has = |nodes: &[u32]| nodes.iter().any(|&node| list.nodes(switch).contains(node));
-        let Some((weight, _)) = weights.iter().find(|(_, nodes)| has(nodes)) else { continue };
-        if top
-            .is_none_or(|(top, lowest)| list.level(switch) >= list.level(top) && *weight <= lowest)
-        {
-            top = Some((switch, *weight));
+        let Some(weight) = lowest[switch] else { continue };
+        if top.is_none_or(|(top, least)| list.level(switch) >= list.level(top) && weight <= least) {
+            top = Some((switch, weight));
         }
     }
     attempt.map.clear();
@@ -87,13 +94,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     candidates.unite(&attempt.map);
     let mut is_used: Vec<bool> =
         (0..switches).map(|switch| has_forced && list.nodes(switch).meets(&forced)).collect();
-    let mut free: Vec<i64> = (0..switches)
-        .map(|switch| {
-            let mut below = candidates.clone();
-            below.intersect(list.nodes(top));
-            i64::from(list.nodes(switch).count_shared(&below))
-        })
-        .collect();
+    candidates.intersect(list.nodes(top));
+    let mut free: Vec<i64> = list.counts(&candidates).into_iter().map(i64::from).collect();
     if has_forced {
         let mut taken = 0;
         for &leaf in list.leaves() {
@@ -179,8 +181,8 @@ fn subtract(list: &Tree, leaf: usize, gone: i64, free: &mut [i64]) {
     }
 }
 
-/// A sum over the nodes of a set below each switch.
-fn sums(list: &Tree, map: &NodeSet, of: impl Fn(u32) -> u64) -> Vec<u64> {
-    let below = |switch: usize| map.iter().filter(move |&node| list.nodes(switch).contains(node));
-    (0..list.switch_count()).map(|switch| below(switch).map(&of).sum()).collect()
+fn set_of(nodes: &[u32], count: u32) -> NodeSet {
+    let mut set = NodeSet::empty(count);
+    nodes.iter().for_each(|&node| set.insert(node));
+    set
 }
