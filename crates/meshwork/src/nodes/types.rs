@@ -8,7 +8,7 @@ pub const WHOLE_GPU: u64 = 1000;
 
 /// One of the four kinds of amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ResourceKind {
     /// Processors, in the unit of the machine: cores, threads or thousandths of them.
     Cpu,
     /// Memory, in the unit of the machine, usually MiB.
@@ -19,23 +19,24 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl ResourceKind {
     /// All kinds, in the order of a vector.
-    pub const ALL: [Kind; 4] = [Kind::Cpu, Kind::Mem, Kind::Gpu, Kind::Other];
+    pub const ALL: [ResourceKind; 4] =
+        [ResourceKind::Cpu, ResourceKind::Mem, ResourceKind::Gpu, ResourceKind::Other];
 
     /// Name in studies and columns.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Cpu => "cpu",
-            Kind::Mem => "mem",
-            Kind::Gpu => "gpu",
-            Kind::Other => "other",
+            ResourceKind::Cpu => "cpu",
+            ResourceKind::Mem => "mem",
+            ResourceKind::Gpu => "gpu",
+            ResourceKind::Other => "other",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ResourceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -44,10 +45,10 @@ impl fmt::Display for Kind {
 /// One amount of each kind.
 ///
 /// ```
-/// use meshwork::nodes::{Amounts, Kind, WHOLE_GPU};
+/// use meshwork::nodes::{Amounts, ResourceKind, WHOLE_GPU};
 /// let node = Amounts::new(64, 512_000, 8 * WHOLE_GPU);
 /// let piece = Amounts::new(8, 64_000, WHOLE_GPU);
-/// assert_eq!((node.times(&piece), node[Kind::Cpu]), (8, 64));
+/// assert_eq!((node.times(&piece), node[ResourceKind::Cpu]), (8, 64));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts(pub [u64; 4]);
@@ -79,16 +80,16 @@ impl Amounts {
     }
 }
 
-impl Index<Kind> for Amounts {
+impl Index<ResourceKind> for Amounts {
     type Output = u64;
 
-    fn index(&self, kind: Kind) -> &u64 {
+    fn index(&self, kind: ResourceKind) -> &u64 {
         &self.0[kind as usize]
     }
 }
 
-impl IndexMut<Kind> for Amounts {
-    fn index_mut(&mut self, kind: Kind) -> &mut u64 {
+impl IndexMut<ResourceKind> for Amounts {
+    fn index_mut(&mut self, kind: ResourceKind) -> &mut u64 {
         &mut self.0[kind as usize]
     }
 }
@@ -107,15 +108,16 @@ impl SubAssign for Amounts {
     }
 }
 
-/// Equal nodes: what one has, and how it is divided.
+/// Equal nodes: their amounts, and how they are divided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeType {
     /// Name in studies, constraints and tables.
     pub name: String,
-    /// What a node has.
+    /// Amounts of a node.
     pub capacity: Amounts,
-    /// Number of equal islands (sockets, NUMA or NVLink domains), which divides the processors and
-    /// whole GPUs; 1 if nothing is known of the inside. Island *i* has the *i*-th share of both.
+    /// Number of equal islands (sockets, NUMA or NVLink domains); 1 if the inside is not known.
+    ///
+    /// It divides the processors and whole GPUs, and island *i* has the *i*-th share of both.
     pub islands: u32,
     /// Model of its GPUs, if it has a name.
     pub gpu_model: Option<String>,
@@ -129,7 +131,7 @@ impl NodeType {
     /// Number of whole GPUs.
     #[must_use]
     pub fn gpus(&self) -> u32 {
-        (self.capacity[Kind::Gpu] / WHOLE_GPU) as u32
+        (self.capacity[ResourceKind::Gpu] / WHOLE_GPU) as u32
     }
 
     /// The island of a GPU.
@@ -138,11 +140,11 @@ impl NodeType {
         (u64::from(gpu) * u64::from(self.islands) / u64::from(self.gpus().max(1))) as u32
     }
 
-    /// What a node has on one island; memory and the fourth kind belong to the whole node.
+    /// Amounts of one island; memory and the fourth kind belong to the whole node.
     #[must_use]
     pub fn island(&self) -> Amounts {
         let mut share = self.capacity;
-        for kind in [Kind::Cpu, Kind::Gpu] {
+        for kind in [ResourceKind::Cpu, ResourceKind::Gpu] {
             share[kind] /= u64::from(self.islands.max(1));
         }
         share
@@ -163,7 +165,7 @@ pub enum Inside {
     Block,
 }
 
-/// What a job takes of one node at a time.
+/// The part of one node that a job takes at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// Its amounts. GPUs are either less than [`WHOLE_GPU`], a part of a single GPU, or a multiple
@@ -181,13 +183,13 @@ impl Piece {
     /// Number of whole GPUs; 0 for a part of one.
     #[must_use]
     pub fn whole_gpus(&self) -> u32 {
-        (self.amounts[Kind::Gpu] / WHOLE_GPU) as u32
+        (self.amounts[ResourceKind::Gpu] / WHOLE_GPU) as u32
     }
 
     /// Whether it takes a part of a single GPU.
     #[must_use]
     pub fn shares_gpu(&self) -> bool {
-        (1..WHOLE_GPU).contains(&self.amounts[Kind::Gpu])
+        (1..WHOLE_GPU).contains(&self.amounts[ResourceKind::Gpu])
     }
 
     /// Whether nodes of a type may hold it, whatever is free of them.
@@ -196,13 +198,13 @@ impl Piece {
         let named = |word: &String| *word == node.name || node.features.contains(word);
         let models = &self.gpu_models;
         (self.types.is_empty() || self.types.iter().any(named))
-            && (self.amounts[Kind::Gpu] == 0
+            && (self.amounts[ResourceKind::Gpu] == 0
                 || models.is_empty()
                 || node.gpu_model.as_ref().is_some_and(|own| models.contains(own)))
     }
 }
 
-/// What is free of one node.
+/// The free part of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeState {
     /// Index of its type.
@@ -230,7 +232,7 @@ impl NodeState {
     /// Whether its free amounts and GPUs hold a piece, whatever its type; islands are not tested.
     #[must_use]
     pub fn holds(&self, piece: &Piece) -> bool {
-        let gpu = piece.amounts[Kind::Gpu];
+        let gpu = piece.amounts[ResourceKind::Gpu];
         self.free.holds(&piece.amounts)
             && (gpu == 0
                 || if piece.shares_gpu() {
@@ -257,12 +259,12 @@ impl NodeState {
     }
 }
 
-/// What a job was given of one node.
+/// The part of one node that a job was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grant {
     /// Number of the node.
     pub node: u32,
-    /// What it was given; GPUs are the sum of `gpus`.
+    /// Its amounts; GPUs are the sum of `gpus`.
     pub amounts: Amounts,
     /// The GPUs by index, each with the thousandths given of it.
     pub gpus: Vec<(u16, u16)>,

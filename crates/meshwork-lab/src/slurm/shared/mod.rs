@@ -20,7 +20,7 @@ use gres::GresLine;
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// What the rules see of it.
+    /// Its parts, as the rules see them.
     pub machine: SharedMachine,
 }
 
@@ -35,8 +35,8 @@ impl SharedSite {
     /// The partition of this name, else the default one, with the parts of its nodes.
     ///
     /// # Errors
-    /// One sentence: what [`Reading::site`] refuses, a topology without rules for parts of nodes, or
-    /// a node that is too large or not described.
+    /// One sentence: a refusal of [`Reading::site`], a topology without rules for parts of nodes,
+    /// or a node that is too large or not described.
     pub fn new(
         reading: &Reading,
         gres: &[GresLine],

@@ -1,4 +1,4 @@
-//! What Slurm does with GPUs and parts of nodes that surprises, found in the configuration.
+//! Surprises that Slurm has for jobs with GPUs or parts of nodes, found in the configuration.
 
 use super::gres::GresLine;
 use super::{SharedSite, params};

@@ -15,7 +15,7 @@ pub enum SharedDecision {
     Start {
         /// Number of its tasks.
         tasks: u32,
-        /// What it gets of each node, in the order of the nodes.
+        /// Its part of each node, in the order of the nodes.
         grants: Vec<SharedGrant>,
     },
     /// The job may start later.

@@ -1,4 +1,4 @@
-//! What a job could take of one node.
+//! The part of one node that a job could take.
 
 use super::cores::CoreSet;
 use super::holdings::Free;
@@ -8,8 +8,9 @@ use super::request::{Gpus, Memory, Needs};
 /// A count for each socket.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
-/// What a job could take of one node. Attempts to place the job change it, and some of the changes
-/// stay for the next attempt.
+/// The part of one node that a job could take.
+///
+/// Attempts to place the job change it, and some of the changes stay for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     /// CPUs that it could use.
@@ -393,7 +394,7 @@ impl Picking<'_> {
         (self.hi, self.cpus, core_minimum)
     }
 
-    /// Greatest number of GPUs for this node; 0 for no limit, `None` if the tasks cannot get theirs.
+    /// Greatest number of GPUs here; 0 for no limit, `None` if the tasks cannot get theirs.
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;

@@ -1,4 +1,4 @@
-//! What the running jobs hold of each node, with an index of what is free.
+//! Parts of nodes held by running jobs, with an index of the free ones.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::cores::CoreSet;
 use super::fit::weight_of;
 use super::machine::SharedMachine;
 
-/// What a job holds of one node.
+/// The part of one node that a job holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedGrant {
     /// Number of the node.
@@ -23,7 +23,7 @@ pub struct SharedGrant {
     pub gpus: u64,
 }
 
-/// What is free of one node.
+/// The free part of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub cores: CoreSet,
@@ -36,7 +36,7 @@ pub(super) struct Free {
 /// Least free amounts of a node: cores, GPUs and memory.
 pub(super) type Least = [u64; 3];
 
-/// What is free of each node of a machine.
+/// The free part of each node of a machine.
 #[derive(Clone, Debug)]
 pub struct Holdings {
     free: Vec<Free>,

@@ -16,7 +16,7 @@ pub struct GpuCount {
 /// Arrangement of the CPUs of a job on sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketOrder {
-    /// As the machine is configured.
+    /// The configured one.
     #[default]
     Default,
     /// Socket by socket (`-m *:block`).
@@ -94,7 +94,7 @@ impl Gpus {
     }
 }
 
-/// What a request amounts to.
+/// The meaning of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     /// 0 if unknown.
