@@ -104,7 +104,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
         true => 0,
         false => blocks[block].count_shared(&candidates),
     };
-    let free: Vec<u32> = inside.clone().map(left).collect();
+    let free: Vec<u32> = inside.map(left).collect();
     let lower: Vec<u32> = free.chunks(level.per_lower()).map(|part| part.iter().sum()).collect();
     let mut last_nodes = missing.nodes + 1;
     while last_nodes != missing.nodes {

@@ -226,8 +226,8 @@ impl<'a> Attempt<'a> {
         }
         let mut limit = fit.gpus;
         let mut brought = 0;
-        if gpus.cpus > 0 {
-            limit = limit.min(u64::from(cpus / gpus.cpus));
+        if let Some(most) = cpus.checked_div(gpus.cpus) {
+            limit = limit.min(u64::from(most));
             brought = (limit * u64::from(gpus.cpus)) as u32;
         }
         let least = if gpus.per_task > 0 { limit } else { gpus.per_node.max(1) };
@@ -307,7 +307,7 @@ fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
     let gpus = needs.gpus.map_or(0, |gpus| gpus.per_node.max(gpus.per_task).max(1));
     let memory = match needs.memory {
-        Memory::PerNode(all) if machine.params.memory => all,
+        Memory::Node(all) if machine.params.memory => all,
         _ => 0,
     };
     [u64::from(cores), gpus, memory]

@@ -68,8 +68,8 @@ fn pool(
     needs: &Needs,
 ) -> NodeSet {
     let memory = match needs.memory {
-        Memory::PerCpu(memory) | Memory::PerNode(memory) => memory,
-        Memory::PerGpu => 0,
+        Memory::Cpu(memory) | Memory::Node(memory) => memory,
+        Memory::Gpu => 0,
     };
     let is_possible: Vec<bool> = machine
         .types
@@ -104,12 +104,12 @@ fn is_available(machine: &SharedMachine, needs: &Needs, holdings: &Holdings, nod
     let used = holdings.of(node).memory_used;
     let free = machine.node(node).memory.saturating_sub(used);
     match needs.memory {
-        Memory::PerGpu => free >= needs.gpus.map_or(0, |gpus| gpus.memory),
-        Memory::PerCpu(each) if each > 0 => {
+        Memory::Gpu => free >= needs.gpus.map_or(0, |gpus| gpus.memory),
+        Memory::Cpu(each) if each > 0 => {
             let cpus = needs.tpn.max(needs.node_cpus).max(needs.cpt);
             free >= each.saturating_mul(u64::from(cpus))
         }
-        Memory::PerNode(all) if all > 0 => free >= all,
+        Memory::Node(all) if all > 0 => free >= all,
         _ => used == 0,
     }
 }

@@ -81,9 +81,10 @@ fn free_gpus(
             is_found = true;
             continue;
         };
-        for socket in 0..kind.sockets as usize {
-            if near >> socket & 1 == 1 && (!enforce || cores[socket] > 0) {
-                found.near[socket] += count as u16;
+        let sockets = found.near.iter_mut().zip(cores).take(kind.sockets as usize);
+        for (socket, (found, &cores)) in sockets.enumerate() {
+            if near >> socket & 1 == 1 && (!enforce || cores > 0) {
+                *found += count as u16;
                 is_found = true;
             }
         }
@@ -205,13 +206,12 @@ impl Fit {
         };
         least = least.max(gpus.per_task.saturating_mul(u64::from(needs.tpn)));
         let each = u64::from(gpus.any_cpus());
-        if each > 0 {
-            let most = u64::from(self.cpus) / each;
-            if most == 0 || gpus.per_node > most || gpus.per_task > most {
-                return None;
-            }
+        if let Some(most) = u64::from(self.cpus).checked_div(each)
+            && (most == 0 || gpus.per_node > most || gpus.per_task > most)
+        {
+            return None;
         }
-        let by_memory = memory.filter(|_| gpus.memory > 0).map(|memory| memory / gpus.memory);
+        let by_memory = memory.and_then(|memory| memory.checked_div(gpus.memory));
         if let Some(most) = by_memory {
             if most == 0 {
                 return None;
@@ -233,8 +233,7 @@ impl Fit {
         if !needs.whole && !self.cap_gpus(gpus.per_node) {
             self.cap_gpus(gpus.per_job);
         }
-        if each > 0 {
-            let most = u64::from(self.cores.count() * kind.threads) / each;
+        if let Some(most) = u64::from(self.cores.count() * kind.threads).checked_div(each) {
             if most == 0 {
                 return None;
             }
@@ -270,13 +269,13 @@ impl Fit {
         memory: u64,
     ) {
         match needs.memory {
-            Memory::PerGpu => {}
-            Memory::PerNode(all) => {
+            Memory::Gpu => {}
+            Memory::Node(all) => {
                 if all > memory {
                     self.cpus = 0;
                 }
             }
-            Memory::PerCpu(each) => {
+            Memory::Cpu(each) => {
                 if each > 0 && needs.whole {
                     if each.saturating_mul(u64::from(self.cpus)) > memory {
                         self.cpus = 0;
@@ -500,8 +499,7 @@ impl Picking<'_> {
                 is_enough = true;
             }
         }
-        if each > 0 {
-            let most = u64::from(self.cpus / each);
+        if let Some(most) = self.cpus.checked_div(each).map(u64::from) {
             limit = if limit > 0 { limit.min(most) } else { most };
             found = found.min(limit);
         }
@@ -522,8 +520,8 @@ impl Picking<'_> {
                 self.hi = self.hi.min((brought / u64::from(needs.cpt)) as u32);
             }
         }
-        if gpus.per_task > 0 {
-            self.hi = self.hi.min((found / gpus.per_task) as u32);
+        if let Some(tasks) = found.checked_div(gpus.per_task) {
+            self.hi = self.hi.min(tasks as u32);
             if gpus.per_node == 0 {
                 found = found.min(u64::from(self.hi) * gpus.per_task);
             }
@@ -591,8 +589,8 @@ impl Picking<'_> {
             let Some(full) = full else { break };
             self.shrink(full, 1, &mut cores);
         }
-        if each > 0 {
-            self.fit.gpus = self.fit.gpus.min(u64::from(self.cpus / each));
+        if let Some(most) = self.cpus.checked_div(each) {
+            self.fit.gpus = self.fit.gpus.min(u64::from(most));
             if gpus.per_node > self.fit.gpus || gpus.per_task > self.fit.gpus {
                 self.hi = 0;
             }

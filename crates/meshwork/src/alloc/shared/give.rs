@@ -522,8 +522,8 @@ fn of_job(
     // As in Slurm, a negative number is an enormous one.
     let mut most = gpus.per_job.wrapping_sub(given).wrapping_sub(nodes_left as u64 - 1);
     most = most.min(limit);
-    if gpus.cpus > 0 {
-        most = most.min(u64::from(all * kind.threads / gpus.cpus));
+    if let Some(brought) = (all * kind.threads).checked_div(gpus.cpus) {
+        most = most.min(u64::from(brought));
     }
     let trims = most > 1 && !kind.links.is_empty();
     let wanted = if trims { 65_534 } else { most.max(1) };
@@ -595,14 +595,14 @@ fn memory(
     }
     let left = kind.memory.saturating_sub(free.memory_used);
     let wanted = match needs.memory {
-        Memory::PerGpu => {
+        Memory::Gpu => {
             let gpus = needs.gpus.map_or(0, |gpus| gpus.memory);
             let count =
                 if needs.whole { u64::from(kind.all_gpus().count_ones()) } else { share.gpu_count };
             return Some(gpus * count);
         }
-        Memory::PerCpu(each) if each > 0 => u64::from(share.cpus) * each,
-        Memory::PerNode(all) if all > 0 => all,
+        Memory::Cpu(each) if each > 0 => u64::from(share.cpus) * each,
+        Memory::Node(all) if all > 0 => all,
         _ => {
             if free.memory_used > 0 {
                 return None;

@@ -65,11 +65,12 @@ pub struct SharedRequest {
 /// Memory that a job needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    PerCpu(u64),
-    /// Zero for all memory of a node.
-    PerNode(u64),
-    /// Only by its GPUs.
-    PerGpu,
+    /// For each CPU.
+    Cpu(u64),
+    /// For each node; zero for all memory of it.
+    Node(u64),
+    /// For each GPU.
+    Gpu,
 }
 
 /// GPUs that a job needs. Zero means that a limit is not given.
@@ -203,12 +204,12 @@ impl SharedRequest {
             gpus.memory = self.mem_per_gpu.unwrap_or(params.mem_per_gpu);
         }
         let memory = match (self.memory, self.mem_per_cpu, gpus) {
-            (Some(memory), _, _) => Memory::PerNode(memory),
-            (None, Some(memory), _) => Memory::PerCpu(memory),
-            (None, None, Some(gpus)) if gpus.memory > 0 => Memory::PerGpu,
-            _ if params.mem_per_node > 0 => Memory::PerNode(params.mem_per_node),
-            _ if params.mem_per_cpu > 0 => Memory::PerCpu(params.mem_per_cpu),
-            _ => Memory::PerNode(0),
+            (Some(memory), _, _) => Memory::Node(memory),
+            (None, Some(memory), _) => Memory::Cpu(memory),
+            (None, None, Some(gpus)) if gpus.memory > 0 => Memory::Gpu,
+            _ if params.mem_per_node > 0 => Memory::Node(params.mem_per_node),
+            _ if params.mem_per_cpu > 0 => Memory::Cpu(params.mem_per_cpu),
+            _ => Memory::Node(0),
         };
         let (mut gpu_node_cpus, mut gpu_job_cpus) = (0, 0);
         if let Some(gpus) = &gpus {
