@@ -243,7 +243,7 @@ pub(crate) struct Import {
     /// What sacct -P prints
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
-    /// What kubectl get workloads,nodes -A -o json prints, at several times, the first first
+    /// What kubectl get workloads,nodes -A -o json prints, at several times, in their order
     #[arg(
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
     )]
