@@ -423,7 +423,7 @@ pub(crate) struct Place {
     /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// The seed of an allocator that draws
+    /// The seed of an allocator that uses random numbers
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seed: i64,
     /// How a count of processors becomes a block
