@@ -333,7 +333,7 @@ pub(crate) struct Watch {
     /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The run: the number of a scenario, or that and of a replication, as in 3/2
+    /// The run: the number of a scenario, or that and of a replication, both from 1, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
     run: RunName,
     /// The scenario of the run, as it was given before `--run`
