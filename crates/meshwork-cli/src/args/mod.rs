@@ -398,7 +398,8 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and, as wanted, \"nodes_max\", \"segment\", \
     \"spread_segments\":true,\n  \
     \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \"exclude\":\"n9\",\n  \
-    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n\n\
+    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"options\":\"-n2 --gpus-per-task=1 -c8\"}  parts of nodes, as salloc gives them\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
 /// `meshwork place`.
@@ -413,6 +414,9 @@ pub(crate) struct Place {
     /// The slurm.conf of that machine: nodes, weights, partitions
     #[arg(long, value_name = "FILE", requires = "slurm")]
     pub(crate) conf: Option<PathBuf>,
+    /// The gres.conf of that machine: its GPUs, for questions with options
+    #[arg(long, value_name = "FILE", requires = "conf")]
+    pub(crate) gres: Option<PathBuf>,
     /// The partition [default: the one that slurm.conf makes the default]
     #[arg(long, value_name = "NAME", requires = "slurm")]
     pub(crate) partition: Option<String>,

@@ -277,6 +277,9 @@ pub(crate) struct Check {
     /// The slurm.conf of the machine: without it every node that the file names is taken to be there
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
+    /// The gres.conf of the machine: its GPUs, and what Slurm does with them that surprises
+    #[arg(long, value_name = "FILE", requires = "conf")]
+    pub(crate) gres: Option<PathBuf>,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,
