@@ -333,7 +333,7 @@ pub(crate) struct Watch {
     /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The run: the number of a scenario, or that and of a replication, as in 3/2
+    /// The run: the number of a scenario, or that and of a replication, both from 1, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
     run: RunName,
     /// The scenario of the run, as it was given before `--run`
@@ -427,7 +427,7 @@ pub(crate) struct Place {
     /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// The seed of an allocator that draws
+    /// The seed of an allocator that uses random numbers
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seed: i64,
     /// How a count of processors becomes a block
