@@ -134,6 +134,7 @@ fn caught(run: impl FnOnce() -> Ended) -> Ended {
 fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
     let verdict = match command {
         Command::Run(arguments) => command::run::run(out, catalogue, &arguments)?,
+        Command::Choose(arguments) => command::choose::run(out, catalogue, &arguments)?,
         Command::Replay(arguments) => command::replay::run(out, catalogue, &arguments)?,
         Command::New(arguments) => command::new::run(out, &arguments)?,
         Command::Schema => command::schema::run(out, catalogue)?,

@@ -72,6 +72,8 @@ pub(crate) struct Output {
     /// The maximum width of tables, in columns.
     pub(crate) width: usize,
     pub(crate) bold: bool,
+    /// Whether the output is that of a command called by a program, which has its own signals.
+    pub(crate) is_kept: bool,
 }
 
 impl Output {
@@ -84,12 +86,12 @@ impl Output {
             .map_or(WIDTH, |(width, _)| usize::from(width.0).max(40));
         let bold = stdout.is_terminal() && colour_is_welcome();
         let sink = Box::new(io::BufWriter::with_capacity(1 << 16, stdout.lock()));
-        Output { sink, width, bold }
+        Output { sink, width, bold, is_kept: false }
     }
 
     /// Writes plain text into this buffer.
     pub(crate) fn kept(text: &Kept) -> Output {
-        Output { sink: Box::new(text.clone()), width: WIDTH, bold: false }
+        Output { sink: Box::new(text.clone()), width: WIDTH, bold: false, is_kept: true }
     }
 
     /// Writes a text of the program's own unescaped: a script, a page, help.

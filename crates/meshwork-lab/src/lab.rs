@@ -198,7 +198,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Puts the finished runs in their final order, unless the store has already failed.
+/// Puts the finished runs of a study in their final order, unless the store has already failed.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -248,7 +248,7 @@ pub(crate) fn prepare(
 }
 
 /// A warning about stored runs of another build, which cannot be used.
-fn outdated(folder: &Path, count: u64) -> Option<String> {
+pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
         1 => "1 run of this study was made".to_owned(),
@@ -389,7 +389,7 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
 }
 
 /// Refuses a folder with another study, or with a table that Meshwork did not write.
-fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
+pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(
             "{says}: give another folder, or `--replace` (from Python `replace=True`) to have the \
@@ -410,7 +410,7 @@ fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
 }
 
 /// Writes `experiment.toml`; returns a warning if it replaces another study.
-fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
+pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();
     if before.as_deref() == Some(study.source.as_bytes()) {

@@ -19,6 +19,7 @@
 #![allow(missing_docs, reason = "only the command and the Python package use it")]
 
 pub mod cell;
+pub mod choose;
 pub mod date;
 pub mod findings;
 pub mod gpus;

@@ -13,7 +13,7 @@ use super::Arguments;
 /// The groups, in the order of `--help`. A test checks that they name every command once.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Begin", &["replay", "new", "reproduce"]),
-    ("Studies", &["run", "report", "watch", "show", "list", "schema", "check"]),
+    ("Studies", &["run", "choose", "report", "watch", "show", "list", "schema", "check"]),
     ("Many computers", &["submit", "status", "collect"]),
     ("Your machine", &["ops", "place", "trace"]),
     ("Network", &["traffic"]),

@@ -1,5 +1,6 @@
 //! The command line arguments.
 
+pub(crate) mod choose;
 mod groups;
 pub(crate) mod ops;
 mod start;
@@ -17,6 +18,7 @@ use meshwork_lab::operator::instant::RunName;
 
 use crate::memory::Memory;
 
+use choose::{CHOOSE_HELP, Choose};
 pub(crate) use groups::{command, hint};
 use ops::Ops;
 pub(crate) use start::{New, Replay, Start};
@@ -54,6 +56,9 @@ pub(crate) enum Command {
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
     )]
     Run(Run),
+    /// Choose the best of a study's scenarios, with a guarantee and few runs
+    #[command(after_help = CHOOSE_HELP)]
+    Choose(Choose),
     /// Replay a log under several schedulers: a table and a page, without writing a study first
     #[command(
         after_help = "The machine is a flat one with the processors that the log's header names; with --machine it has a \
@@ -110,7 +115,7 @@ pub(crate) enum Command {
     Show(Show),
     /// List strategies, workloads, metrics and their parameters
     #[command(
-        after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, scheduler, \
+        after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, resample, scheduler, \
         selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
         meshwork list first_fit\n  meshwork list --grep backfill"
     )]

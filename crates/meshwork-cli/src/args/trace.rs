@@ -29,7 +29,7 @@ pub(crate) enum Trace {
     #[command(
         after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
         out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
-        queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
+        queues, from, until, first_jobs, resample, shuffle, split_above, runtime_scale, arrival_scale. A study \
         without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
         .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
         it begins.\n\n\
@@ -80,9 +80,12 @@ pub(crate) struct Convert {
     /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The seed of a shuffle
+    /// The seed of a shuffle or a resampling
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
+    /// The replication of a study whose shuffle or resampling it is
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(crate) replication: u64,
 }
 
 /// `meshwork trace generate`.

@@ -6,7 +6,7 @@ use meshwork::registry::{About, DefaultValue, EntrySource, Family, Kind, Param, 
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::table;
-use meshwork::workload::{DEPENDENCIES, ESTIMATES};
+use meshwork::workload::{DEPENDENCIES, ESTIMATES, RESAMPLES};
 use serde_json::{Value as Json, json};
 use toml::Table;
 
@@ -105,6 +105,13 @@ pub(super) static KINDS: &[Listed] = &[
         &DEPENDENCIES,
         "Which jobs are submitted after others have ended: the key `dependencies` of the workloads `swf` and `table`, as a \
          word or as a table with `of`. Without it jobs arrive when they arrive, whatever becomes of others.",
+    ),
+    kind(
+        "resample",
+        &["resamples"],
+        &RESAMPLES,
+        "How each replication of a study gets another log, made of the jobs of one: the key `resample` of any workload that \
+         ends, as a word or as a table with `by`. Without it every replication of a log has the same jobs.",
     ),
     kind(
         "scheduler",

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod check;
+pub(crate) mod choose;
 pub(crate) mod collect;
 pub(crate) mod list;
 pub(crate) mod manual;

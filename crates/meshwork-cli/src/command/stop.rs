@@ -22,6 +22,18 @@ impl Stopper {
         Stopper { began: Instant::now(), budget, asked }
     }
 
+    /// Stops on Ctrl-C too; a second one ends the process at once.
+    pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
+        let stopper = Stopper::new(budget);
+        #[cfg(unix)]
+        {
+            let (signal, asked) = (signal_hook::consts::SIGINT, &stopper.asked);
+            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(asked));
+            let _ = signal_hook::flag::register(signal, Arc::clone(asked));
+        }
+        stopper
+    }
+
     /// Whether no further run must start.
     pub(super) fn is_time(&self) -> bool {
         self.asked.load(Ordering::Relaxed)

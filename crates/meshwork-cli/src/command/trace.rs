@@ -46,7 +46,8 @@ pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
 
 fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     let changes = changes(arguments)?;
-    let done = convert(&arguments.input, &arguments.output, &changes, arguments.seed)?;
+    let random = (arguments.seed, arguments.replication);
+    let done = convert(&arguments.input, &arguments.output, &changes, random)?;
     out.line(&format!("{}: {} jobs written", arguments.output.display(), count(done.jobs)))?;
     let Converted { no_run_time, no_processors, no_submit_time, out_of_order, cut, .. } = done;
     for (number, what) in [

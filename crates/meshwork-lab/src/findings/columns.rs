@@ -62,6 +62,20 @@ impl Shown {
     }
 }
 
+/// Metrics for which higher is better.
+pub const HIGHEST: [&str; 10] = [
+    "utilization",
+    "utilization_asked",
+    "utilization_at_events",
+    "throughput",
+    "carried_load",
+    "finished",
+    "goodput",
+    "availability",
+    "jain_slowdown",
+    "jain_wait",
+];
+
 /// Descriptions of metrics, from the catalogue with which a study was read.
 #[derive(Clone, Default)]
 pub struct Meanings(Vec<&'static MetricEntry>);

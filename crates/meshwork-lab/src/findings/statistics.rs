@@ -215,7 +215,7 @@ fn exact_quantile(degrees: u64) -> f64 {
 
 /// Two-sided quantile of Student's t distribution for this confidence. Bisects `within` down to
 /// adjacent floating-point numbers.
-fn quantile(degrees: u64, confidence: f64) -> f64 {
+pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {
         (below, above) = (above, 2.0 * above);

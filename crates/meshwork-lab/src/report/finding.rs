@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::axes::{Axis, Kind, Layout};
 use super::figures::{claimed, every, index, title, word};
 use super::sample::{compared, held};
-use crate::findings::columns::value;
+use crate::findings::columns::{HIGHEST, value};
 use crate::findings::notes::is_ideal;
 use crate::findings::number::significant;
 use crate::findings::summary::Summary;
@@ -13,20 +13,6 @@ use crate::findings::{Ratio, ratio};
 use crate::run::Results;
 use crate::study::Study;
 use crate::study::expand::Point;
-
-/// Metrics for which higher is better.
-const HIGHEST: [&str; 10] = [
-    "utilization",
-    "utilization_asked",
-    "utilization_at_events",
-    "throughput",
-    "carried_load",
-    "finished",
-    "goodput",
-    "availability",
-    "jain_slowdown",
-    "jain_wait",
-];
 
 /// Relative difference of means up to which they count as equal.
 const ROUNDING: f64 = 1e-12;

@@ -60,11 +60,14 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether every replication of a scenario has the same jobs: those of a log in its own order.
+/// Whether every replication of a scenario has the same jobs: those of a log as it is.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
-    let is_shuffled = scenario.table()["workload"].get("shuffle").and_then(toml::Value::as_bool);
-    scenario.input_path().is_some() && is_shuffled != Some(true)
+    let workload = &scenario.table()["workload"];
+    let is_shuffled = workload.get("shuffle").and_then(toml::Value::as_bool);
+    scenario.input_path().is_some()
+        && is_shuffled != Some(true)
+        && workload.get("resample").is_none()
 }
 
 /// Number of replications that a scenario needs, given `runs`; depends on results only.

@@ -62,13 +62,38 @@ impl Runner<'_> {
     /// # Errors
     /// If the threads cannot be started.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
+        let at_first = |point| first(self.replications, point);
+        let wanted = self.points.iter().map(at_first).collect();
+        let results = self.rounds(threads, wanted, &mut |runs, wanted| {
+            for (wanted, runs) in wanted.iter_mut().zip(runs) {
+                *wanted = more(self.replications, runs);
+            }
+        })?;
+        let Results { runs, store_error, outdated, stopped, .. } = results;
+        Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
+    }
+
+    /// Makes rounds of runs, each as large as the runs before it demand.
+    ///
+    /// The first has `wanted` replications of each scenario; after each round `next` sets the
+    /// numbers for the following one, given the runs so far. A round in which nothing is missing is
+    /// the last. Runs are not collapsed where all are the same.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub(crate) fn rounds(
+        &self,
+        threads: usize,
+        wanted: Vec<u64>,
+        next: &mut dyn FnMut(&[ScenarioRuns], &mut [u64]),
+    ) -> Result<Results, NoThreads> {
         let threads = Threads::of(threads)?;
         let shared = Shared::new(self);
-        let runs = shared.rounds(&threads);
+        let runs = shared.rounds(&threads, wanted, next);
         let stopped = shared.stopped.load(Ordering::Relaxed);
         let store_error = shared.store_error.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outdated = shared.outdated.into_inner();
-        Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
+        Ok(Results { runs, store_error, outdated, stopped, ..Results::default() })
     }
 }
 
@@ -172,10 +197,13 @@ impl<'a, 'b> Shared<'a, 'b> {
     /// Makes rounds of all runs known to be needed; one suffices for a fixed number of
     /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
     /// pile one scenario on another's stack, and not listed, because there may be millions.
-    fn rounds(&self, threads: &Threads) -> Vec<ScenarioRuns> {
+    fn rounds(
+        &self,
+        threads: &Threads,
+        mut wanted: Vec<u64>,
+        next: &mut dyn FnMut(&[ScenarioRuns], &mut [u64]),
+    ) -> Vec<ScenarioRuns> {
         let mut runs = vec![ScenarioRuns::default(); self.runner.points.len()];
-        let at_first = |point| first(self.runner.replications, point);
-        let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
         loop {
             let round = Round::of(&runs, &wanted);
             if round.len() == 0 {
@@ -196,9 +224,7 @@ impl<'a, 'b> Shared<'a, 'b> {
                     runs[point].push(run);
                 }
             }
-            for (wanted, runs) in wanted.iter_mut().zip(&runs) {
-                *wanted = more(self.runner.replications, runs);
-            }
+            next(&runs, &mut wanted);
         }
     }
 
@@ -565,6 +591,37 @@ mod tests {
         assert_eq!(counts[0], 3, "a spread of 0.1 is narrow at once");
         let values: Vec<f64> = results.runs[1].measured("wait").map(|(_, value)| value).collect();
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
+    }
+
+    /// The interval at which `precision` stops is looked at few times. So it misses the mean little
+    /// more often than one of a fixed number; looked at after each run it would in half the cases.
+    #[test]
+    fn an_interval_that_is_narrow_enough_rarely_misses() {
+        let rule =
+            Replications::Precision { target: 0.02, least: 5, most: 2000, of: "wait".to_owned() };
+        let (mut missed, mut looks) = (0, 0);
+        for seed in 0..1000 {
+            let mut draws = Stream::new(seed, 0, "precision");
+            let mut runs = ScenarioRuns::default();
+            loop {
+                let wanted = more(&rule, &runs);
+                if wanted == runs.len() as u64 {
+                    break;
+                }
+                looks += 1;
+                for replication in runs.len() as u64..wanted {
+                    let normal = (0..12).map(|_| draws.unit()).sum::<f64>() - 6.0;
+                    let mut findings = RunFindings::of(&outcome(0.0));
+                    findings.metrics[0].value = Some(1.0 + 0.05 * normal);
+                    runs.push(Run { key: String::new(), replication, result: Ok(findings) });
+                }
+            }
+            let values: Vec<f64> = runs.measured("wait").map(|(_, value)| value).collect();
+            missed +=
+                u32::from((mean(&values).unwrap() - 1.0).abs() > half_width(&values).unwrap());
+        }
+        assert!((30..=85).contains(&missed), "{missed} of 1000, at a level of 5 %");
+        assert!(looks > 2500, "the rule looks several times: {looks}");
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
 
 /// Arrival times in ascending order, by the clock of the log. Jobs are neither scaled nor split;
 /// only those outside the workload's `from` and `until` are left out.
-fn arrivals(
+pub(crate) fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,
     files: &dyn Inputs,
@@ -94,6 +94,7 @@ fn arrivals(
         ]);
         workload.extend(clock);
         workload.remove("split_above");
+        workload.remove("resample");
         workload.remove("first_jobs");
     }
     let plain = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;

@@ -126,7 +126,7 @@ fn cells(path: &Path) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
 }
 
 fn converted(from: &Path, to: &Path) -> Vec<String> {
-    convert(from, to, &toml::Table::new(), 1).unwrap().lost
+    convert(from, to, &toml::Table::new(), (1, 0)).unwrap().lost
 }
 
 /// Converting a table to another format keeps every cell; to a log and back, lost columns are

@@ -81,14 +81,14 @@ proptest! {
             .map(|&((a, b, c), (d, e, f), (g, h, i))| line([a, b, c, d, e, f, g, h, i]))
             .collect();
         fs::write(&old, format!("; MaxProcs: 16\n{text}")).unwrap();
-        match convert(&old, &new, &changes.parse().unwrap(), seed) {
+        match convert(&old, &new, &changes.parse().unwrap(), (seed, 0)) {
             Ok(done) => {
                 let expected = jobs(&old, &changes, seed);
                 prop_assert_eq!(&jobs(&new, "", seed), &expected);
                 prop_assert_eq!(done.jobs, expected.len() as u64);
                 // A conversion without changes only changes the note.
                 let again = folder.path().join("again.swf");
-                convert(&new, &again, &toml::Table::new(), seed).unwrap();
+                convert(&new, &again, &toml::Table::new(), (seed, 0)).unwrap();
                 prop_assert_eq!(jobs(&again, "", seed), expected);
             }
             Err(error) => {
@@ -111,7 +111,7 @@ fn what_a_conversion_does_is_counted_and_noted() {
     ];
     fs::write(&old, format!("; MaxJobs: 3\n; MaxProcs: 16\n{}", text.concat())).unwrap();
     let changes = "users = [1]\nsplit_above = 0.5\nruntime_scale = 1.5";
-    let done = convert(&old, &new, &changes.parse().unwrap(), 1).unwrap();
+    let done = convert(&old, &new, &changes.parse().unwrap(), (1, 0)).unwrap();
     assert_eq!((done.lines, done.cut, done.jobs), (3, 1, 4));
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
@@ -142,10 +142,10 @@ fn what_is_no_change_is_refused_in_a_sentence() {
              largest site",
         ),
     ] {
-        let error = convert(&old, &new, &changes.parse().unwrap(), 1).unwrap_err();
+        let error = convert(&old, &new, &changes.parse().unwrap(), (1, 0)).unwrap_err();
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
-    let error = convert(&old, &new, &"users = 9".parse().unwrap(), 1).unwrap_err().to_string();
+    let error = convert(&old, &new, &"users = 9".parse().unwrap(), (1, 0)).unwrap_err().to_string();
     assert!(error.ends_with("no job is left to write: 1 of its 1 lines are jobs"), "{error}");
     assert!(!new.exists());
 }

@@ -6,6 +6,7 @@ mod skip;
 mod additions;
 mod catalogue;
 mod certainty;
+mod choose;
 mod columns;
 mod converted;
 mod headlines;

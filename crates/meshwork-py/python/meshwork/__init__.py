@@ -33,8 +33,10 @@ from ._meshwork import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._commands import (
+        Choice,
         Collected,
         check,
+        choose,
         collect,
         describe,
         main,
@@ -74,8 +76,8 @@ else:
     # for no studies, and the command for neither.
     _HOMES = {
         "_commands": (
-            "Collected", "check", "collect", "describe", "list", "main", "ops", "report", "reproduce", "show", "status",
-            "submit", "trace", "traffic",
+            "Choice", "Collected", "check", "choose", "collect", "describe", "list", "main", "ops", "report", "reproduce",
+            "show", "status", "submit", "trace", "traffic",
         ),
         "_errors": ("InputError", "MeshworkError", "RunError", "StrategyError"),
         "_machine": (
@@ -108,6 +110,7 @@ else:
 
 __all__ = [
     "Ask",
+    "Choice",
     "Cluster",
     "Collected",
     "Demand",
@@ -134,6 +137,7 @@ __all__ = [
     "Topology",
     "__version__",
     "check",
+    "choose",
     "collect",
     "describe",
     "dragonfly",

@@ -207,6 +207,112 @@ def submit(
     return text
 
 
+class Choice(NamedTuple):
+    """What `choose` has found.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.choose(mw.Study(machine=mw.flat(8), workload={"name": "lublin", "jobs": 9}))
+    Traceback (most recent call last):
+    ...
+    meshwork.InputError: study.toml: there is nothing to choose from, because the study has no `[sweep]`: sweep a key, \
+such as scheduler = ["fcfs", "easy"]
+    """
+
+    swept: dict[str, Any] | None
+    """The swept keys of the choice with their values; `None` while there is none."""
+    bound: float | None
+    """How far it is from the best at most, as a share or, on the raw scale, in units of the metric."""
+    confirmed: bool | None
+    """Whether the gain over the baseline was confirmed; `None` if it was not measured."""
+    sentences: list[str]
+    """The result in sentences, most important first."""
+    study: str
+    """The text of the study of the choice alone."""
+    details: dict[str, Any]
+    """All that `meshwork choose --json` gives."""
+
+    def __repr__(self) -> str:
+        """The sentences."""
+        return "\n".join(self.sentences)
+
+
+def choose(
+    study: Any,
+    *,
+    within: str | float = "2%",
+    confidence: str | float = "95%",
+    constraint: Sequence[str] = (),
+    baseline: Mapping[str, object] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    set: Mapping[str, object] | None = None,
+    **options: object,
+) -> Choice:
+    """Choose the best of a study's scenarios, with a guarantee and few runs.
+
+    Parameters
+    ----------
+    study
+        The study, or the path of its file. Its scenarios are the candidates.
+    within
+        How much worse than the best the choice may be.
+    confidence
+        How certain that is to be.
+    constraint
+        Limits on means of metrics, such as `"p95_wait <= 4 h"`.
+    baseline
+        The candidate to compare with: swept keys with their values.
+    out
+        The folder for results, from which the same call continues.
+    set
+        Values by dotted keys, which hold over the study and its sweep.
+    **options
+        The others of the command: `budget`, `hold_out`, `metric`, `second`, `raw`, `screen_above`, `replace` and
+        `threads`.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> study = mw.Study(
+    ...     machine=mw.flat(16),
+    ...     workload={"name": "synthetic", "load": 0.7, "sizes": "uniform", "runtimes": {"name": "exponential", "mean": 5.0}},
+    ...     measure={"jobs": 200, "metrics": ["wait"]},
+    ...     sweep={"scheduler": ["fcfs", "easy"]},
+    ... )
+    >>> choice = mw.choose(study, within="10%", baseline={"scheduler": "fcfs"})
+    >>> choice.swept, choice.confirmed
+    ({'scheduler': 'easy'}, True)
+    """
+    import json
+    import tempfile
+
+    words = [f"--constraint={text}" for text in ([constraint] if isinstance(constraint, str) else constraint)]
+    words += [f"--baseline={key}={_toml(value)}" for key, value in (baseline or {}).items()]
+    words += _options(within=within, confidence=confidence, out=None if out is None else Path(out), quiet=True, **options)
+    words += _settings(set)
+    if isinstance(study, (str, os.PathLike)):
+        text, _ = ask("choose", str(study), *words, "--json")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "study.toml"
+            path.write_text(study.toml, encoding="utf-8")
+            try:
+                text, _ = ask("choose", str(path), *words, "--json")
+            except InputError as error:
+                raise InputError(str(error).replace(str(path), "study.toml")) from None
+    details = json.loads(text)
+    chosen = details["choice"]
+    return Choice(
+        swept=chosen and chosen["swept"],
+        bound=details["bound"],
+        confirmed=details["confirmed"],
+        sentences=details["sentences"],
+        study=details["study_file"],
+        details=details,
+    )
+
+
 class Collected(NamedTuple):
     """What `collect` has put together.
 

@@ -560,7 +560,9 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let of_table = if workload.name() == "table" { rows } else { 0 };
         let first = workload.get_integer("first_jobs").unwrap_or(rows);
-        let held = workload.flag("shuffle") || workload::follow_others(&workload);
+        let held = workload.flag("shuffle")
+            || workload.has("resample")
+            || workload::follow_others(&workload);
         let held = if held { rows.min(first) } else { 0 };
         (of_table + held).saturating_mul(BYTES_PER_WHOLE_JOB)
     }

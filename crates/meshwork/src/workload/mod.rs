@@ -12,6 +12,7 @@ pub mod estimates;
 pub mod jann;
 pub mod lublin;
 mod owners;
+mod resample;
 mod scale;
 pub mod slices;
 pub mod statistics;
@@ -31,6 +32,7 @@ use crate::topology::Topology;
 pub use dependencies::DEPENDENCIES;
 pub(crate) use dependencies::are_asked_for as follow_others;
 pub use estimates::ESTIMATES;
+pub use resample::RESAMPLES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
 /// Item of a workload: first the followers of other jobs, then all others in order of arrival.

@@ -139,7 +139,7 @@ impl Scaling {
                 jobs = self.resample(&jobs, each, factor, goal, span, &mut stream)?;
             }
             Method::Users => {
-                let groups = self.by_user(&jobs)?;
+                let groups = by_user(&self.key, "by", &jobs)?;
                 jobs = self.resample(&jobs, groups, factor, goal, span, &mut stream)?;
             }
         }
@@ -201,26 +201,6 @@ impl Scaling {
             job.request = Request::Nodes(size);
         }
         Ok(())
-    }
-
-    /// Indices of the jobs of each user; each job without a user forms a group of its own.
-    fn by_user(&self, jobs: &[Job]) -> Result<Vec<Vec<usize>>, WorkloadError> {
-        let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        let mut alone = Vec::new();
-        for (place, job) in jobs.iter().enumerate() {
-            match job.owner.as_ref().and_then(|owner| owner.user.as_deref()) {
-                Some(user) => users.entry(user).or_default().push(place),
-                None => alone.push(vec![place]),
-            }
-        }
-        if users.is_empty() {
-            return Err(WorkloadError(format!(
-                "`{}.by` is \"users\", but of none of these {} jobs it is known whose it is",
-                self.key,
-                jobs.len()
-            )));
-        }
-        Ok(users.into_values().chain(alone).collect())
     }
 
     /// Repeats all groups as often as the whole part of `factor` says, then adds further groups.
@@ -295,16 +275,40 @@ impl Scaling {
     }
 }
 
+/// Indices of the jobs of each user; each job without a user forms a group of its own. `path` and
+/// `key` name the parameter that needs users.
+pub(super) fn by_user(
+    path: &str,
+    key: &str,
+    jobs: &[Job],
+) -> Result<Vec<Vec<usize>>, WorkloadError> {
+    let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for (place, job) in jobs.iter().enumerate() {
+        match job.owner.as_ref().and_then(|owner| owner.user.as_deref()) {
+            Some(user) => users.entry(user).or_default().push(place),
+            None => alone.push(vec![place]),
+        }
+    }
+    if users.is_empty() {
+        return Err(WorkloadError(format!(
+            "`{path}.{key}` is \"users\", but of none of these {} jobs it is known whose it is",
+            jobs.len()
+        )));
+    }
+    Ok(users.into_values().chain(alone).collect())
+}
+
 /// Offset between the numbers of repeated jobs; 0 if no job has a predecessor. A repetition of a
 /// follower follows the repetition of its predecessor.
-fn numbers_apart(jobs: &[Job]) -> u64 {
+pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;
     }
     jobs.iter().map(|job| job.number).max().unwrap_or(0) + 1
 }
 
-fn renumber(job: &mut Job, by: u64) {
+pub(super) fn renumber(job: &mut Job, by: u64) {
     job.number += by;
     if let Some(after) = job.terms.as_mut().and_then(|terms| terms.after.as_mut()) {
         after.number += by;

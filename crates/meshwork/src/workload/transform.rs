@@ -8,6 +8,7 @@ use crate::rng::Stream;
 use super::dependencies::{self, DEPENDENCIES, Source};
 use super::estimates::{self, ESTIMATES};
 use super::held::Held;
+use super::resample::{self, RESAMPLES};
 use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
 
@@ -33,6 +34,13 @@ pub(super) const PARAMS: &[Param] = &[
         kind: Kind::Integer(1, 1_000_000_000_000_000),
         default: DefaultValue::Absent("all jobs"),
         help: "only so many jobs, of those that `from` and `until` leave",
+    },
+    Param {
+        name: "resample",
+        kind: Kind::Component(&RESAMPLES),
+        default: DefaultValue::Absent("every replication has the jobs of the log"),
+        help: "makes another log of the jobs that are left in each replication: `\"users\"`, `\"weeks\"`, or \
+               `{ by = \"shake\", arrivals = 30.0 }`",
     },
     Param {
         name: "shuffle",
@@ -121,6 +129,8 @@ pub fn submissions(
     check(entry.ends, params, setting)?;
     let source = Source::of(params);
     let by_users = params.has("scale") && scale::asks_for_owners(&params.nested("scale"));
+    let resampling = params.get_component("resample", &RESAMPLES);
+    let resamples_users = resampling.as_ref().is_some_and(resample::asks_for_owners);
     let nobodys = |at: &Params, key: &str, given: &str, why: &str| {
         at.problem(
             key,
@@ -135,12 +145,15 @@ pub fn submissions(
         let scale = params.nested("scale");
         return Err(nobodys(&scale, "by", "\"users\"", "whose its jobs are").into());
     }
+    if let Some(resampling) = resampling.filter(|_| resamples_users && !entry.knows_owners) {
+        return Err(nobodys(&resampling, "by", "\"users\"", "whose its jobs are").into());
+    }
     if source.is_some() && !entry.knows_owners {
         return Err(
             nobodys(params, "dependencies", "given", "after which others its jobs come").into()
         );
     }
-    let knows = by_users || source.is_some_and(Source::asks_for_owners);
+    let knows = by_users || resamples_users || source.is_some_and(Source::asks_for_owners);
     let known = WorkloadContext { owners: setting.owners || knows, ..*setting };
     let jobs = (entry.build)(params, &known)?;
     Ok(transformed(entry.ends, jobs, params, setting)?)
@@ -148,7 +161,7 @@ pub fn submissions(
 
 /// Applies the transformations common to all workloads.
 ///
-/// The order is: cut, shuffle, split, scale, give other estimates and deadlines, link.
+/// The order is: cut, resample, shuffle, split, scale, give other estimates and deadlines, link.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.
@@ -177,6 +190,9 @@ pub fn transformed(
     }
     if let Some(left) = params.get_integer("first_jobs") {
         jobs = Box::new(FirstJobs { jobs, left });
+    }
+    if let Some(resampling) = params.get_component("resample", &RESAMPLES) {
+        jobs = resample::resampled(jobs, &resampling, setting);
     }
     if params.flag("shuffle") {
         let stream = Stream::new(setting.seed, setting.replication, "shuffle");
@@ -265,6 +281,9 @@ fn check(
     };
     if params.flag("shuffle") && !is_bounded {
         return Err(endless("shuffle", "is true"));
+    }
+    if params.has("resample") && !is_bounded {
+        return Err(endless("resample", "resamples all jobs together"));
     }
     if params.has("scale") && !is_bounded {
         return Err(endless("scale", "scales all jobs together"));

@@ -386,6 +386,14 @@ const ADVICE: &[Advice] = &[
         "You replay a log and ask whether users would have submitted later if their jobs had ended later: \
         `user` and `log` let submissions wait for the jobs before them.",
         &["workload/swf", "workload/table", "jobs"]),
+    of_kind("resample", &["users"],
+        "You replay a log, and want intervals: `users` keeps what users do, and asks how another month of the same \
+        users would be.",
+        &["resample/weeks", "workload/swf", "intervals"]),
+    of_kind("resample", &["weeks", "shake"],
+        "The log does not say whose its jobs are (`weeks`), or you ask whether a result hangs on coincidences of the log \
+        (`shake`).",
+        &["resample/users", "workload/swf", "intervals"]),
     of_kind("pattern", &["all_to_all", "one_to_all", "random"],
         "You do not know how the jobs communicate: `all_to_all` loads the network most, `one_to_all` a single \
         node, `random` in between.",

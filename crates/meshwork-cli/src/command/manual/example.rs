@@ -184,6 +184,21 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             compare: Some("\"workload.dependencies\" = \"none\"".to_owned()),
             ..Draft::new()
         },
+        "resample" => Draft {
+            description: format!("intervals over many logs made of one: {name}"),
+            machine: "{ topology = \"flat\", processors = 64 }".to_owned(),
+            workload: format!(
+                "name = \"table\"\npath = \"sessions.csv\"\nresample = {}",
+                if name == "shake" {
+                    "\"shake\"".to_owned()
+                } else {
+                    format!("{{ by = \"{name}\", period = 3600.0 }}")
+                }
+            ),
+            metrics: quoted(&["wait", "throughput"]),
+            sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
+            ..Draft::new()
+        },
         "scheduler" => Draft {
             machine: machine(entry(catalogue.schedulers(), name).serves, None),
             ..Draft::new()

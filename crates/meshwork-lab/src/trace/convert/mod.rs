@@ -57,7 +57,7 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
 /// Writes a log again, in order of submission and without lines that are not jobs. Its jobs are
 /// changed as the workload `swf` with the parameters `changes` would change them on a machine of
-/// the log's own size, where `seed` is that of a shuffle: a study of the new log without these
+/// the log's own size, where seed and replication are those of a shuffle or a resampling: a study of the new log without these
 /// parameters has the jobs of a study of the old one with them. The header keeps its order, with a
 /// corrected number of jobs and a note about the conversion.
 ///
@@ -73,7 +73,7 @@ pub fn convert(
     input: &Path,
     output: &Path,
     changes: &Table,
-    seed: u64,
+    (seed, replication): (u64, u64),
 ) -> Result<Converted, TraceError> {
     let shown = input.display().to_string();
     let form = Form::of(&output.display().to_string())?;
@@ -83,7 +83,7 @@ pub fn convert(
     let mut log = Log::read(&shown, &Choice::of(&params))?;
     let usable = log.kept.len();
     let jobs = usable as u64 + log.done.cut;
-    let kept = changed(&log, &params, seed).map_err(|error| error.about(&shown))?;
+    let kept = changed(&log, &params, (seed, replication)).map_err(|error| error.about(&shown))?;
     log.done.cut +=
         (usable - kept.iter().map(|(index, ..)| index).collect::<BTreeSet<_>>().len()) as u64;
     log.done.jobs = kept.len() as u64;
@@ -223,12 +223,16 @@ impl Log {
 }
 
 /// Jobs of a log after the changes. Each has its line, and the index of its original line.
-fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, Job)>, TraceError> {
+fn changed(
+    log: &Log,
+    params: &Params,
+    (seed, replication): (u64, u64),
+) -> Result<Vec<(usize, Record, Job)>, TraceError> {
     // During the changes jobs are identified by index, because numbers may occur twice.
     let indexed: Vec<Job> = (0..)
         .zip(&log.kept)
         .map(|(number, (record, job))| {
-            let user = record.user().filter(|_| params.has("scale"));
+            let user = record.user().filter(|_| params.has("scale") || params.has("resample"));
             let owner = user
                 .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
             let owner = job.owner.clone().or(owner);
@@ -243,7 +247,7 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     let machine = if needs_machine { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
     let setting =
-        WorkloadContext { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
+        WorkloadContext { sites: &sites, seed, replication, owners: false, inputs: &NoInputs };
     let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
     let jobs = transformed(true, jobs, params, &setting).map_err(|problem| problem.message)?;
     let mut kept = Vec::new();
@@ -252,7 +256,7 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let index = job.number as usize;
             let (record, original) = &log.kept[index];
             let mut scale = params.number("runtime_scale");
-            if params.has("scale") && original.runtime > 0.0 {
+            if (params.has("scale") || params.has("resample")) && original.runtime > 0.0 {
                 scale = job.runtime / original.runtime;
             }
             let record = rewritten(record, original, &job, scale);

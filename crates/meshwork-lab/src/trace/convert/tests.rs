@@ -13,7 +13,7 @@ fn converted(changes: &str, name: &str) -> (Result<Converted, TraceError>, Strin
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("log.swf"), folder.path().join(name));
     fs::write(&input, LOG).unwrap();
-    let done = convert(&input, &output, &changes.parse().unwrap(), 1);
+    let done = convert(&input, &output, &changes.parse().unwrap(), (1, 0));
     let mut text = String::new();
     if output.exists() {
         let name = output.display().to_string();
@@ -93,10 +93,10 @@ fn the_ending_decides_both_ways() {
     let expected = jobs(&at("log.swf"));
     for from in forms {
         let first = at(&format!("first.{from}"));
-        convert(&at("log.swf"), &first, &none, 1).unwrap();
+        convert(&at("log.swf"), &first, &none, (1, 0)).unwrap();
         for &to in forms {
             let second = at(&format!("second.{to}"));
-            assert_eq!(convert(&first, &second, &none, 1).unwrap().jobs, 3, "{from} {to}");
+            assert_eq!(convert(&first, &second, &none, (1, 0)).unwrap().jobs, 3, "{from} {to}");
             assert_eq!(jobs(&second), expected, "{from} to {to}");
             assert_eq!(info(&second).unwrap().jobs, 3, "{from} to {to}");
             let starts_with = |bytes: &[u8]| fs::read(&second).unwrap().starts_with(bytes);
@@ -108,7 +108,8 @@ fn the_ending_decides_both_ways() {
     for form in forms {
         assert_eq!(generate(&at(&format!("made.{form}")), &model).unwrap().jobs, 20);
     }
-    let refused = convert(&at("log.swf"), &at("a.parquet.gz"), &none, 1).unwrap_err().to_string();
+    let refused =
+        convert(&at("log.swf"), &at("a.parquet.gz"), &none, (1, 0)).unwrap_err().to_string();
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
@@ -120,7 +121,7 @@ fn there_and_back(text: &str) -> tempfile::TempDir {
     fs::write(at("jobs.csv"), text).unwrap();
     let again = if cfg!(feature = "parquet") { "again.parquet" } else { "once.csv.gz" };
     for (from, to) in [("jobs.csv", again), (again, "again.csv")] {
-        convert(&at(from), &at(to), &Table::new(), 1).unwrap();
+        convert(&at(from), &at(to), &Table::new(), (1, 0)).unwrap();
     }
     folder
 }
@@ -129,7 +130,8 @@ fn there_and_back(text: &str) -> tempfile::TempDir {
 fn what_has_no_place_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let lost = |from: &str, to: &str| convert(&at(from), &at(to), &Table::new(), 1).unwrap().lost;
+    let lost =
+        |from: &str, to: &str| convert(&at(from), &at(to), &Table::new(), (1, 0)).unwrap().lost;
     fs::write(at("log.swf"), format!("; UnixStartTime: 1000000000\n{LOG}")).unwrap();
     assert_eq!(
         lost("log.swf", "of_log.csv"),
@@ -157,7 +159,8 @@ fn what_has_no_place_is_said() {
         .map(|line| line.split(' ').skip(11).take(4).collect::<Vec<_>>().join(" "))
         .collect();
     assert_eq!(owners, ["1 -1 -1 3", "2 -1 -1 4", "1 -1 -1 3"]);
-    let chosen = convert(&at("jobs.csv"), &at("some.csv"), &"queues = [3]".parse().unwrap(), 1);
+    let chosen =
+        convert(&at("jobs.csv"), &at("some.csv"), &"queues = [3]".parse().unwrap(), (1, 0));
     assert_eq!(chosen.unwrap().jobs, 2, "numbers of a table are those of a log");
 }
 
@@ -184,7 +187,7 @@ fn blocks_stay_blocks_in_a_table_and_become_counts_in_a_log() {
         fs::read_to_string(at("again.csv")).unwrap(),
         "job,submit,runtime,estimate,nodes,block,subcube\n1,0,10,10,,2x3,\n2,60,20,20,,,2\n"
     );
-    convert(&at("jobs.csv"), &at("jobs.swf"), &Table::new(), 1).unwrap();
+    convert(&at("jobs.csv"), &at("jobs.swf"), &Table::new(), (1, 0)).unwrap();
     let log = fs::read_to_string(at("jobs.swf")).unwrap();
     assert!(log.contains("; UnixStartTime: 1051747200\n"), "{log}");
     assert!(log.contains("\n1 0 -1 10 6 -1 -1 6 -1 "), "{log}");
@@ -197,7 +200,7 @@ fn a_cut_may_be_a_date() {
     fs::write(at("log.swf"), format!("; UnixStartTime: 1000000000\n{LOG}")).unwrap();
     fs::write(at("bare.swf"), LOG).unwrap();
     let cut = |name: &str, changes: &str| {
-        convert(&at(name), &at("out.swf"), &changes.parse().unwrap(), 1)
+        convert(&at(name), &at("out.swf"), &changes.parse().unwrap(), (1, 0))
     };
     // 1000000000 is 2001-09-09 01:46:40; the jobs are submitted 50, 100 and 150 seconds later.
     for changes in ["from = '2001-09-09T01:48:00Z'", "from = 2001-09-09T01:48:00Z"] {

@@ -1,0 +1,151 @@
+//! `meshwork choose`.
+
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::Study;
+use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
+use meshwork_lab::choose::request::Budget;
+use meshwork_lab::choose::{CHOICE, ChooseOptions, ShardOfRound, WINNER, choose, choose_shard};
+use meshwork_lab::findings::number::count;
+use meshwork_lab::run::memory::check_count;
+use meshwork_lab::run::{RunProgress, build};
+use meshwork_lab::sweep::Shard;
+
+use super::meter::Meter;
+use super::run::complain;
+use super::stop::Stopper;
+use crate::args::choose::Choose;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::table::{Column, print, wrapped};
+
+/// Rows of the table of candidates, at most.
+const MAX_ROWS: usize = 30;
+
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
+    check_count(&study, arguments.memory.limit())?;
+    let request = arguments.request();
+    let time = match request.budget()? {
+        Some(Budget::Time(time)) => Some(time),
+        _ => None,
+    };
+    let stopper = if out.is_kept { Stopper::new(time) } else { Stopper::of_user(time) };
+    let meter = if arguments.quiet { Meter::silent() } else { Meter::new("run") };
+    let show = |progress: RunProgress| meter.show(progress);
+    let stop = || stopper.is_time();
+    let options = ChooseOptions {
+        request,
+        out: arguments.out.clone(),
+        threads: arguments.threads.unwrap_or(0),
+        max_memory: arguments.memory.limit(),
+        progress: &show,
+        build: build::of(&study.catalogue),
+        stop: &stop,
+        replace: arguments.replace,
+    };
+    if let Some(shard) = &arguments.shard {
+        let shard = Shard::read(shard, |name| std::env::var(name).ok())
+            .map_err(|sentence| Stop::Wrong(format!("--shard: {sentence}")))?;
+        let ended = choose_shard(&study, &options, shard);
+        meter.end();
+        return of_shard(out, &ended?, arguments.quiet);
+    }
+    let choice = choose(&study, &options);
+    meter.end();
+    let choice = choice?;
+    if arguments.json {
+        out.json(&choice.json())?;
+    } else {
+        text(out, &choice)?;
+        if let Some(folder) = &arguments.out {
+            out.line("")?;
+            let written = if choice.recommended.is_some() {
+                [CHOICE, WINNER].join(", ")
+            } else {
+                CHOICE.to_owned()
+            };
+            out.line(&format!("in {}: {written}", folder.display()))?;
+        }
+    }
+    out.flush()?;
+    if !arguments.quiet {
+        choice.warnings.iter().for_each(|warning| say("warning", warning));
+    }
+    complain(&choice.failures);
+    Ok(match choice.stopped {
+        _ if !choice.failures.is_empty() => Verdict::RunFailed,
+        RaceEnd::Interrupted => Verdict::Stopped,
+        _ if choice.is_stopped_early => Verdict::Stopped,
+        _ => Verdict::Done,
+    })
+}
+
+fn of_shard(out: &mut Output, ended: &ShardOfRound, quiet: bool) -> Ended {
+    if !quiet {
+        out.line(&if ended.is_over {
+            "the race is decided: `meshwork choose` without --shard prints the result".to_owned()
+        } else {
+            format!(
+                "shard {}: {} of the {} runs of this round ended here",
+                ended.shard,
+                count(ended.done),
+                count(ended.round)
+            )
+        })?;
+        out.flush()?;
+        ended.warnings.iter().for_each(|warning| say("warning", warning));
+    }
+    complain(&ended.failures);
+    Ok(match () {
+        () if ended.stopped => Verdict::Stopped,
+        () if !ended.failures.is_empty() => Verdict::RunFailed,
+        () => Verdict::Done,
+    })
+}
+
+fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
+    for sentence in choice.sentences() {
+        for line in wrapped(&sentence, out.width, "  ") {
+            out.line(&line)?;
+        }
+    }
+    let rows = choice.rows();
+    let cell = |column: usize| -> Vec<String> {
+        rows.iter().take(MAX_ROWS).map(|row| row[column].clone()).collect()
+    };
+    out.line("")?;
+    let keys = [Column::numbers("", right(cell(0)))];
+    let columns = [
+        Column::words("candidate", cell(1)),
+        Column::numbers("runs", right(cell(2))),
+        Column::numbers(&choice.metric, right(cell(3))),
+        Column::words("fate", cell(4)),
+    ];
+    print(out, &keys, &columns, &[])?;
+    if rows.len() > MAX_ROWS {
+        out.line(&format!("and {} more candidates: --json has all", rows.len() - MAX_ROWS))?;
+    }
+    if !choice.effects.is_empty() {
+        out.line("")?;
+        out.line(&format!(
+            "mean effect of each value on {}, from the mean of all:",
+            choice.metric
+        ))?;
+        for effect in choice.effect_lines() {
+            out.line(&effect)?;
+        }
+    }
+    if !choice.slurm.is_empty() {
+        out.line("")?;
+        out.line("changed lines of the configuration:")?;
+        for line in &choice.slurm {
+            out.line(&format!("  {line}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Cells of one width.
+fn right(cells: Vec<String>) -> Vec<String> {
+    let width = cells.iter().map(String::len).max().unwrap_or(0);
+    cells.into_iter().map(|cell| format!("{cell:>width$}")).collect()
+}

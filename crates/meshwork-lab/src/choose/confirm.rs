@@ -1,0 +1,291 @@
+//! The winner measured again: on fresh replications, and on the end of a log that was kept back.
+//!
+//! The winner of a race is the best of the data that chose it, so its lead there is too large. Here
+//! it is compared with the baseline on replications of the next seed, which no race reads, by the
+//! ordinary interval of a fixed number of pairs; and on the held-out time of the log as it was, one
+//! run of each, by batches of the same jobs.
+
+use std::sync::Mutex;
+
+use serde::Serialize;
+use toml::Value;
+
+use super::outcome::ChoiceOutcome;
+use super::request::ChoiceRequest;
+use super::{ChooseOptions, Raced, arrivals, clock, key_order, with};
+use crate::findings::ratio;
+use crate::findings::statistics::{half_width, mean};
+use crate::run::inputs::Files;
+use crate::run::store::Input;
+use crate::run::{Results, Runner, ScenarioRuns};
+use crate::study::expand::Point;
+use crate::study::{Refused, Replications, Study};
+
+/// Number of fresh replications of winner and baseline.
+const FRESH: u64 = 20;
+
+/// Number of classes of jobs, at most, of which a text names those that lose.
+pub const MAX_CLASSES: usize = 40;
+
+/// The time that is held out: where it begins in the log of each candidate.
+pub(crate) struct Held {
+    begins: Vec<f64>,
+    /// The candidates before the log was cut.
+    whole: Vec<Point>,
+}
+
+/// Cuts the end off the log of each candidate.
+///
+/// # Errors
+/// If a candidate reads no log, the unit of its clock is unknown, or its log is too short.
+pub(crate) fn hold_out(
+    study: &Study,
+    request: &ChoiceRequest,
+    points: &mut [Point],
+    files: &Files,
+    seconds: f64,
+) -> Result<Held, Refused> {
+    let given = request.hold_out.as_deref().unwrap_or_default();
+    let wrong = |why: String| Refused(format!("--hold-out {given}: {why}"));
+    let whole = points.to_vec();
+    let mut begins: Vec<f64> = Vec::with_capacity(points.len());
+    let mut known: Vec<(String, f64)> = Vec::new();
+    for point in points.iter_mut() {
+        let workload = point.scenario.table()["workload"].clone();
+        if point.scenario.input_path().is_none() {
+            let name = workload["name"].as_str().unwrap_or_default();
+            return Err(wrong(format!(
+                "the end of a log can be kept back, but the workload `{name}` reads none: leave the option out"
+            )));
+        }
+        let text = workload.to_string();
+        let begin = match known.iter().find(|(own, _)| *own == text) {
+            Some((_, begin)) => *begin,
+            None => {
+                let per_unit = clock(study, point).unit_seconds().ok_or_else(|| {
+                    wrong("the unit of the log's clock is not known: give `time_unit`".to_owned())
+                })?;
+                let length = seconds / per_unit;
+                let all = arrivals(&study.catalogue, &point.scenario, files).map_err(wrong)?;
+                let (first, last) = (all.first(), all.last());
+                let (Some(&first), Some(&last)) = (first, last) else {
+                    return Err(wrong("the log has no jobs".to_owned()));
+                };
+                let begin = last - length;
+                if begin <= first {
+                    let days = (last - first) * per_unit / 86_400.0;
+                    return Err(wrong(format!(
+                        "the log has only {} days, so nothing is left to choose by: hold out less",
+                        crate::findings::number::significant(days, 3)
+                    )));
+                }
+                known.push((text, begin));
+                begin
+            }
+        };
+        begins.push(begin);
+        *point = with(study, point, &[("workload.until", Some(Value::Float(begin)))])?;
+    }
+    Ok(Held { begins, whole })
+}
+
+/// The metric of the winner compared with that of the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// `fresh replications` or `held-out weeks`.
+    pub on: &'static str,
+    /// Change from the baseline to the winner: a share, or a difference on the raw scale.
+    pub change: f64,
+    /// Ends of its 95 % interval; `None` if there is too little data.
+    pub ends: Option<[f64; 2]>,
+    pub pairs: u64,
+    /// Whether the interval says that the winner is better.
+    pub is_clear: bool,
+    /// Changes by class of jobs.
+    pub classes: Vec<ClassChange>,
+}
+
+/// Change of a metric for jobs of similar size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassChange {
+    /// Least size of the class.
+    pub size: u64,
+    pub metric: String,
+    /// Change relative to the baseline, with the ends of its 95 % interval.
+    pub change: f64,
+    pub ends: [f64; 2],
+    /// Whether jobs of this class certainly lose.
+    pub loses: bool,
+}
+
+/// A comparison of the winner with the baseline on other data.
+pub(crate) struct Confirmation<'a> {
+    pub(crate) raced: &'a Raced<'a>,
+    pub(crate) inputs: &'a [Option<Input>],
+    pub(crate) held: Option<&'a Held>,
+}
+
+impl Confirmation<'_> {
+    /// Measures, and returns the keys of the runs in their final order.
+    pub(crate) fn run(
+        &self,
+        runner: &mut Runner<'_>,
+        options: &ChooseOptions<'_>,
+        choice: &mut ChoiceOutcome,
+    ) -> Result<Vec<u128>, Refused> {
+        let Some(winner) = choice.recommended.filter(|&own| own != choice.reference) else {
+            return Ok(Vec::new());
+        };
+        let (study, sides) = (self.raced.study, [winner, choice.reference]);
+        let mut keys = Vec::new();
+        if !matches!(study.replications, Replications::Windows { .. }) {
+            let fresh = |&own: &usize| {
+                let point = &self.raced.points[own];
+                let seed = point.scenario.table().get("seed").and_then(Value::as_integer);
+                let by_size = point.scenario.table()["measure"].get("by_size");
+                let by_size = match by_size.and_then(Value::as_str) {
+                    None | Some("no") => "power_of_two",
+                    Some(given) => given,
+                };
+                let next = seed.unwrap_or(1).wrapping_add(1).max(0);
+                let keys = [
+                    ("seed", Some(Value::Integer(next))),
+                    ("measure.by_size", Some(by_size.into())),
+                ];
+                with(study, point, &keys)
+            };
+            let points = sides.iter().map(fresh).collect::<Result<Vec<Point>, Refused>>()?;
+            let results = self.measure(runner, options, &points, sides, FRESH)?;
+            keys.extend(key_order(&results.runs));
+            choice.validation_runs +=
+                results.runs.iter().map(|runs| runs.len() as u64).sum::<u64>();
+            choice.is_stopped_early |= results.stopped;
+            choice.gains.extend(self.fresh(&results));
+        }
+        if let Some(held) = self.held.filter(|_| !choice.is_stopped_early) {
+            let later = |&own: &usize| {
+                let from = Some(Value::Float(held.begins[own]));
+                let keys = [("workload.from", from), ("workload.resample", None)];
+                let point = with(study, &held.whole[own], &keys)?;
+                Ok(Point { windows: None, ..point })
+            };
+            let points = sides.iter().map(later).collect::<Result<Vec<Point>, Refused>>()?;
+            let results = self.measure(runner, options, &points, sides, 1)?;
+            keys.extend(key_order(&results.runs));
+            choice.validation_runs +=
+                results.runs.iter().map(|runs| runs.len() as u64).sum::<u64>();
+            choice.is_stopped_early |= results.stopped;
+            choice.gains.extend(self.held_out(&results));
+        }
+        Ok(keys)
+    }
+
+    fn measure(
+        &self,
+        runner: &mut Runner<'_>,
+        options: &ChooseOptions<'_>,
+        points: &[Point],
+        sides: [usize; 2],
+        count: u64,
+    ) -> Result<Results, Refused> {
+        let inputs = sides.map(|own| self.inputs[own].clone());
+        let again = Runner {
+            points,
+            inputs: &inputs,
+            replications: &Replications::Fixed(count),
+            store: runner.store.take(),
+            jobs: None,
+            kept: None,
+            ..*runner
+        };
+        let results = again.rounds(options.threads, vec![count; 2], &mut |_, _| {})?;
+        runner.store = again.store.map(|store| {
+            Mutex::new(store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+        });
+        Ok(results)
+    }
+
+    /// Comparison by pairs of replications, on the scale of the race.
+    fn fresh(&self, results: &Results) -> Option<Gain> {
+        let scale = &self.raced.scale;
+        let [ours, theirs] = [&results.runs[0], &results.runs[1]];
+        let values =
+            |runs: &ScenarioRuns| -> Vec<(u64, f64)> { runs.measured(&scale.metric).collect() };
+        let differences: Vec<f64> = paired(&values(ours), &values(theirs))
+            .into_iter()
+            .filter_map(|(a, b)| Some(scale.of(a).ok()? - scale.of(b).ok()?))
+            .collect();
+        let (centre, half) = (mean(&differences)?, half_width(&differences));
+        // On the scale less is better; the change is that of the metric.
+        let change = |at: f64| {
+            let at = if scale.is_highest { -at } else { at };
+            if scale.raw { at } else { libm::expm1(at) }
+        };
+        let mut ends = half.map(|half| [change(centre - half), change(centre + half)]);
+        if let Some(ends) = &mut ends {
+            ends.sort_by(f64::total_cmp);
+        }
+        Some(Gain {
+            on: "fresh replications",
+            change: change(centre),
+            ends,
+            pairs: differences.len() as u64,
+            is_clear: half.is_some_and(|half| centre + half < 0.0),
+            classes: self.classes(ours, theirs),
+        })
+    }
+
+    /// Comparison of two runs of the log, by batches.
+    fn held_out(&self, results: &Results) -> Option<Gain> {
+        let scale = &self.raced.scale;
+        // Each of the two runs stands alone.
+        let results = Results { constant: vec![false; 2], ..results.clone() };
+        let ratio = ratio(self.raced.study, &results, (0, 1), &scale.metric)?;
+        let base = results.runs[1].measured(&scale.metric).next()?.1;
+        let unit = if scale.raw { base } else { 1.0 };
+        let ends = ratio.ends.map(|[low, high]| [(low - 1.0) * unit, (high - 1.0) * unit]);
+        let is_clear = ends.is_some_and(|[low, high]| match scale.is_highest {
+            true => low > 0.0,
+            false => high < 0.0,
+        });
+        let change = (ratio.mean - 1.0) * unit;
+        Some(Gain { on: "held-out weeks", change, ends, pairs: 1, is_clear, classes: Vec::new() })
+    }
+
+    /// Changes by size of job, by pairs of replications with jobs of that size.
+    fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
+        let sizes = theirs.sizes();
+        let named: Vec<&str> =
+            sizes.first().map(|class| class.names().collect()).unwrap_or_default();
+        let own = &*self.raced.scale.metric;
+        let Some(&metric) =
+            [own, "wait", "turnaround"].iter().find(|metric| named.contains(metric))
+        else {
+            return Vec::new();
+        };
+        let is_highest = metric == own && self.raced.scale.is_highest;
+        let mut kinds: Vec<u64> = sizes.iter().map(|class| *class.kind).collect();
+        kinds.sort_unstable();
+        let change = |size: u64| {
+            let of = |runs: &ScenarioRuns| runs.measured_of_size(size, metric);
+            let pairs = paired(&of(ours), &of(theirs));
+            let base = mean(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>())?;
+            let differences: Vec<f64> = pairs.iter().map(|(a, b)| (a - b) / base).collect();
+            let (centre, half) = (mean(&differences)?, half_width(&differences)?);
+            let ends = [centre - half, centre + half];
+            let loses = if is_highest { ends[1] < 0.0 } else { ends[0] > 0.0 };
+            let metric = metric.to_owned();
+            (base > 0.0).then_some(ClassChange { size, metric, change: centre, ends, loses })
+        };
+        kinds.into_iter().take(MAX_CLASSES).filter_map(change).collect()
+    }
+}
+
+/// Values of the same replications.
+fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
+    let other = |replication: u64| {
+        let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;
+        Some(theirs[at].1)
+    };
+    ours.iter().filter_map(|&(replication, value)| Some((value, other(replication)?))).collect()
+}

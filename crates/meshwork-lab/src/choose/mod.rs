@@ -1,0 +1,640 @@
+//! Choice of the best of many candidates, with a guarantee, at a fraction of the runs.
+//!
+//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. Runs come
+//! from and go to the study's ordinary store, made by the ordinary runner in rounds that the race
+//! asks for, so a race that was stopped is resumed by the same command. The winner is then measured
+//! anew: see [`confirm`]. [`outcome`] has all of it as data and as sentences.
+
+pub mod confirm;
+pub mod outcome;
+pub mod race;
+pub mod request;
+pub mod sequence;
+mod winner;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use meshwork::registry::Problem;
+use toml::Value;
+
+use crate::findings::clock::Clock;
+use crate::findings::columns::HIGHEST;
+use crate::findings::summary::label;
+use crate::findings::trend::is_growing;
+use crate::lab::{Prepared, keep_study, known_inputs, must_be_its_own, outdated, prepare};
+use crate::run::build::standard;
+use crate::run::file::write_whole;
+use crate::run::inputs::Files;
+use crate::run::keys::PointKeys;
+use crate::run::store::{Input, Note, Store};
+use crate::run::{Results, Run, RunProgress, Runner, ScenarioRuns, Unit, has_same_jobs, windows};
+use crate::study::asked::{Span, StudyRequest};
+use crate::study::expand::{Point, count};
+use crate::study::{Refused, Replications, Study};
+use crate::sweep::Shard;
+use crate::sweep::cost::nominal;
+use crate::sweep::deal::Deal;
+use crate::sweep::name::attempt;
+use crate::sweep::shard::begin;
+use confirm::{Confirmation, Gain, Held};
+use outcome::{ChoiceOutcome, Parts, RaceEnd};
+use race::{Field, MAX_REPLICATIONS, NoValue, Race, RaceRules};
+use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
+
+/// Name of the file with the outcome in a results folder.
+pub const CHOICE: &str = "choice.json";
+
+/// Name of the winner's study in a results folder.
+pub const WINNER: &str = "winner.toml";
+
+/// Pairs before anything is dropped, on logarithms and on the raw scale, where skewed values need
+/// more.
+pub const LEAST_PAIRS: [u64; 2] = [20, 40];
+
+/// Options for making a choice.
+pub struct ChooseOptions<'a> {
+    pub request: ChoiceRequest,
+    /// Folder for results; `None` writes nothing.
+    pub out: Option<PathBuf>,
+    /// Number of threads; 0 uses one per processor.
+    pub threads: usize,
+    /// Limit on the memory of concurrent runs in bytes; `None` refuses nothing.
+    pub max_memory: Option<u64>,
+    /// Called after every run.
+    pub progress: &'a (dyn Fn(RunProgress) + Sync),
+    /// Build of the program; runs stored by another build are repeated.
+    pub build: String,
+    /// Called before every run; `true` stops the race, whose outcome is then that of now.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Whether tables of another study in the folder may be replaced.
+    pub replace: bool,
+}
+
+impl Default for ChooseOptions<'_> {
+    fn default() -> Self {
+        ChooseOptions {
+            request: ChoiceRequest::default(),
+            out: None,
+            threads: 0,
+            max_memory: None,
+            progress: &|_| {},
+            build: standard(),
+            stop: &|| false,
+            replace: false,
+        }
+    }
+}
+
+/// Scale on which candidates are compared; less is better on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scale {
+    pub(crate) metric: String,
+    /// Whether more of the metric is better.
+    pub(crate) is_highest: bool,
+    pub(crate) raw: bool,
+}
+
+impl Scale {
+    /// Converts a value of the metric.
+    ///
+    /// # Errors
+    /// On logarithms, if the value is not positive.
+    pub(crate) fn of(&self, value: f64) -> Result<f64, NotPositive> {
+        let value = match self.raw {
+            true => value,
+            false if value > 0.0 => libm::log(value),
+            false => return Err(NotPositive(value)),
+        };
+        Ok(if self.is_highest { -value } else { value })
+    }
+
+    /// Distance on this scale as a share of the better value; on the raw scale it stays as it is.
+    pub(crate) fn distance(&self, difference: f64) -> f64 {
+        if self.raw { difference } else { libm::expm1(difference) }
+    }
+}
+
+/// A value without a logarithm.
+pub(crate) struct NotPositive(f64);
+
+/// Everything that a race reads and writes.
+pub(crate) struct Raced<'a> {
+    pub(crate) study: &'a Study,
+    pub(crate) points: &'a [Point],
+    pub(crate) scale: Scale,
+    pub(crate) second: Option<String>,
+    pub(crate) constraints: Vec<Constraint>,
+    pub(crate) baseline: Option<usize>,
+    pub(crate) rules: RaceRules,
+    within: Within,
+    /// Replications that there can be.
+    most: u64,
+}
+
+/// Results so far, as the race reads them.
+struct Columns<'a> {
+    raced: &'a Raced<'a>,
+    runs: &'a [ScenarioRuns],
+}
+
+impl Columns<'_> {
+    fn measured(&self, own: usize, metric: &str, replication: u64) -> Result<f64, NoValue> {
+        let runs = &self.runs[own];
+        if let Some((_, message)) = runs.failures().find(|(failed, _)| *failed == replication) {
+            return Err(NoValue::Failed(message.to_owned()));
+        }
+        let row = runs.replications().binary_search(&replication).ok();
+        let value = row.and_then(|row| runs.column(metric).get(row).copied());
+        value.filter(|value| value.is_finite()).ok_or_else(|| {
+            NoValue::Failed(format!("{metric} was not measured in replication {replication}"))
+        })
+    }
+}
+
+impl Field for Columns<'_> {
+    fn value(&self, own: usize, replication: u64) -> Result<f64, NoValue> {
+        let Raced { study, points, scale, .. } = self.raced;
+        let value = self.measured(own, &scale.metric, replication)?;
+        scale.of(value).map_err(|NotPositive(value)| {
+            NoValue::OffScale(format!(
+                "{}: {} is {value} in replication {replication} of {}, and has no logarithm there: race on its differences \
+                 with `--raw` (from Python `raw=True`), or on another metric",
+                study.file,
+                scale.metric,
+                label(&points[own].swept)
+            ))
+        })
+    }
+
+    fn excess(&self, own: usize, constraint: usize, replication: u64) -> Result<f64, NoValue> {
+        let constraint = &self.raced.constraints[constraint];
+        Ok(constraint.excess(self.measured(own, &constraint.metric, replication)?))
+    }
+
+    fn is_growing(&self, own: usize) -> bool {
+        // Under overload this metric keeps its meaning.
+        self.raced.scale.metric != "carried_load" && is_growing(&self.runs[own].trends())
+    }
+}
+
+/// A choice that is checked and ready to run.
+struct Setup {
+    points: Vec<Point>,
+    inputs: Vec<Option<Input>>,
+    files: Files,
+    spans: Vec<Span>,
+    replications: Replications,
+    within: Within,
+    budget: Option<Budget>,
+    held: Option<Held>,
+    scale: Scale,
+    constraints: Vec<Constraint>,
+    baseline: Option<usize>,
+    rules: RaceRules,
+}
+
+impl Setup {
+    fn of(study: &Study, options: &ChooseOptions<'_>) -> Result<Setup, Refused> {
+        let request = &options.request;
+        let (within, alpha) = (request.within()?, request.alpha()?);
+        let (budget, hold_out) = (request.budget()?, request.hold_out()?);
+        must_have_candidates(study)?;
+        let least = LEAST_PAIRS[usize::from(request.raw)];
+        let mut rounds = study.clone();
+        if !matches!(study.replications, Replications::Windows { .. }) {
+            rounds.replications = Replications::Fixed(least);
+        }
+        let Prepared { mut points, inputs, files, mut spans } =
+            prepare(&rounds, options.threads, options.max_memory, options.out.is_some())?;
+        let first = &points[0].scenario;
+        let metric = match &request.metric {
+            Some(metric) => metric.clone(),
+            None => request::measured(first)
+                .and_then(|named| named.first().map(|name| (*name).to_owned()))
+                .unwrap_or_else(|| "turnaround".to_owned()),
+        };
+        for (option, metric) in [("metric", Some(&metric)), ("second", request.second.as_ref())] {
+            let Some(metric) = metric else { continue };
+            must_measure(study, first, metric)
+                .map_err(|error| Refused(format!("--{option} {metric}: {}", error.0)))?;
+        }
+        let read = |text: &String| Constraint::read(text, study, first);
+        let constraints =
+            request.constraints.iter().map(read).collect::<Result<Vec<Constraint>, Refused>>()?;
+        let baseline = request.baseline(study, &points)?;
+        let held = match hold_out {
+            Some(length) => {
+                let held = confirm::hold_out(study, request, &mut points, &files, length)?;
+                // Windows are those of the time that is left.
+                spans = windows::open(study, &mut points, &files)?;
+                Some(held)
+            }
+            None => None,
+        };
+        must_differ_by_replication(study, &points)?;
+        let scale = Scale { is_highest: HIGHEST.contains(&&*metric), raw: request.raw, metric };
+        let rules = RaceRules {
+            alpha,
+            within: match within {
+                Within::Share(share) if !request.raw => libm::log1p(share),
+                // A share of the raw scale is fixed after the first pairs.
+                Within::Share(_) => f64::NAN,
+                Within::Units(units) => units,
+            },
+            least,
+            screen_above: request.screen_above,
+            constraints: constraints.len(),
+        };
+        let replications = rounds.replications;
+        Ok(Setup {
+            points,
+            inputs,
+            files,
+            spans,
+            replications,
+            within,
+            budget,
+            held,
+            scale,
+            constraints,
+            baseline,
+            rules,
+        })
+    }
+
+    fn raced<'a>(&'a self, study: &'a Study, request: &ChoiceRequest) -> Raced<'a> {
+        // Windows of a log are as many pairs as there can be.
+        let windows = self.points.iter().filter_map(|point| Some(point.windows.as_ref()?.count()));
+        Raced {
+            study,
+            points: &self.points,
+            scale: self.scale.clone(),
+            second: request.second.clone(),
+            constraints: self.constraints.clone(),
+            baseline: self.baseline,
+            rules: self.rules,
+            within: self.within,
+            most: windows.min().unwrap_or(MAX_REPLICATIONS),
+        }
+    }
+}
+
+/// Races the scenarios of a study, measures the winner again, and writes the outcome.
+///
+/// # Errors
+/// If the study, its inputs or the folder are invalid; if it has no candidates, if a value has no
+/// place on the scale, or if no candidate can be chosen. Finished runs are kept.
+pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
+    let setup = Setup::of(study, options)?;
+    let mut warnings = Vec::new();
+    let store = match &options.out {
+        None => None,
+        Some(folder) => {
+            if !options.replace {
+                must_be_its_own(study, folder)?;
+            }
+            let store = Store::open(folder, &options.build)?;
+            warnings.extend_from_slice(store.warnings());
+            warnings.extend(keep_study(study, folder)?);
+            StudyRequest {
+                spans: setup.spans.clone(),
+                build: options.build.clone(),
+                ..StudyRequest::of(study, &known_inputs(&setup.points, &setup.inputs))
+            }
+            .write(folder)?;
+            Some(Mutex::new(store))
+        }
+    };
+    let raced = setup.raced(study, &options.request);
+    let mut runner = Runner {
+        catalogue: &study.catalogue,
+        points: &setup.points,
+        inputs: &setup.inputs,
+        replications: &setup.replications,
+        simulate: &|scenario, replication, observer| {
+            scenario.run(replication, &setup.files, observer).map_err(|error| error.to_string())
+        },
+        build: &options.build,
+        store,
+        jobs: None,
+        kept: None,
+        progress: options.progress,
+        watcher: None,
+        stop: options.stop,
+    };
+    let (race, results, is_over_budget) = raced.race(&runner, options.threads, setup.budget)?;
+    warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
+    let mut failures: Vec<String> = results.store_error.iter().cloned().collect();
+    if let Some(sentence) = race.trouble() {
+        return Err(Refused(sentence.to_owned()));
+    }
+    let is_certain = race.looks().last().is_some_and(|look| look.bound <= race.within());
+    let stopped = match () {
+        () if results.stopped => RaceEnd::Interrupted,
+        () if is_certain => RaceEnd::Decided,
+        () if is_over_budget => RaceEnd::Budget,
+        () => RaceEnd::Most,
+    };
+    let mut choice =
+        ChoiceOutcome::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
+    choice.warnings = warnings;
+    let mut keys: Vec<u128> = key_order(&results.runs);
+    if stopped != RaceEnd::Interrupted {
+        let confirmation =
+            Confirmation { raced: &raced, inputs: &setup.inputs, held: setup.held.as_ref() };
+        keys.extend(confirmation.run(&mut runner, options, &mut choice)?);
+    }
+    if let Some(folder) = &options.out {
+        if let Some(store) = runner.store.take() {
+            let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if !store.is_broken() && !choice.is_stopped_early {
+                let settled = store.settle(keys.into_iter());
+                failures.extend(settled.err().map(|error| error.to_string()));
+                store.remove_segments();
+            }
+        }
+        if choice.recommended.is_some() {
+            write_whole(&folder.join(WINNER), choice.study_file.as_bytes())?;
+        }
+        let text = serde_json::to_string_pretty(&choice.json()).unwrap_or_default() + "\n";
+        write_whole(&folder.join(CHOICE), text.as_bytes())?;
+    }
+    choice.failures = failures;
+    Ok(choice)
+}
+
+/// Outcome of one shard of a round.
+pub struct ShardOfRound {
+    pub shard: Shard,
+    /// Whether the stored runs decide the race, so that no round is left.
+    pub is_over: bool,
+    /// Runs of the round, of all shards.
+    pub round: u64,
+    /// Runs of this shard that have ended.
+    pub done: u64,
+    pub stopped: bool,
+    /// Warnings, one sentence each.
+    pub warnings: Vec<String>,
+    /// Failed runs and failures of writing, one sentence each.
+    pub failures: Vec<String>,
+}
+
+/// Runs one shard of the round that the race needs after the runs in `runs.jsonl`. Once all shards
+/// have ended, `meshwork collect` or the choice itself puts their runs together; then the next
+/// round can be shared. Rounds are larger than those of one process: by half of what there is.
+///
+/// # Errors
+/// If the study, its inputs or the folder are invalid; in that case nothing has run.
+pub fn choose_shard(
+    study: &Study,
+    options: &ChooseOptions<'_>,
+    shard: Shard,
+) -> Result<ShardOfRound, Refused> {
+    let setup = Setup::of(study, options)?;
+    let Some(folder) = &options.out else {
+        return Err(Refused(format!("--shard {shard}: give `--out DIR`, the same for all shards")));
+    };
+    let Setup { points, inputs, files, spans, .. } = &setup;
+    let prepared = Prepared {
+        points: points.clone(),
+        inputs: inputs.clone(),
+        files: Files::of(study),
+        spans: spans.clone(),
+    };
+    begin(study, folder, &prepared, &options.build)?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let mut store =
+        Store::for_shard(folder, &shard.label(Some("choose")), &attempt(environment), true)?;
+    let raced = setup.raced(study, &options.request);
+    let (race, runs) = raced.known(&mut store, inputs, &options.build);
+    let warnings = store.warnings().to_vec();
+    let next = if race.pairs() < race.least() {
+        (race.seen() + race.least() - race.pairs()).max(race::FIRST_LOOK)
+    } else {
+        race.seen() + race.seen().div_ceil(2)
+    };
+    let mut units: Vec<(Unit, f64)> = Vec::new();
+    if !race.is_decided() {
+        for own in race.racing() {
+            let cost = nominal(&points[own].scenario);
+            let missing = runs[own].len() as u64..next.min(raced.most);
+            let unit = |number| (Unit { scenario: own, replication: Some(number) }, cost);
+            units.extend(missing.map(unit));
+        }
+    }
+    let deal = Deal { units };
+    let own = deal.hand(shard);
+    store.note(|_| Note::Segment {
+        shard: shard.index,
+        of: shard.of,
+        host: crate::run::file::host(),
+        threads: options.threads,
+        runs: own.len() as u64,
+    })?;
+    let runner = Runner {
+        catalogue: &study.catalogue,
+        points,
+        inputs,
+        replications: &setup.replications,
+        simulate: &|scenario, replication, observer| {
+            scenario.run(replication, files, observer).map_err(|error| error.to_string())
+        },
+        build: &options.build,
+        store: Some(Mutex::new(store)),
+        jobs: None,
+        kept: None,
+        progress: options.progress,
+        watcher: None,
+        stop: options.stop,
+    };
+    let worked = runner.work(options.threads, &own)?;
+    let failure = |failed: &(usize, u64, String)| {
+        crate::sweep::shard::failure(study, points, failed.0, failed.1, &failed.2)
+    };
+    let mut failures: Vec<String> = worked.failures.iter().map(failure).collect();
+    let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);
+    let finished = store.as_mut().map_or(Ok(()), |store| store.finish(worked.stopped));
+    failures.extend(
+        worked.store_error.into_iter().chain(finished.err().map(|error| error.to_string())),
+    );
+    Ok(ShardOfRound {
+        shard,
+        is_over: race.is_decided(),
+        round: deal.units.len() as u64,
+        done: worked.progress.done - worked.progress.failed,
+        stopped: worked.stopped,
+        warnings,
+        failures,
+    })
+}
+
+/// Keys of runs in their final order: by scenario, then by replication.
+pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
+    let keys = runs.iter().flat_map(ScenarioRuns::keys);
+    keys.filter_map(|(_, key)| u128::from_str_radix(&key, 16).ok()).collect()
+}
+
+impl Raced<'_> {
+    /// Runs the rounds of the race until it is decided, or the budget does not allow the next.
+    fn race(
+        &self,
+        runner: &Runner<'_>,
+        threads: usize,
+        budget: Option<Budget>,
+    ) -> Result<(Race, Results, bool), Refused> {
+        let mut race = Race::new(self.points.len(), self.rules);
+        let mut is_over_budget = false;
+        let allowed = match budget {
+            Some(Budget::Runs(runs)) => runs,
+            _ => u64::MAX,
+        };
+        let wanted = self.wanted(&race);
+        if wanted.iter().sum::<u64>() > allowed {
+            return Err(Refused(format!(
+                "--budget {allowed}: one run of each of {} candidates takes more",
+                self.points.len()
+            )));
+        }
+        let results = runner.rounds(threads, wanted, &mut |runs, wanted| {
+            self.advance(&mut race, runs);
+            let next = self.wanted(&race);
+            let all = next.iter().zip(runs).map(|(next, runs)| (*next).max(runs.len() as u64));
+            if all.sum::<u64>() > allowed {
+                is_over_budget = true;
+            } else {
+                wanted.copy_from_slice(&next);
+            }
+        })?;
+        Ok((race, results, is_over_budget))
+    }
+
+    fn wanted(&self, race: &Race) -> Vec<u64> {
+        race.wanted().into_iter().map(|next| next.min(self.most)).collect()
+    }
+
+    /// Lets the race read all replications that its survivors have.
+    fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
+        let field = Columns { raced: self, runs };
+        let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
+        if let (Within::Share(share), true) = (self.within, race.within().is_nan()) {
+            // Fixed from the first pairs, so that it does not depend on later results.
+            while race.seen() < have && race.pairs() + 1 < race.least() {
+                race.advance(&field, race.seen() + 1);
+            }
+            let pilot = race.screening() + race.least();
+            if have < pilot {
+                return;
+            }
+            race.fix_within(share * self.least_mean(race, runs, pilot));
+        }
+        race.advance(&field, have);
+    }
+
+    /// The state of the race after the runs of a store.
+    fn known(
+        &self,
+        store: &mut Store,
+        inputs: &[Option<Input>],
+        build: &str,
+    ) -> (Race, Vec<ScenarioRuns>) {
+        let mut race = Race::new(self.points.len(), self.rules);
+        let mut runs = vec![ScenarioRuns::default(); self.points.len()];
+        loop {
+            let before = race.seen();
+            for (own, wanted) in self.wanted(&race).into_iter().enumerate() {
+                let digest = inputs[own].as_ref().map(Input::digest);
+                let keys = PointKeys::of(&self.study.catalogue, &self.points[own], digest, build);
+                for replication in runs[own].len() as u64..wanted {
+                    let Some(key) = keys.of_replication(replication) else { break };
+                    let key = format!("{key:032x}");
+                    let Some(findings) = store.get(&key) else { break };
+                    runs[own].push(Run { key, replication, result: Ok(findings) });
+                }
+            }
+            self.advance(&mut race, &runs);
+            if race.seen() == before {
+                return (race, runs);
+            }
+        }
+    }
+
+    /// Least mean of the metric among the survivors over the first replications, without its sign.
+    fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
+        let mean = |own: usize| {
+            let column = runs[own].column(&self.scale.metric);
+            let count = (pilot as usize).min(column.len()).max(1);
+            (column[..count.min(column.len())].iter().sum::<f64>() / count as f64).abs()
+        };
+        race.racing().into_iter().map(mean).fold(f64::INFINITY, f64::min)
+    }
+}
+
+fn must_have_candidates(study: &Study) -> Result<(), Refused> {
+    if study.sweep.is_empty() {
+        return Err(Refused(format!(
+            "{}: there is nothing to choose from, because the study has no `[sweep]`: sweep a key, such as scheduler = \
+             [\"fcfs\", \"easy\"]",
+            study.file
+        )));
+    }
+    if count(study)? < 2 {
+        return Err(study.refused(&Problem::new(
+            "sweep",
+            "`[sweep]` makes one candidate, and a choice needs two: give a key another value",
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses logs that give every replication the same jobs: they are one observation.
+fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Refused> {
+    let same = |point: &Point| point.windows.is_none() && has_same_jobs(&point.scenario);
+    let Some(index) = points.iter().position(same) else { return Ok(()) };
+    let path = points[index].scenario.input_path().unwrap_or_default();
+    Err(crate::study::expand::refused(
+        study,
+        index,
+        &Problem::new(
+            "workload",
+            format!(
+                "every replication has the same jobs of {path}, and one log is one observation: give `workload.resample = \
+                 \"users\"` or \"weeks\", or `windows`"
+            ),
+        ),
+    ))
+}
+
+/// Sets a key of a scenario's table and reads it again.
+pub(crate) fn with(
+    study: &Study,
+    point: &Point,
+    keys: &[(&str, Option<Value>)],
+) -> Result<Point, Refused> {
+    let mut table = point.scenario.table().clone();
+    for (key, value) in keys {
+        let refused = |problem: Problem| Refused(format!("{}: {problem}", study.file));
+        match value {
+            Some(value) => {
+                crate::study::set::set(&mut table, key, value.clone()).map_err(refused)?
+            }
+            None => {
+                let (outer, inner) = key.split_once('.').unwrap_or((key, ""));
+                if let Some(own) = table.get_mut(outer).and_then(Value::as_table_mut) {
+                    own.remove(inner);
+                }
+            }
+        }
+    }
+    let scenario = meshwork::scenario::Scenario::read_in(&study.catalogue, &table)
+        .map_err(|problem| Refused(format!("{}: {problem}", study.file)))?;
+    Ok(Point { swept: point.swept.clone(), scenario, windows: point.windows.clone() })
+}
+
+/// The clock of a scenario, for showing times.
+pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
+    Clock::of(study, &point.scenario, None)
+}
+
+/// Arrivals of the log of a scenario, for the time that is held out.
+pub(crate) use windows::arrivals;

@@ -1,0 +1,395 @@
+//! What a choice is asked for, as words of the command line or of Python.
+
+use std::time::Duration;
+
+use meshwork::registry::{did_you_mean, name_of};
+use meshwork::scenario::Scenario;
+use toml::Value;
+
+use crate::findings::clock::Clock;
+use crate::findings::columns::Meanings;
+use crate::findings::summary::label;
+use crate::study::expand::Point;
+use crate::study::set::assignment;
+use crate::study::{Refused, Study, same};
+
+/// Options of a choice, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChoiceRequest {
+    /// Indifference zone: `2%`, or a number in units of the metric on the raw scale.
+    pub within: String,
+    /// Confidence of the guarantee: `95%` or `0.95`.
+    pub confidence: String,
+    /// Limit of the race: a number of runs, or a time such as `30m`.
+    pub budget: Option<String>,
+    /// Limits such as `p95_wait <= 4 h`.
+    pub constraints: Vec<String>,
+    /// Time at the end of a log that is kept back, such as `8w`.
+    pub hold_out: Option<String>,
+    /// Settings that name one candidate, `KEY=VALUE`.
+    pub baseline: Vec<String>,
+    /// Metric to race on; `None` for the first that the study measures.
+    pub metric: Option<String>,
+    /// A second metric, for the trade-off.
+    pub second: Option<String>,
+    /// Whether differences are raced on, and not ratios.
+    pub raw: bool,
+    /// Number of candidates above which a screening comes first.
+    pub screen_above: usize,
+}
+
+impl Default for ChoiceRequest {
+    fn default() -> ChoiceRequest {
+        ChoiceRequest {
+            within: "2%".to_owned(),
+            confidence: "95%".to_owned(),
+            budget: None,
+            constraints: Vec::new(),
+            hold_out: None,
+            baseline: Vec::new(),
+            metric: None,
+            second: None,
+            raw: false,
+            screen_above: 300,
+        }
+    }
+}
+
+/// Limit of a race.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    Runs(u64),
+    Time(Duration),
+}
+
+/// An indifference zone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Within {
+    /// Share of the best.
+    Share(f64),
+    /// In units of the metric.
+    Units(f64),
+}
+
+/// Units of time in options, with their lengths in seconds.
+const UNITS: [(&[&str], f64); 5] = [
+    (&["s", "sec", "second", "seconds"], 1.0),
+    (&["m", "min", "minute", "minutes"], 60.0),
+    (&["h", "hour", "hours"], 3600.0),
+    (&["d", "day", "days"], 86_400.0),
+    (&["w", "week", "weeks"], 604_800.0),
+];
+
+/// Seconds of a time such as `8w`, `1h30m` or `90`; `None` if it is none.
+fn seconds(text: &str) -> Option<f64> {
+    let (mut rest, mut sum) = (text.trim(), 0.0);
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let number: f64 = rest[..end].parse().ok()?;
+        let after = rest[end..].trim_start();
+        let end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        sum += number * unit(&after[..end])?;
+        rest = after[end..].trim_start();
+    }
+    (sum > 0.0 && sum.is_finite()).then_some(sum)
+}
+
+/// Seconds of a unit; the empty one counts seconds.
+fn unit(word: &str) -> Option<f64> {
+    let word = if word.is_empty() { "s" } else { word };
+    UNITS.iter().find(|(words, _)| words.contains(&word)).map(|(_, seconds)| *seconds)
+}
+
+/// A share written as `2%`, `2 %` or `0.02`.
+fn share(text: &str) -> Option<f64> {
+    let text = text.trim();
+    match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
+        None => text.parse().ok(),
+    }
+    .filter(|share| share.is_finite())
+}
+
+impl ChoiceRequest {
+    /// # Errors
+    /// If it is no share, or no positive number.
+    pub(super) fn within(&self) -> Result<Within, Refused> {
+        let text = &self.within;
+        let given = share(text).filter(|given| *given > 0.0);
+        match given {
+            Some(units) if self.raw && !text.contains('%') => Ok(Within::Units(units)),
+            Some(given) if given < 1.0 => Ok(Within::Share(given)),
+            _ => Err(Refused(format!(
+                "--within {text}: must be a share above 0 and below 100 %, such as 2%{}",
+                if self.raw { ", or a number in units of the metric" } else { "" }
+            ))),
+        }
+    }
+
+    /// Error probability of the guarantee.
+    ///
+    /// # Errors
+    /// If the confidence is no share between 50 % and 100 %.
+    pub(super) fn alpha(&self) -> Result<f64, Refused> {
+        let text = &self.confidence;
+        share(text).filter(|given| (0.5..1.0).contains(given)).map(|given| 1.0 - given).ok_or_else(
+            || {
+                Refused(format!(
+                    "--confidence {text}: must be at least 50 % and below 100 %, such as 95%"
+                ))
+            },
+        )
+    }
+
+    /// # Errors
+    /// If it is neither a number of runs nor a time.
+    pub fn budget(&self) -> Result<Option<Budget>, Refused> {
+        let Some(text) = &self.budget else { return Ok(None) };
+        if let Some(runs) = text.parse().ok().filter(|runs| *runs > 0) {
+            return Ok(Some(Budget::Runs(runs)));
+        }
+        let time = seconds(text).and_then(|time| Duration::try_from_secs_f64(time).ok());
+        time.map(|time| Some(Budget::Time(time))).ok_or_else(|| {
+            Refused(format!(
+                "--budget {text}: must be a number of runs, or a time such as 30m or 2h"
+            ))
+        })
+    }
+
+    /// Length of the time that is kept back, in seconds.
+    ///
+    /// # Errors
+    /// If it is no time.
+    pub(super) fn hold_out(&self) -> Result<Option<f64>, Refused> {
+        let Some(text) = &self.hold_out else { return Ok(None) };
+        seconds(text).map(Some).ok_or_else(|| {
+            Refused(format!("--hold-out {text}: must be a time such as 8w, 30d or 12h"))
+        })
+    }
+
+    /// Index of the baseline of `--baseline`, else of the study's `[compare]` if it names one.
+    ///
+    /// # Errors
+    /// If a setting is none of the sweep, or names no candidate or several.
+    pub(super) fn baseline(
+        &self,
+        study: &Study,
+        points: &[Point],
+    ) -> Result<Option<usize>, Refused> {
+        let mut given: Vec<(String, Value)> = Vec::new();
+        for text in &self.baseline {
+            let about = |error: Refused| Refused(error.0.replace("--set", "--baseline"));
+            let (key, value) = assignment(text).map_err(about)?;
+            let key = crate::study::set::plain(&key);
+            let Some(axis) = study.sweep.iter().find(|axis| axis.key == key) else {
+                let swept: Vec<&str> = study.sweep.iter().map(|axis| axis.key.as_str()).collect();
+                return Err(Refused(format!(
+                    "--baseline {text}: `{key}` is not swept ({})",
+                    did_you_mean(&key, &swept)
+                )));
+            };
+            let named = |own: &&Value| same(own, &value) || name_of(own) == value.as_str();
+            let Some(value) = axis.values.iter().find(named) else {
+                let values: Vec<String> = axis.values.iter().map(Value::to_string).collect();
+                return Err(Refused(format!(
+                    "--baseline {text}: must be one of the swept values of `{key}`: {}",
+                    values.join(", ")
+                )));
+            };
+            given.push((key, value.clone()));
+        }
+        let is_of_study = given.is_empty();
+        if is_of_study {
+            given = study.compare.iter().map(|own| (own.key.clone(), own.value.clone())).collect();
+        }
+        if given.is_empty() {
+            return Ok(None);
+        }
+        let has = |point: &Point, (key, value): &(String, Value)| {
+            point.swept.iter().any(|(own, swept)| own == key && same(swept, value))
+        };
+        let fits = |index: &usize| given.iter().all(|given| has(&points[*index], given));
+        let fitting: Vec<usize> = (0..points.len()).filter(fits).collect();
+        match fitting[..] {
+            [one] => Ok(Some(one)),
+            _ if is_of_study => Ok(None),
+            _ => Err(Refused(format!(
+                "--baseline {}: {} candidates have it, but the baseline must be one: give a value of every swept key, \
+                 such as {}",
+                self.baseline.join(" --baseline "),
+                fitting.len(),
+                fitting.first().map(|&own| label(&points[own].swept)).unwrap_or_default()
+            ))),
+        }
+    }
+}
+
+/// A limit on the mean of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constraint {
+    /// As written.
+    pub text: String,
+    pub metric: String,
+    /// Whether values must be at most the limit, and not at least.
+    pub is_upper: bool,
+    /// Limit, in units of the metric.
+    pub limit: f64,
+    /// Length of the unit in which it was written, in units of the metric.
+    pub(super) unit: f64,
+    /// Unit in which it was written.
+    pub(super) unit_name: String,
+}
+
+impl Constraint {
+    /// Reads a constraint such as `p95_wait <= 4 h` or `utilization >= 80 %`.
+    ///
+    /// # Errors
+    /// If it is none, or its unit is unknown or none of the metric.
+    pub(super) fn read(
+        text: &str,
+        study: &Study,
+        scenario: &Scenario,
+    ) -> Result<Constraint, Refused> {
+        let wrong = |why: String| Refused(format!("--constraint '{text}': {why}"));
+        let signs = ["<=", ">=", "<", ">"];
+        let sign = signs.iter().find_map(|sign| Some((*sign, text.split_once(sign)?)));
+        let Some((sign, (metric, limit))) = sign else {
+            return Err(wrong(
+                "must be a metric, <= or >=, and a limit, such as 'p95_wait <= 4 h'".to_owned(),
+            ));
+        };
+        let (metric, limit) = (metric.trim().to_owned(), limit.trim());
+        must_measure(study, scenario, &metric).map_err(|error| wrong(error.0))?;
+        let end = limit.find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%');
+        let (number, name) = limit.split_at(end.unwrap_or(limit.len()));
+        let name = name.trim();
+        let number: f64 =
+            number.trim().parse().ok().filter(|n: &f64| n.is_finite()).ok_or_else(|| {
+                wrong(format!("`{limit}` is no limit: write a number, as in 4 h or 80 %"))
+            })?;
+        let is_time = Meanings::of(&study.catalogue).unit(&metric) == "time";
+        let length = match name {
+            "" => 1.0,
+            "%" => 0.01,
+            _ if !is_time => {
+                return Err(wrong(format!("{metric} is no time, so `{name}` is no unit of it")));
+            }
+            _ => {
+                let seconds = unit(name).ok_or_else(|| {
+                    wrong(format!("`{name}` is no unit of time: write s, min, h, d or w"))
+                })?;
+                let clock = Clock::of(study, scenario, None).unit_seconds();
+                let clock = clock.ok_or_else(|| {
+                    wrong(format!(
+                        "the unit of the study's clock is not known: give `time_unit`, or the limit without `{name}`"
+                    ))
+                })?;
+                seconds / clock
+            }
+        };
+        Ok(Constraint {
+            text: text.trim().to_owned(),
+            metric,
+            is_upper: sign.starts_with('<'),
+            limit: number * length,
+            unit: length,
+            unit_name: name.to_owned(),
+        })
+    }
+
+    /// Excess of a value over the limit; at most 0 where it is met.
+    pub(super) fn excess(&self, value: f64) -> f64 {
+        if self.is_upper { value - self.limit } else { self.limit - value }
+    }
+
+    /// The value whose excess is this, in the unit of the constraint.
+    pub(super) fn shown(&self, excess: f64) -> String {
+        let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
+        let number = crate::findings::number::significant(value / self.unit, 4);
+        if self.unit_name.is_empty() { number } else { format!("{number} {}", self.unit_name) }
+    }
+}
+
+/// Metrics that a scenario measures, the named ones in their order; `None` if it names none.
+pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
+    let names = scenario.table()["measure"].get("metrics").and_then(Value::as_array)?;
+    Some(names.iter().filter_map(name_of).collect())
+}
+
+/// Checks that a scenario measures a metric.
+///
+/// # Errors
+/// If there is no such metric, or the study names others.
+pub(super) fn must_measure(
+    study: &Study,
+    scenario: &Scenario,
+    metric: &str,
+) -> Result<(), Refused> {
+    let all: Vec<&str> = study.catalogue.metrics().iter().map(|entry| entry.about.name).collect();
+    if !all.contains(&metric) {
+        let says = did_you_mean(metric, &all);
+        return Err(Refused(format!("unknown metric `{metric}` ({says})")));
+    }
+    match measured(scenario) {
+        Some(named) if !named.contains(&metric) => Err(Refused(format!(
+            "the study does not measure {metric}: add it to `measure.metrics`, which has {}",
+            named.join(", ")
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_shares_are_read_as_they_are_written() {
+        for (text, expected) in [
+            ("8w", 4_838_400.0),
+            ("1h30m", 5400.0),
+            ("90", 90.0),
+            ("4 h", 14_400.0),
+            ("2 min", 120.0),
+        ] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for wrong in ["", "0", "w", "3 fortnights", "-1h", "1..2s"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+        assert_eq!(
+            (share("2%"), share("2 %"), share("0.02")),
+            (Some(0.02), Some(0.02), Some(0.02))
+        );
+    }
+
+    #[test]
+    fn options_that_are_none_get_one_sentence() {
+        let with = |change: &dyn Fn(&mut ChoiceRequest)| {
+            let mut request = ChoiceRequest::default();
+            change(&mut request);
+            request
+        };
+        let refused = [
+            with(&|r| r.within = "0%".into()).within().unwrap_err().0,
+            with(&|r| r.confidence = "10%".into()).alpha().unwrap_err().0,
+            with(&|r| r.budget = Some("some".into())).budget().unwrap_err().0,
+            with(&|r| r.hold_out = Some("8x".into())).hold_out().unwrap_err().0,
+        ];
+        assert_eq!(
+            refused,
+            [
+                "--within 0%: must be a share above 0 and below 100 %, such as 2%",
+                "--confidence 10%: must be at least 50 % and below 100 %, such as 95%",
+                "--budget some: must be a number of runs, or a time such as 30m or 2h",
+                "--hold-out 8x: must be a time such as 8w, 30d or 12h",
+            ]
+        );
+        let raw = with(&|r| (r.raw, r.within) = (true, "30".to_owned()));
+        assert_eq!(raw.within().unwrap(), Within::Units(30.0));
+        assert_eq!(
+            with(&|r| r.budget = Some("500".into())).budget().unwrap(),
+            Some(Budget::Runs(500))
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! Choices: resumed after kills, shared by shards, held out, and refused in one sentence.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use meshwork::catalogue::Catalogue;
+use meshwork::rng::Stream;
+use meshwork_lab::Study;
+use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
+use meshwork_lab::choose::race::Fate;
+use meshwork_lab::choose::request::ChoiceRequest;
+use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
+use meshwork_lab::sweep::{Shard, collect};
+
+/// Six candidates on a small machine; runs take some hundred microseconds.
+const STUDY: &str = "
+[machine]
+topology = 'mesh'
+dims = [4, 4]
+[workload]
+name = 'synthetic'
+load = 0.5
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 150
+metrics = ['wait', 'utilization']
+[sweep]
+scheduler = ['fcfs', 'easy', 'sjf']
+allocator = ['first_fit', 'random']
+";
+
+fn study(text: &str) -> Study {
+    Study::parse("study.toml", text, Path::new(""), &[]).unwrap()
+}
+
+fn request(change: impl FnOnce(&mut ChoiceRequest)) -> ChoiceRequest {
+    let mut request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
+    request.baseline = vec!["scheduler=fcfs".to_owned(), "allocator=first_fit".to_owned()];
+    change(&mut request);
+    request
+}
+
+fn made(
+    study: &Study,
+    request: ChoiceRequest,
+    folder: Option<&Path>,
+) -> Result<ChoiceOutcome, String> {
+    let out = folder.map(Path::to_owned);
+    let options = ChooseOptions { request, out, threads: 1, ..ChooseOptions::default() };
+    choose(study, &options).map_err(|refused| refused.0)
+}
+
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    [CHOICE, WINNER, "runs.jsonl"].iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+}
+
+#[test]
+fn a_race_killed_and_resumed_gives_the_same_bytes() {
+    let study = study(STUDY);
+    let whole = tempfile::tempdir().unwrap();
+    let choice = made(&study, request(|_| {}), Some(whole.path())).unwrap();
+    assert_eq!(choice.stopped, RaceEnd::Decided);
+    assert!(choice.gains.len() == 1 && choice.validation_runs == 40);
+    let killed = tempfile::tempdir().unwrap();
+    let (mut kills, mut draws) = (0, Stream::new(1, 0, "kills"));
+    loop {
+        let (begun, most) = (AtomicU64::new(0), 1 + draws.below(25));
+        let stop = || begun.fetch_add(1, Ordering::Relaxed) >= most;
+        let options = ChooseOptions {
+            request: request(|_| {}),
+            out: Some(killed.path().to_owned()),
+            threads: 1 + (kills % 3),
+            stop: &stop,
+            ..ChooseOptions::default()
+        };
+        let ended = choose(&study, &options).unwrap();
+        // A kill may tear the last line.
+        if ended.is_stopped_early {
+            kills += 1;
+            assert!(kills < 500, "it gets nowhere");
+            let runs = killed.path().join("runs.jsonl");
+            let mut bytes = fs::read(&runs).unwrap();
+            bytes.truncate(bytes.len() - draws.below(40).min(bytes.len() as u64) as usize);
+            fs::write(&runs, bytes).unwrap();
+            continue;
+        }
+        break;
+    }
+    assert!(kills >= 10, "{kills}");
+    assert_eq!(files(whole.path()), files(killed.path()));
+}
+
+#[test]
+fn shards_of_rounds_decide_the_same_race() {
+    let study = study(STUDY);
+    let folder = tempfile::tempdir().unwrap();
+    let mut rounds = 0;
+    loop {
+        let mut is_over = true;
+        for index in 0..2 {
+            let options = ChooseOptions {
+                request: request(|_| {}),
+                out: Some(folder.path().to_owned()),
+                threads: 1,
+                ..ChooseOptions::default()
+            };
+            let ended = choose_shard(&study, &options, Shard { index, of: 2 }).unwrap();
+            assert_eq!(ended.failures, [""; 0]);
+            is_over &= ended.is_over;
+        }
+        collect(&Catalogue::standard(), folder.path()).unwrap();
+        if is_over {
+            break;
+        }
+        rounds += 1;
+        assert!(rounds < 40);
+    }
+    let alone = made(&study, request(|_| {}), None).unwrap();
+    let shared = made(&study, request(|_| {}), Some(folder.path())).unwrap();
+    assert_eq!((shared.recommended, &shared.looks), (alone.recommended, &alone.looks));
+    let fates = |choice: &ChoiceOutcome| -> Vec<Fate> {
+        choice.candidates.iter().map(|own| own.fate.clone()).collect()
+    };
+    assert_eq!(fates(&shared), fates(&alone));
+    assert!(rounds >= 1);
+}
+
+#[test]
+fn budgets_and_constraints_are_kept() {
+    let study = study(STUDY);
+    let short = made(&study, request(|own| own.budget = Some("50".into())), None).unwrap();
+    assert!(short.stopped == RaceEnd::Budget && short.runs <= 50 && short.bound.is_none());
+    assert!(short.guarantee().starts_with("There is no guarantee yet: "), "{}", short.guarantee());
+    // The other way round: a limit decides which may win.
+    let free = made(&study, request(|_| {}), None).unwrap();
+    let best = free.recommended.unwrap();
+    let limit = free.candidates[best].mean.unwrap() * 1.5;
+    let limited =
+        made(&study, request(|own| own.constraints = vec![format!("wait <= {limit}")]), None)
+            .unwrap();
+    assert!(limited.equal.contains(&limited.recommended.unwrap()));
+    assert!(
+        limited.candidates.iter().any(|own| matches!(own.fate, Fate::Unfit { .. })),
+        "fcfs waits longer"
+    );
+}
+
+/// A log of 16 weeks of two users, whose second half is busier.
+fn log(folder: &Path, weeks: u64) -> String {
+    let mut text = "; MaxProcs: 16\n".to_owned();
+    let mut draws = Stream::new(4, 0, "log");
+    let (mut at, mut number) = (0.0, 0);
+    while at < weeks as f64 * 604_800.0 {
+        number += 1;
+        let (size, run) = (1 + draws.below(12), 1 + draws.below(30_000));
+        let user = draws.below(9);
+        let _ = writeln!(
+            text,
+            "{number} {at} -1 {run} {size} -1 -1 {size} {run} -1 1 {user} 1 1 1 1 -1 -1"
+        );
+        at += (draws.below(36_000)).max(1) as f64;
+    }
+    let path = folder.join("log.swf");
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+fn of_log(path: &str, more: &str) -> Study {
+    study(&format!(
+        "machine = {{ topology = 'flat', processors = 16 }}\n\
+         workload = {{ name = 'swf', path = '{path}'{more} }}\n\
+         measure = {{ metrics = ['wait', 'utilization'] }}\n\
+         [sweep]\nscheduler = ['fcfs', 'easy', 'sjf']\n"
+    ))
+}
+
+#[test]
+fn a_log_becomes_a_distribution_and_its_end_a_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), 16);
+    let study = of_log(&path, ", resample = { by = 'users', weeks = 2 }");
+    let choice = made(
+        &study,
+        ChoiceRequest {
+            within: "5%".to_owned(),
+            hold_out: Some("4w".to_owned()),
+            baseline: vec!["scheduler=fcfs".to_owned()],
+            ..ChoiceRequest::default()
+        },
+        None,
+    )
+    .unwrap();
+    let names: Vec<&str> = choice.gains.iter().map(|gain| gain.on).collect();
+    assert_eq!(names, ["fresh replications", "held-out weeks"]);
+    assert!(choice.gains.iter().all(|gain| gain.change < 0.0), "{:?}", choice.gains);
+    if choice.is_confirmed() == Some(false) {
+        assert!(choice.sentences()[0].contains("is not confirmed"));
+    }
+    assert_eq!(
+        made(
+            &study,
+            ChoiceRequest { hold_out: Some("20w".into()), ..ChoiceRequest::default() },
+            None
+        )
+        .unwrap_err(),
+        "--hold-out 20w: the log has only 112 days, so nothing is left to choose by: hold out less"
+    );
+    assert!(
+        made(&of_log(&path, ""), ChoiceRequest::default(), None).unwrap_err().ends_with(
+            "one log is one observation: give `workload.resample = \"users\"` or \"weeks\", or `windows`"
+        )
+    );
+}
+
+#[test]
+fn what_cannot_be_chosen_is_refused_in_one_sentence() {
+    let plain = study(STUDY);
+    let refused = |own: &Study, change: &dyn Fn(&mut ChoiceRequest)| {
+        let mut request = ChoiceRequest::default();
+        change(&mut request);
+        made(own, request, None).unwrap_err()
+    };
+    let without = study(&STUDY[..STUDY.find("[sweep]").unwrap()]);
+    assert_eq!(
+        refused(&without, &|_| {}),
+        "study.toml: there is nothing to choose from, because the study has no `[sweep]`: sweep a key, such as scheduler = \
+         [\"fcfs\", \"easy\"]"
+    );
+    let one = study(
+        &STUDY
+            .replace("['fcfs', 'easy', 'sjf']", "['fcfs']")
+            .replace("['first_fit', 'random']", "['random']"),
+    );
+    assert_eq!(
+        refused(&one, &|_| {}),
+        "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: give a key another value"
+    );
+    let unknown = refused(&plain, &|own| own.metric = Some("weight".into()));
+    assert!(
+        unknown.starts_with("--metric weight: unknown metric `weight` (did you mean"),
+        "{unknown}"
+    );
+    assert_eq!(
+        refused(&plain, &|own| own.metric = Some("turnaround".into())),
+        "--metric turnaround: the study does not measure turnaround: add it to `measure.metrics`, which has wait, \
+         utilization"
+    );
+    let nobody = refused(&plain, &|own| own.constraints = vec!["utilization >= 99 %".into()]);
+    assert!(
+        nobody.starts_with(
+            "study.toml: no candidate meets `utilization >= 99 %`: the nearest is scheduler = "
+        ),
+        "{nobody}"
+    );
+    assert!(nobody.ends_with(" %"), "{nobody}");
+    let quiet = study(&STUDY.replace("load = 0.5", "load = 0.001"));
+    let zero = refused(&quiet, &|_| {});
+    assert!(
+        zero.starts_with("study.toml: wait is 0 in replication 0 of scheduler = fcfs, allocator = first_fit, and has no"),
+        "{zero}"
+    );
+    assert!(
+        made(
+            &quiet,
+            ChoiceRequest { raw: true, within: "1".into(), ..ChoiceRequest::default() },
+            None
+        )
+        .is_ok()
+    );
+    let overloaded = study(&STUDY.replace("load = 0.5", "load = 5.0"));
+    let growing = refused(&overloaded, &|_| {});
+    assert!(
+        growing.starts_with("study.toml: the queue of every candidate grows to the end"),
+        "{growing}"
+    );
+    assert_eq!(
+        refused(&plain, &|own| own.baseline = vec!["scheduler=easy".into()]),
+        "--baseline scheduler=easy: 2 candidates have it, but the baseline must be one: give a value of every swept key, \
+         such as scheduler = easy, allocator = first_fit"
+    );
+    assert_eq!(
+        refused(&plain, &|own| own.constraints = vec!["wait <= 4 h".into()]),
+        "--constraint 'wait <= 4 h': the unit of the study's clock is not known: give `time_unit`, or the limit without `h`"
+    );
+}

@@ -1,0 +1,139 @@
+//! Resampling: many logs made of one, as a function of seed and replication.
+//!
+//! One log is one observation. A resampling makes each replication another log that could have been
+//! recorded at the same site, so that results have intervals.
+
+mod shake;
+mod users;
+mod weeks;
+
+use crate::job::{Job, Time};
+use crate::registry::{
+    About, DefaultValue, Family, Kind, Named, Param, Params, Range, abouts, entry,
+};
+use crate::rng::Stream;
+
+use super::held::Held;
+use super::{Submissions, WorkloadContext, WorkloadError};
+
+struct ResampleEntry {
+    about: About,
+    /// Whether it needs the owners of jobs.
+    asks_for_owners: bool,
+    /// Makes another log of the jobs, which are in order of arrival.
+    apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
+}
+
+impl Named for ResampleEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Ways of resampling, as a family of names.
+pub static RESAMPLES: Family =
+    Family { kind: "way of resampling", key: "by", entries: || abouts(ENTRIES), common: &[] };
+
+static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
+
+/// Length of the result, of the ways that move weeks.
+const WEEKS: Param = Param {
+    name: "weeks",
+    kind: Kind::Integer(1, 10_000),
+    default: DefaultValue::Absent("as many as the log has"),
+    help: "how many weeks the result has, fewer or more than the log",
+};
+
+/// Length of a week.
+const PERIOD: Param = Param {
+    name: "period",
+    kind: Kind::Number(Range::Positive),
+    default: DefaultValue::Is("604800.0"),
+    help: "the length of a week by the clock of the jobs; jobs are moved by whole weeks, so weekday and hour stay",
+};
+
+/// A way of resampling with its parameters.
+struct Resampling {
+    /// Path of the parameters, for errors.
+    key: String,
+    params: Params,
+}
+
+/// Whether the resampling needs the owners of jobs.
+pub(super) fn asks_for_owners(params: &Params) -> bool {
+    entry(ENTRIES, params.name()).asks_for_owners
+}
+
+/// Makes another log of the jobs, all of which are held in memory.
+pub(super) fn resampled(
+    jobs: Submissions,
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+) -> Submissions {
+    let (key, keeps_owners) = (params.path().to_owned(), setting.owners);
+    let own = Resampling { key: key.clone(), params: params.clone() };
+    let stream = Stream::new(setting.seed, setting.replication, "resample");
+    let entry = entry(ENTRIES, params.name());
+    Box::new(Held::new(jobs, key, move |jobs| {
+        if jobs.is_empty() {
+            return Ok(jobs);
+        }
+        let mut jobs = (entry.apply)(&own, jobs, stream)?;
+        if jobs.is_empty() {
+            return Err(WorkloadError(format!("`{}` leaves no job", own.key)));
+        }
+        if entry.asks_for_owners && !keeps_owners {
+            jobs.iter_mut().for_each(|job| job.owner = None);
+        }
+        jobs.sort_by_key(|job: &Job| job.arrival);
+        Ok(jobs)
+    }))
+}
+
+/// The whole weeks of a log, and those of the result.
+struct Weeks {
+    first: Time,
+    period: f64,
+    /// Whole weeks from the first arrival; later jobs are left out.
+    count: u64,
+    /// Weeks of the result.
+    wanted: u64,
+}
+
+impl Weeks {
+    /// # Errors
+    /// If the log has fewer than two weeks.
+    fn of(own: &Resampling, jobs: &[Job]) -> Result<Weeks, WorkloadError> {
+        let period = own.params.number("period");
+        let first = jobs[0].arrival;
+        let span = jobs.last().map_or(0.0, |last| last.arrival - first);
+        let count = libm::floor(span / period);
+        if count < 2.0 {
+            return Err(WorkloadError(format!(
+                "`{}` moves jobs by whole weeks, and must have at least two, but these {} jobs arrive within {} of a \
+                 week of {period}",
+                own.key,
+                jobs.len(),
+                (span / period * 100.0).round() / 100.0
+            )));
+        }
+        let count = count as u64;
+        Ok(Weeks { first, period, count, wanted: own.params.get_integer("weeks").unwrap_or(count) })
+    }
+
+    /// Week of a job, and its time within the week; `None` after the last whole week.
+    fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
+        let since = job.arrival - self.first;
+        let week = libm::floor(since / self.period);
+        let within = since - week * self.period;
+        ((week as u64) < self.count).then_some((week as u64, within))
+    }
+
+    /// Instant within a week of the result.
+    fn at(&self, week: u64, within: f64) -> Time {
+        self.first + (week as f64 * self.period + within)
+    }
+}
+
+#[cfg(test)]
+mod tests;
