@@ -12,6 +12,7 @@
 
 pub mod causes;
 pub mod compare;
+pub mod controller;
 pub mod defrag;
 mod desks;
 pub mod explain;

@@ -5,6 +5,7 @@
 //! ([`Forecast`]), in which errors accumulate.
 
 mod cleanup;
+pub mod given;
 mod replay;
 
 pub use replay::{ComparedDecision, RuleDecision};
