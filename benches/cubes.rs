@@ -1,4 +1,4 @@
-//! Hypercube allocators: the search for a subcube, and a job that comes and goes.
+//! Hypercube allocators: searches for subcubes, and pairs of allocation and release.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -29,8 +29,8 @@ const ALLOCATORS: [&str; 12] = [
     "noncubic",
 ];
 
-/// A hypercube that is half full with subcubes of all dimensions up to half its own, wherever they fell
-/// free, and an allocator that has been told of them. The same for the same dimension.
+/// A hypercube half full with subcubes at random free places, and an allocator that was told of
+/// them. Subcubes have all dimensions up to half of the cube's. Deterministic for each dimension.
 fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     let topology = Topology::hypercube(dimension).expect("these dimensions are right");
     let mut allocator = allocator(named, &topology);
@@ -48,7 +48,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
             .map(|d| (rng.below(2) as u32) << d)
             .sum();
         let placement = Placement::from(Block { base, sides });
-        // A subcube that lies on held nodes is drawn again.
+        // Draws again if the subcube overlaps held nodes.
         if site.claim(&placement).is_ok() {
             held.blocks.extend(placement.blocks);
         }
@@ -57,7 +57,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests of every dimension below that of the cube, in the form that the allocator asks for.
+/// Requests of every dimension below the cube's, in the form that the allocator takes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -68,7 +68,7 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     (0..dimension).map(request).collect()
 }
 
-/// Looks for a subcube of each dimension in turn: small ones are there, large ones are not.
+/// Searches for a subcube of each dimension in turn; small ones exist, large ones do not.
 fn search(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
@@ -86,8 +86,8 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Looks for a subcube, claims it, and gives back the one before it, with the site or for the allocator
-/// alone. The sizes are those that can be found, in turn.
+/// Searches for a subcube, claims it, and releases the previous one. This is done with the site or
+/// for the allocator alone. Dimensions are those that exist, in turn.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {

@@ -59,7 +59,7 @@ def easy(jobs, processors):
             start(queue.pop(0))
         if not queue or not free:
             continue
-        # The shadow time, and what is left over then.
+        # The shadow time, and the extra nodes.
         wanted, left, shadow = jobs[queue[0]][2], free, None
         for promised, number in expected:
             if shadow is not None and promised > shadow:

@@ -1,4 +1,5 @@
-//! Boxes of listed shapes: one decision on 16 × 16 × 16 with 20 placements at spacing 1, at several occupancies.
+//! Listed shapes: one decision on 16 × 16 × 16 with 20 placements at spacing 1, at several
+//! occupancies.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use meshwork::alloc::{ALLOCATORS, Ask};
@@ -10,7 +11,7 @@ use meshwork::topology::Topology;
 
 use std::hint::black_box;
 
-/// Shapes of the sizes from 1 to 4096, several of each.
+/// Shapes with sizes from 1 to 4096, several of each size.
 const SHAPES: [[u32; 3]; 20] = [
     [1, 1, 1],
     [2, 1, 1],

@@ -1,11 +1,12 @@
-//! Flits through a network under open-loop traffic: elements are flit-hops, one flit through one router.
+//! Flits through a network under open-loop traffic. Throughput is in flit-hops, one flit through
+//! one router.
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use meshwork::network::traffic::{Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Lanes, Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// Name, machine, virtual channels, buffer, lanes, timing, load and cycles.
+/// Name, machine, virtual channels, buffer, lanes, timing, load and number of cycles.
 type Case = (&'static str, Topology, u32, u32, Lanes, Preset, f64, u64);
 
 fn cases() -> Vec<Case> {

@@ -11,8 +11,8 @@ const PARTS: &str =
     "topology = 'flat', processors = 128, partitions = [{ name = 'a', default = true }]";
 const SLEEP: &str = "energy = { idle = 120, busy = 350, sleep = 15, sleep_after = 300, wake = 60, wake_energy = 2e4 }";
 
-/// Scheduler, what the machine is called, the machine, what else is asked for, of the scenario and of the workload, and how many jobs
-/// of the log: fewer where each job takes long.
+/// Scheduler, name of the machine, machine, settings of scenario and workload, and number of jobs.
+/// The number is smaller if each job takes long.
 const CASES: &[(&str, &str, &str, [&str; 2], u64)] = &[
     ("fcfs", "flat 128", FLAT, ["", ""], 50_000),
     ("easy", "flat 128", FLAT, ["", ""], 50_000),

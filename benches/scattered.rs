@@ -1,4 +1,4 @@
-//! Allocators that hand out processors in several pieces.
+//! Allocators of processors in several pieces.
 
 use std::hint::black_box;
 
@@ -23,7 +23,7 @@ const NAMES: [&str; 11] = [
     "gen_alg",
 ];
 
-/// One placement on a machine that is half full; requests for up to a share of what is free take turns.
+/// One placement on a half-full machine. Requests up to a share of the free processors alternate.
 fn scattered(criterion: &mut Criterion) {
     let machines =
         [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];

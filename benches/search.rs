@@ -1,4 +1,4 @@
-//! The search for a free block, and the shifts that it is made of.
+//! The search for a free block, and the shifts on which it is built.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use meshwork_benches::{allocator_of, half_full, requests_to, works_on};
 
-/// The allocators of meshes and tori.
+/// Allocators of meshes and tori.
 const NAMES: [&str; 11] = [
     "first_fit",
     "best_fit",
@@ -24,7 +24,7 @@ const NAMES: [&str; 11] = [
     "buddy_2d",
 ];
 
-/// One search in a machine that is half full; the requests take turns.
+/// One search on a half-full machine; requests alternate.
 fn search(criterion: &mut Criterion) {
     let machines = [
         Topology::mesh(&[200, 200]),
@@ -52,7 +52,7 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// The set of free nodes of a 200 × 200 mesh, cut down to those that have a free node so far above.
+/// Free nodes of a 200 × 200 mesh, reduced to those with a free node at this distance above.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
     let free = half_full(&topology, 0.1).0.free().clone();
@@ -70,8 +70,8 @@ fn shifts(criterion: &mut Criterion) {
     });
 }
 
-/// How the cost grows with the machine: held blocks and requests with sides of up to a quarter of the
-/// machine's, so that machines of all sizes hold about as many.
+/// Growth of the cost with the machine. Held blocks and requests have sides up to a quarter of the
+/// machine's, so that machines of all sizes hold about equally many blocks.
 fn growth(criterion: &mut Criterion) {
     let squares = [50, 100, 200, 400].map(|side| Topology::mesh(&[side, side]));
     let cubes = [16, 32, 64].map(|side| Topology::mesh(&[side, side, side]));

@@ -158,7 +158,8 @@ class Sweep:
     def many(self) -> None:
         """Time the same runs as 10,000 shards would have left them, and a shard that begins beside them."""
         out, count = self.folder / "many", 10_000
-        # By a process of its own: what it holds in memory would count as that of all that are started after it.
+        # In a process of its own: its peak memory would otherwise count as that of every process
+        # started after it.
         if (other := os.fork()) == 0:
             self.split(out, count)
             os._exit(0)

@@ -1,11 +1,12 @@
-//! How a test says that it cannot test: the tests of every crate include this file.
+//! Skipped tests: this file is included in the tests of every crate.
 
 use std::io::Write;
 
-/// Notes that the calling test lacks something, and fails it where that is required.
+/// Reports that the calling test lacks something, and fails it if that is required.
 ///
-/// `MESHWORK_REQUIRE` names what must not be lacking, separated by commas: `browser`, `slurm`, `python`, `logs` or
-/// `tools`. A line with the test and the reason goes to the file that `MESHWORK_SKIPPED` names.
+/// `MESHWORK_REQUIRE` names the requirements, separated by commas: `browser`, `slurm`, `python`,
+/// `logs` or `tools`. A line with the test and the reason is written to the file that
+/// `MESHWORK_SKIPPED` names.
 ///
 /// # Panics
 /// If `MESHWORK_REQUIRE` names the need.

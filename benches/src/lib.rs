@@ -1,4 +1,4 @@
-//! What the benchmarks share: machines that are half full, and logs in memory.
+//! Shared parts of the benchmarks: half-full machines, and logs in memory.
 
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// A site of which at least half the nodes are held, by blocks with sides of up to a share of the
-/// machine's and at least 3, wherever they fell free, and those blocks in order. The same for the
-/// same topology and share.
+/// A site of which at least half the nodes are held, and the held blocks in order. Blocks have
+/// sides of at least 3 and up to a share of the machine's, at random free places. Deterministic for
+/// each topology and share.
 #[must_use]
 pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
@@ -31,7 +31,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
             grid.sides().iter().map(|&side| 1 + rng.below(u64::from(most(side))) as u32).collect();
         let base = rng.below(u64::from(grid.nodes())) as u32;
         let placement = Placement::from(Block { base, sides });
-        // A block that lies on held nodes or over an edge is drawn again.
+        // Draws again if the block overlaps held nodes or exceeds an edge.
         if site.claim(&placement).is_ok() {
             held.push(placement);
         }
@@ -39,7 +39,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// An allocator with default parameters that has been told of these claims, one each unit of time.
+/// An allocator with default parameters that was told of these claims, one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);
@@ -51,7 +51,7 @@ pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<
     allocator
 }
 
-/// Blocks with sides uniform from 1 to this share of the machine's sides, at least 1.
+/// Blocks with uniform sides from 1 to this share of the machine's sides, at least 1.
 #[must_use]
 pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let mut rng = Stream::new(1, 0, "requests");
@@ -63,7 +63,8 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// The same, in the form that an allocator asks for; those that it could never hold are left out.
+/// Requests for such blocks in the form that an allocator takes. Those that it could never serve
+/// are left out.
 #[must_use]
 pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let blocks = requests(topology, share, count);
@@ -77,7 +78,7 @@ pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// An allocator and its parameters, as in `first_fit rotation='best'`; `; ` between two of them.
+/// Allocators and their parameters, separated by `; `, as in `first_fit rotation='best'`.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let (name, given) = named.split_once(' ').unwrap_or((named, ""));
@@ -90,20 +91,20 @@ pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
 }
 
-/// The form in which an allocator, given as above, asks.
+/// Form of requests of an allocator, given as above.
 #[must_use]
 pub fn asks(named: &str) -> Asks {
     let name = named.split(' ').next().unwrap_or(named);
     entry(ALLOCATORS, name).asks
 }
 
-/// A log in memory, under whatever path it is asked for.
+/// A log in memory, returned for any path.
 #[derive(Clone)]
 pub struct Log(Arc<[u8]>);
 
 impl Log {
-    /// So many jobs of the Lublin–Feitelson model for 128 processors, as a log, with gaps between
-    /// arrivals scaled. They are of 61 users.
+    /// A log of this many jobs from the Lublin–Feitelson model for 128 processors, by 61 users.
+    /// Interarrival times are scaled.
     #[must_use]
     pub fn lublin(jobs: u64, arrival_scale: f64) -> Log {
         let table = format!(
@@ -120,15 +121,15 @@ impl Log {
         Log(text.into())
     }
 
-    /// So many jobs that wait from the beginning, and so many more, of which one comes whenever one should end on
-    /// a machine of so many nodes. They ask for up to an eighth of it, in so many different counts if that
-    /// many there are, and for up to five times as long as they run.
+    /// A log of jobs that wait from the beginning, and of more that arrive as fast as jobs end.
+    /// Requests are for up to an eighth of the machine, with the given number of different counts
+    /// if possible, and estimates up to five times the run time.
     #[must_use]
     pub fn waiting(queue: u64, more: u64, nodes: u32, counts: u32) -> Log {
         let (mut text, mut rng) = (Vec::new(), Stream::new(1, 0, "waiting"));
         let most = u64::from((nodes / 8).max(1));
         let counts = u64::from(counts).min(most);
-        // Mean nodes and mean run time; not quite all of a machine is ever held.
+        // Mean nodes times mean run time; a machine is never quite full.
         let gap = (most as f64 / 2.0) * 500.0 / (0.9 * f64::from(nodes));
         for job in 0..queue + more {
             let arrival = job.saturating_sub(queue) as f64 * gap;
@@ -146,17 +147,17 @@ impl Log {
         Log(text.into())
     }
 
-    /// Its bytes.
+    /// Content.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// How many users a log has.
+/// Number of users in a log.
 const USERS: u64 = 61;
 
-/// Appends a job to a log: its number, its processors, when it comes, how long it runs and is said to run, and whose it is.
+/// Appends a job to a log: number, processors, submission, run time, estimate and user.
 fn append(text: &mut Vec<u8>, number: u64, processors: u64, times: [f64; 3], user: Option<u64>) {
     let mut record = Record { fields: [-1.0; 18] };
     record.fields[0] = number as f64;

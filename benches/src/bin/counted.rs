@@ -1,6 +1,6 @@
-//! One run of a scenario that stands in its argument: how many jobs finished, and when the last did.
+//! One run of the scenario in its argument; prints the number of finished jobs and the last end.
 //!
-//! For counting instructions, which do not depend on what else a machine does:
+//! It serves to count instructions, which do not depend on the load of the computer:
 //!
 //! ```text
 //! cargo build --release -p meshwork-benches --bin counted
@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 use meshwork_benches::scenario;
 
-/// Logs, under their paths.
+/// Logs by path.
 struct Files;
 
 impl Inputs for Files {

@@ -1,12 +1,13 @@
-//! How the cost of an event grows with the queue, with the machine, and with how many shapes wait.
+//! Growth of the cost per event with the queue, the machine, and the number of waiting shapes.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin growth
 //! ```
 //!
-//! A point is the CPU time of a run up to its 4000th end less that up to its 2000th, for each job that comes or ends
-//! in between. So many jobs wait all the while: they are there from the beginning, and others come as fast as jobs
-//! end. An exponent is the slope of all points of a row, on logarithmic axes.
+//! A point is the CPU time of a run up to its 4000th end minus that up to its 2000th, per arrival
+//! or end in between. The queue has constant length: its jobs are there from the beginning, and
+//! others arrive at the rate of ends. An exponent is the slope through all points of a row on
+//! logarithmic axes.
 
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
@@ -15,23 +16,23 @@ use std::time::Instant;
 
 use meshwork_benches::{Log, scenario};
 
-/// Ends between the two looks at the clock.
+/// Number of ends between the two measurements.
 const ENDS: u64 = 2_000;
 
-/// The least share of both runs that the difference between them is believed at.
+/// Minimum share of both runs at which the difference between them is trusted.
 const LEAST_SHARE: f64 = 0.03;
 
-/// A row goes on only while a point takes less.
+/// Maximum time of a point after which its row continues.
 const MOST_SECONDS: f64 = 5.0;
 
-/// CPU seconds of this process, or by the clock where the system does not say.
+/// CPU seconds of this process, or wall-clock seconds if the system does not report them.
 fn cpu_seconds(since: Instant) -> f64 {
     let stat = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = stat.split_whitespace().next().and_then(|first| first.parse::<f64>().ok());
     nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// What is measured at one point.
+/// Parameters of one point.
 struct Point<'p> {
     scheduler: &'p str,
     machine: String,
@@ -41,7 +42,7 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds for each event, if they are not lost in what the beginning takes, and of both runs.
+    /// CPU seconds per event, if they exceed the noise of the start-up, and those of both runs.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];
@@ -66,7 +67,7 @@ impl Point<'_> {
     }
 }
 
-/// The slope on logarithmic axes.
+/// Slope on logarithmic axes.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;
@@ -76,7 +77,7 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
     both / logs.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
 }
 
-/// A row of the table: the cost of an event at each value, as far as it goes.
+/// Prints a row of the table: the cost per event at each value, up to the time limit.
 fn row(name: &str, values: &[u64], point: impl Fn(u64) -> Point<'static>) {
     let (mut points, mut cells) = (Vec::new(), Vec::new());
     for &value in values {
@@ -101,7 +102,7 @@ fn heading(what: &str, values: &[u64]) {
     );
 }
 
-/// A torus of three dimensions with about so many nodes, and how many.
+/// A three-dimensional torus with about this many nodes, and its exact number of nodes.
 fn torus(nodes: u64) -> (String, u32) {
     let side = (nodes as f64).cbrt().round() as u32;
     (format!("topology = 'torus', dims = [{side}, {side}, {side}]"), side.pow(3))

@@ -161,8 +161,8 @@ pub(crate) fn say(kind: &str, sentence: &str) {
     let size = stderr.is_terminal().then(|| terminal_size::terminal_size_of(&stderr)).flatten();
     match size {
         Some((width, _)) => {
-            let room = usize::from(width.0).max(40);
-            wrapped(&visible(&sentence), room, "  ").iter().for_each(|line| tell(line));
+            let available = usize::from(width.0).max(40);
+            wrapped(&visible(&sentence), available, "  ").iter().for_each(|line| tell(line));
         }
         None => tell(&sentence),
     }

@@ -20,6 +20,8 @@ pub(crate) enum Cell {
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
+    /// Name of a layer: a switch or a group of wirings that have them.
+    layer: &'static str,
 }
 
 #[derive(Clone, Debug)]
@@ -50,7 +52,12 @@ impl Map {
         } else {
             Form::Layers { across: 1 }
         };
-        let mut map = Map { grid, form };
+        let layer = match topology.wiring() {
+            Wiring::FatTree => "switch ",
+            Wiring::Dragonfly => "group ",
+            _ => "",
+        };
+        let mut map = Map { grid, form, layer };
         if let Form::Layers { .. } = map.form {
             let fit = (width + GAP) / (map.layer_width() + GAP);
             map.form = Form::Layers { across: fit.clamp(1, map.layers()) };
@@ -144,12 +151,16 @@ impl Map {
         usize::from(self.layers() > 1)
     }
 
-    /// The coordinates of a layer beyond the first two: `z=3`, or `3,1` with more dimensions.
+    /// The coordinates of a layer beyond the first two: `z=3` or `switch 3`, or `3,1` with more
+    /// dimensions.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);
         let further: Vec<String> = corner[2..].iter().map(u32::to_string).collect();
-        if further.len() == 1 { format!("z={}", further[0]) } else { further.join(",") }
+        match (self.layer, &further[..]) {
+            ("", [z]) => format!("z={z}"),
+            (name, _) => format!("{name}{}", further.join(",")),
+        }
     }
 
     fn layer_width(&self) -> usize {
@@ -251,6 +262,8 @@ mod tests {
     fn further_dimensions_are_layers() {
         let cube = Topology::torus(&[2, 2, 3]).unwrap();
         assert_eq!(drawn(&cube, 80), ["z=0  z=1  z=2", "ab   ef   ij", "cd   gh   kl"]);
+        let tree = Topology::fat_tree(&[2, 2, 2], 1.0).unwrap();
+        assert_eq!(drawn(&tree, 80), ["switch 0  switch 1", "ab        ef", "cd        gh"]);
         let narrow = ["z=0  z=1", "ab   ef", "cd   gh", "", "z=2", "ij", "kl"];
         assert_eq!(drawn(&cube, 9), narrow);
         assert_eq!(drawn(&cube, 1).len(), 11, "at least one layer stands in a row");

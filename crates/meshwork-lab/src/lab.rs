@@ -163,7 +163,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
     let mut failures = failed_runs(study, &summary);
-    failures.extend(results.trouble.clone());
+    failures.extend(results.store_error.clone());
     if let Some(folder) = options.out.as_ref().filter(|_| !results.stopped) {
         if let Some(store) = store {
             let settled = settle(study, &points, &inputs, &options.build, store);

@@ -21,6 +21,7 @@
 pub mod cell;
 pub mod date;
 pub mod findings;
+pub mod gpus;
 pub mod lab;
 pub mod operator;
 pub mod report;

@@ -153,6 +153,7 @@ pub mod engine;
 pub mod catalogue;
 pub mod scenario;
 pub mod pool;
+pub mod gpus;
 pub mod builder;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -89,8 +89,11 @@ pub(crate) enum Command {
     /// Run the studies of a paper and print which of its claims hold
     #[command(
         after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
-        finished run is stored: the same command continues where it stopped.\n\n\
+        finished run is stored: the same command continues where it stopped.\n\nfgd is the experiment of Weng et al. \
+        (ATC 2023) on fragmented GPUs. It reads a trace of nodes and one of tasks, and prints the means of its rules at each \
+        arrived load.\n\n\
         Examples:\n  meshwork reproduce rsr 1a --quick\n  \
+        meshwork reproduce fgd --nodes openb_node_list_gpu_node.csv --tasks openb_pod_list_default.csv\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
     )]
     Reproduce(Reproduce),
@@ -109,7 +112,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, scheduler, \
         selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
-        meshwork list first_fit"
+        meshwork list first_fit\n  meshwork list --grep backfill"
     )]
     List(List),
     /// Read and write logs in the Standard Workload Format
@@ -235,9 +238,18 @@ pub(crate) struct Reproduce {
     /// Print the tables of every study too, and not its claims alone
     #[arg(long, conflicts_with = "json")]
     pub(crate) tables: bool,
-    /// Print one JSON object for each claim
+    /// Print one JSON object for each claim; of fgd one for each rule and load
     #[arg(long)]
     pub(crate) json: bool,
+    /// Of fgd: the nodes of the cluster, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nodes: Option<String>,
+    /// Of fgd: the tasks of its workload, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tasks: Option<String>,
+    /// Of fgd: the number of seeds over which means are taken [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
     #[command(flatten)]
     pub(crate) memory: Memory,
 }
@@ -296,6 +308,9 @@ pub(crate) struct List {
     pub(crate) kind: Option<String>,
     /// One entry, with its parameters
     pub(crate) name: Option<String>,
+    /// Only entries with this text in name, alias, summary, definition or source, in any case
+    #[arg(long, value_name = "TEXT", conflicts_with = "name")]
+    pub(crate) grep: Option<String>,
     /// Print one JSON object for each entry
     #[arg(long)]
     pub(crate) json: bool,

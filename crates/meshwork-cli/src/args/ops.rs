@@ -251,12 +251,25 @@ pub(crate) struct Import {
     /// A log in the Standard Workload Format, which has waits and no nodes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
-    /// The topology.yaml or topology.conf of the machine [default with --kueue: a tree of the labels of its nodes]
-    #[arg(long, value_name = "FILE", required_unless_present = "kueue")]
+    /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of --conf; with --kueue a
+    /// tree of the labels of its nodes]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["kueue", "conf"])]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
+    /// What sacctmgr show qos -P prints
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) qos: Option<PathBuf>,
+    /// What sacctmgr show assoc -P prints
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) assoc: Option<PathBuf>,
+    /// What sacctmgr show event -P prints: nodes that were down or drained
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) events: Option<PathBuf>,
+    /// What scontrol show res -o prints
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) reservations: Option<PathBuf>,
     /// The folder for the site
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,

@@ -93,7 +93,7 @@ pub(crate) struct Traffic {
 #[derive(Args, Debug)]
 pub(crate) struct Wiring {
     /// The sides, or the dimension of a hypercube
-    #[arg(long, visible_alias = "dimension", value_name = "K,…", value_delimiter = ',')]
+    #[arg(long, visible_alias = "dimension", value_name = "K,…", value_delimiter = ',', value_parser = side)]
     pub(crate) dims: Vec<u32>,
     /// Whether each dimension of a mesh or torus closes to a ring: true or false, one for all or one for each
     #[arg(long, value_name = "FLAG,…", value_delimiter = ',')]
@@ -119,4 +119,13 @@ pub(crate) struct Wiring {
     /// Global links of a router of a dragonfly [default: p]
     #[arg(long = "h", value_name = "N")]
     pub(crate) h: Option<u32>,
+}
+
+/// Parses a side. Sides are separated by commas here, and by `x` in `--machine`.
+fn side(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| {
+        let machine = format!("--machine torus:{text}");
+        let way = if text.contains('x') { &machine } else { "--machine torus:8x8" };
+        format!("must be whole numbers with commas between them, such as 8,8; or write {way}")
+    })
 }

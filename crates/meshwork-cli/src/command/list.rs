@@ -186,24 +186,45 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
         let about = kind.family.find_in(catalogue, "", name).map_err(wrong)?;
         return print_named(out, catalogue, &[(kind, about)], arguments.json);
     }
-    for (i, kind) in kinds.iter().enumerate() {
-        if arguments.json {
-            for about in catalogue.entries(kind.family) {
-                out.json(&as_json(catalogue, kind, about))?;
-            }
+    let text = arguments.grep.as_deref().unwrap_or_default().to_lowercase();
+    let mut found = false;
+    for kind in kinds {
+        let mut entries = catalogue.entries(kind.family);
+        entries.retain(|about| contains(about, &text));
+        if entries.is_empty() {
             continue;
         }
-        if i > 0 {
+        if arguments.json {
+            for about in entries {
+                out.json(&as_json(catalogue, kind, about))?;
+            }
+            found = true;
+            continue;
+        }
+        if found {
             out.line("")?;
         }
+        found = true;
         out.headline(kind.plural())?;
-        print_entries(out, catalogue, kind, arguments.kind.is_some())?;
+        print_entries(out, catalogue, kind, &entries, arguments.kind.is_some())?;
     }
-    Ok(Verdict::Done)
+    match &arguments.grep {
+        Some(text) if !found => Err(Stop::Wrong(format!("--grep {text}: no entry has this text"))),
+        _ => Ok(Verdict::Done),
+    }
+}
+
+/// Whether an entry mentions a text, given in lower case.
+fn contains(about: &About, text: &str) -> bool {
+    let texts = [about.name, about.summary, about.definition, about.source];
+    texts.iter().chain(about.aliases).any(|own| own.to_lowercase().contains(text))
 }
 
 /// The entries of any kind with this name or alias: `first_fit` is an allocator and a selector.
-fn of_any_kind(catalogue: &Catalogue, given: &str) -> Vec<(&'static Listed, &'static About)> {
+pub(super) fn of_any_kind(
+    catalogue: &Catalogue,
+    given: &str,
+) -> Vec<(&'static Listed, &'static About)> {
     let name = given.to_lowercase();
     let find =
         |kind: &'static Listed| Some((kind, kind.family.find_in(catalogue, "", &name).ok()?));
@@ -233,9 +254,9 @@ fn print_entries(
     out: &mut Output,
     catalogue: &Catalogue,
     kind: &Listed,
+    entries: &[&About],
     with_capabilities: bool,
 ) -> Result<(), Stop> {
-    let entries = catalogue.entries(kind.family);
     let columns = entries.iter().map(|about| width(about.name)).max().unwrap_or(0);
     for about in entries {
         print_item(out, about.name, columns, about.summary)?;
@@ -255,8 +276,8 @@ fn print_entries(
 /// Prints a name with a wrapped text in the column beside it.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
-    let room = out.width.max(columns + 24) - columns - 4;
-    for (i, line) in wrapped(text, room, "").iter().enumerate() {
+    let available = out.width.max(columns + 24) - columns - 4;
+    for (i, line) in wrapped(text, available, "").iter().enumerate() {
         let name = format!("  {}  ", left(name, columns));
         out.line(format!("{}{line}", if i == 0 { &name } else { &before }).trim_end())?;
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
 use meshwork_lab::findings::claims::{self, ClaimVerdict as Judged, Judgement};
+use meshwork_lab::gpus;
 use meshwork_lab::lab::leave_out;
 use meshwork_lab::report::Maps;
 use meshwork_lab::study::expand;
@@ -17,8 +18,20 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
+/// The paper whose experiment is no study: it has tasks that never leave, and no times.
+const FGD: &str = "fgd";
+
 /// Runs the studies of the papers one after the other, and prints each claim with its verdict.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {
+    if arguments.paper.as_deref() == Some(FGD) {
+        return fgd(out, arguments);
+    }
+    if arguments.nodes.is_some() || arguments.tasks.is_some() || arguments.seeds.is_some() {
+        let given = arguments.paper.as_deref().unwrap_or("all papers");
+        return Err(Stop::Wrong(format!(
+            "--nodes, --tasks and --seeds are for `meshwork reproduce {FGD}`, not for {given}"
+        )));
+    }
     let papers: Vec<&Paper> = match &arguments.paper {
         Some(key) => vec![paper(key)?],
         None => PAPERS.iter().collect(),
@@ -76,6 +89,53 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
         out.line(&format!("every figure beside its claims: {}", page.display()))?;
     }
     Ok(verdict)
+}
+
+/// Runs the experiment on fragmented GPUs, and prints its means.
+fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
+    let (Some(nodes), Some(tasks)) = (&arguments.nodes, &arguments.tasks) else {
+        return Err(Stop::Wrong(format!(
+            "`meshwork reproduce {FGD}` needs --nodes FILE and --tasks FILE, a trace of nodes and one of tasks"
+        )));
+    };
+    let (nodes, tasks) = (gpus::read_nodes(nodes)?, gpus::read_tasks(tasks)?);
+    let seeds = arguments.seeds.unwrap_or(10);
+    let means = gpus::fragmentation_experiment(&nodes, &tasks, seeds);
+    if arguments.json {
+        for (rule, points) in &means {
+            for point in points {
+                out.json(&json!({
+                    "rule": rule,
+                    "arrived": point.arrived,
+                    "allocation": point.allocation,
+                    "se": point.se,
+                    "fragmentation": point.fragmentation,
+                }))?;
+            }
+        }
+        return Ok(Verdict::Done);
+    }
+    out.line(&format!(
+        "{} nodes, {} tasks: allocated at each arrived load, in per cent of all GPUs; means of {seeds} \
+         seeds, with standard errors",
+        nodes.len(),
+        tasks.len()
+    ))?;
+    out.line("")?;
+    let rules = means.iter().map(|(rule, _)| (*rule).to_owned()).collect();
+    let mut columns = vec![Column::words("rule", rules)];
+    for load in [80, 90, 95, 100, 110, 120, 130] {
+        let cells = means.iter().map(|(_, points)| {
+            let point = points.iter().find(|point| point.arrived == load);
+            point.map_or("-".to_owned(), |point| match point.se {
+                Some(se) => format!("{:.2} ({se:.2})", point.allocation),
+                None => format!("{:.2}", point.allocation),
+            })
+        });
+        columns.push(Column::numbers(&format!("{load} %"), cells.collect()));
+    }
+    print_table(out, &columns[..1], &columns[1..], &[])?;
+    Ok(Verdict::Done)
 }
 
 /// The parent folder of the folders of the studies.

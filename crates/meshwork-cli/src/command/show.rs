@@ -9,12 +9,19 @@ use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
 
 use crate::args::Show;
-use crate::output::{Ended, Output, Verdict};
+use crate::command::list::of_any_kind;
+use crate::output::{Ended, Output, Stop, Verdict};
 use crate::toml_text;
 use meshwork_lab::findings::number::significant;
 
 /// Prints the scenarios one by one, as they are expanded.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
+    let name = arguments.file.to_string_lossy();
+    if !arguments.file.exists() && !of_any_kind(catalogue, &name).is_empty() {
+        return Err(Stop::Wrong(format!(
+            "{name}: there is no such file; `meshwork list {name}` tells about what has this name"
+        )));
+    }
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let total = count(&study)?;
     for (i, point) in points(&study)?.enumerate() {

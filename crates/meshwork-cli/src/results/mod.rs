@@ -178,9 +178,9 @@ fn print_one(
     let unit = |name: &str| finished.clock.unit(meanings.unit(name));
     columns.push(Column::words("unit", words(&unit)));
     let taken: usize = keys.iter().chain(&columns).map(|column| column.width() + 2).sum();
-    let room = out.width.saturating_sub(taken);
-    if room >= 24 {
-        let meaning = |name: &str| cut(meanings.summary(name), room);
+    let available = out.width.saturating_sub(taken);
+    if available >= 24 {
+        let meaning = |name: &str| cut(meanings.summary(name), available);
         columns.push(Column::words("meaning", words(&meaning)));
     }
     print_table(out, &keys, &columns, &[])

@@ -94,7 +94,10 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "empty.toml: `machine` is missing: a table with `topology`, or with `sites`, a list of such \
              tables",
         ),
-        ("broken.toml", "broken.toml:2: this is not TOML: extra `=`, expected nothing"),
+        (
+            "broken.toml",
+            "broken.toml:2: this is not TOML: extra `=`, expected nothing, at column 8 of `name = = 'a'`",
+        ),
         (
             "zero.toml",
             "zero.toml:3: `machine.dims` is [0], but must be a list of whole numbers from 1 to 16777216",

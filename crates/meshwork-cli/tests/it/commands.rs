@@ -159,6 +159,14 @@ fn everything_is_listed_and_can_be_looked_up() {
     let (selector, allocator) = (of(&["selector", "first_fit"]), of(&["allocator", "first_fit"]));
     assert_eq!(of(&["first_fit"]), format!("{selector}\n{allocator}"));
     assert_eq!(of(&["FCFS"]), of(&["scheduler", "fcfs"]));
+    let named = of(&["--grep", "Compaction"]);
+    assert!(named.lines().count() < text.lines().count() / 4, "{named}");
+    assert!(of(&["allocator", "--grep", "first free block"]).contains("\n  first_fit "));
+    let none = meshwork(folder.path(), &["list", "--grep", "no such words"]);
+    assert_eq!(none.status, Some(2));
+    assert!(none.err.contains("--grep no such words: no entry has this text"), "{none:?}");
+    let shown = meshwork(folder.path(), &["show", "first_fit"]);
+    assert!(shown.err.contains("`meshwork list first_fit`"), "{shown:?}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod columns;
 mod commands;
 mod common;
 mod examples;
+mod fgd;
 mod files;
 mod hostile;
 mod manual;

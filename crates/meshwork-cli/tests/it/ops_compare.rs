@@ -189,7 +189,7 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     // The finding and the jobs it applies to are at the top.
     assert!(page.contains("With &lt;fine&gt;.yaml the mean wait falls by"), "{page}");
     assert!(tables.iter().any(|table| table.contains("nodes asked for")));
-    assert!(page.contains("says otherwise than"));
+    assert!(page.contains("differs from"));
     // Up to the last submission, node 0 is held by job 1 from second 0 on, and node 7 is free.
     assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
     assert!(page.contains(r#"fill-opacity="0""#));

@@ -94,7 +94,7 @@ impl Terminal {
             .ok()
     }
 
-    fn strike(&self, keys: &[&str]) {
+    fn press(&self, keys: &[&str]) {
         self.tmux(&[&["send-keys"], keys].concat()).unwrap();
     }
 
@@ -132,19 +132,19 @@ fn on_a_terminal_it_is_played_paused_stepped_and_left_without_a_trace() {
         study.display()
     );
     for leave in ["q", "C-c"] {
-        terminal.strike(&["clear; ", &command, "Enter"]);
+        terminal.press(&["clear; ", &command, "Enter"]);
         terminal.screen(|screen| {
             screen.contains("8 events a second") && screen.contains("16 × 16 mesh")
         });
-        terminal.strike(&["Space"]);
+        terminal.press(&["Space"]);
         let paused = terminal.screen(|screen| screen.contains("[paused]"));
-        terminal.strike(&["."]);
+        terminal.press(&["."]);
         let stepped = terminal.screen(|screen| screen.lines().nth(3) != paused.lines().nth(3));
         assert!(stepped.contains("[paused]"));
-        terminal.strike(&["+"]);
-        terminal.strike(&["Space"]);
+        terminal.press(&["+"]);
+        terminal.press(&["Space"]);
         terminal.screen(|screen| screen.contains("16 events a second"));
-        terminal.strike(&[leave]);
+        terminal.press(&[leave]);
         let left = terminal.screen(|screen| screen.contains("status=0\n0\n"));
         assert!(!left.contains("utilization"), "the other screen is left:\n{left}");
     }
@@ -187,7 +187,7 @@ fn signals_end_it_and_the_terminal_is_as_it_was() {
     let command =
         format!("{}; echo status=$?; stty -a | grep -c -- -icanon", watching(folder.path()));
     for signal in ["-TERM", "-HUP"] {
-        terminal.strike(&["clear; ", &command, "Enter"]);
+        terminal.press(&["clear; ", &command, "Enter"]);
         terminal.screen(is_playing);
         let killed = Command::new("kill").args([signal, &number(folder.path())]).status();
         assert!(killed.unwrap().success());
@@ -206,7 +206,7 @@ fn it_ends_with_its_terminal() {
         };
         terminal.screen(|screen| screen.contains('$'));
         let folder = tempfile::tempdir().unwrap();
-        terminal.strike(&["clear; ", before, &watching(folder.path()), "Enter"]);
+        terminal.press(&["clear; ", before, &watching(folder.path()), "Enter"]);
         terminal.screen(is_playing);
         let number = number(folder.path());
         assert!(lives(&number));

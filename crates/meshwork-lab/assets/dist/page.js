@@ -675,10 +675,10 @@
   var LETTER = 6.2;
   var gray = (place2) => place2 ^ place2 >> 1;
   var width = (text2) => Math.ceil(String(text2).length * LETTER);
-  function rows(site, cell2, room) {
+  function rows(site, cell2, available) {
     const label = cell2 >= 8 ? width(site.nodes - 1) + 6 : 0;
     const square = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(2 * site.nodes))));
-    const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell2)));
+    const across = Math.max(1, Math.min(square, site.nodes, Math.floor((available - label) / cell2)));
     const down = Math.ceil(site.nodes / across);
     const labels = [];
     for (let y = 0; label > 0 && y < down; y += 1) {
@@ -708,7 +708,7 @@
   }
   var SWITCHED = { fat_tree: "switch", dragonfly: "group", multiprocessor: "row" };
   var BAR = 7;
-  function layers(site, cell2, room) {
+  function layers(site, cell2, available) {
     const called = SWITCHED[site.wiring];
     const bar2 = called && cell2 >= 5 ? BAR : 0;
     const [columns2, lines] = [site.sides[0], site.sides[1]];
@@ -720,7 +720,7 @@
       return further.length === 1 ? `z=${further[0]}` : further.join(",");
     };
     const pane = bar2 + Math.max(columns2 * cell2, count > 1 ? width(title2(count - 1)) : 0);
-    let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
+    let across = Math.max(1, Math.min(count, Math.floor((available + GAP) / (pane + GAP))));
     across = Math.ceil(count / Math.ceil(count / across));
     if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
     const heading = count > 1 ? TITLE : 0;
@@ -735,11 +735,11 @@
     }
     return { labels, panes };
   }
-  function layout(site, cell2, room) {
+  function layout(site, cell2, available) {
     let drawn;
     if (site.wiring === "hypercube") drawn = karnaugh(site, cell2);
-    else if (site.sides.length === 1) drawn = rows(site, cell2, room);
-    else drawn = layers(site, cell2, room);
+    else if (site.sides.length === 1) drawn = rows(site, cell2, available);
+    else drawn = layers(site, cell2, available);
     const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
     drawn.width = far((pane) => pane.x + pane.columns * cell2);
     drawn.height = far((pane) => pane.y + pane.rows * cell2);
@@ -748,26 +748,26 @@
     }
     return Object.assign(drawn, { cell: cell2 });
   }
-  function layouts(sites, room, height, caption) {
+  function layouts(sites, available, height, caption) {
     let cells = [];
     for (let cell2 = 30; cell2 >= 1; cell2 -= cell2 > 12 ? 2 : 1) cells.push(cell2);
     cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
     for (const cell2 of cells) {
-      const all = sites.map((site) => layout(site, cell2, room));
+      const all = sites.map((site) => layout(site, cell2, available));
       let [x, y, line2] = [0, 0, 0];
       for (const one of all) {
         const taken = Math.max(one.width, 150);
-        if (x > 0 && x + taken > room) {
+        if (x > 0 && x + taken > available) {
           y += line2;
           [x, line2] = [0, 0];
         }
         x += taken + 24;
         line2 = Math.max(line2, one.height + caption);
       }
-      const fits = all.every((one) => one.width <= room) && (y + line2 <= height || cell2 <= 0.0625);
+      const fits = all.every((one) => one.width <= available) && (y + line2 <= height || cell2 <= 0.0625);
       if (fits) return all;
     }
-    return sites.map((site) => layout(site, cells[cells.length - 1], room));
+    return sites.map((site) => layout(site, cells[cells.length - 1], available));
   }
 
   // machine/lists.js
@@ -931,15 +931,15 @@
       context.strokeStyle = theme2.label;
       context.lineWidth = 1;
       context.beginPath();
-      const room = cell2 / 4;
+      const available = cell2 / 4;
       for (let y = 0; y < pane.rows; y += 1) {
         for (let x = 0; x < pane.columns; x += 1) {
           if (this.holderAt(pane, x, y) !== OUT) continue;
           const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
-          context.moveTo(left + room, top + room);
-          context.lineTo(left + cell2 - room, top + cell2 - room);
-          context.moveTo(left + cell2 - room, top + room);
-          context.lineTo(left + room, top + cell2 - room);
+          context.moveTo(left + available, top + available);
+          context.lineTo(left + cell2 - available, top + cell2 - available);
+          context.moveTo(left + cell2 - available, top + available);
+          context.lineTo(left + available, top + cell2 - available);
         }
       }
       context.stroke();
@@ -1352,7 +1352,7 @@
     /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
     arrange(stage, width2) {
       const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
-      const fit = (room) => layouts(this.run.sites, Math.max(200, room), height, CAPTION);
+      const fit = (available) => layouts(this.run.sites, Math.max(200, available), height, CAPTION);
       const [below, beside] = [fit(width2), fit(width2 - BESIDE)];
       const isBeside = width2 > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
       this.layouts = isBeside ? beside : below;
@@ -1527,10 +1527,10 @@
     }
     return sum * size;
   }
-  function shortened(text2, room, size = SIZE) {
-    if (wide(text2, size) <= room) return text2;
+  function shortened(text2, available, size = SIZE) {
+    if (wide(text2, size) <= available) return text2;
     const letters = [...text2];
-    while (letters.length > 1 && wide(`${letters.join("")}…`, size) > room) letters.pop();
+    while (letters.length > 1 && wide(`${letters.join("")}…`, size) > available) letters.pop();
     return `${letters.join("").trimEnd()}…`;
   }
   function line([x1, y1, x2, y2], stroke, width2 = 1, more = "") {
@@ -1627,8 +1627,8 @@
   }
   var isLog = (view) => (view.style === "steps" ? view.x.log : view.y.log) ?? false;
   function padded(low, high) {
-    const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
-    return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
+    const available = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+    return [low === 0 ? 0 : low - available, high === 0 ? 0 : high + available];
   }
   function extent(numbers) {
     let [least, most] = [Infinity, -Infinity];
@@ -1670,6 +1670,9 @@
   // plot/panel.js
   var SMALL = 11;
   var SMALLER = ' font-size="11"';
+  var NAMED = 420;
+  var NAME = 130;
+  var BETWEEN = 13;
   function common(view, log, inPercent = hasPercent(view), isFree = false) {
     const points = pointsOf(view, inPercent);
     const order = new Map([...new Set(points.map((point) => point.x))].map((x) => {
@@ -1699,12 +1702,12 @@
       const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
       const values = [...new Set(all)].sort((a, b) => a - b);
       const place2 = scale(domain, [0, width2], log);
-      let room = Infinity;
+      let available = Infinity;
       for (let i = 1; i < values.length; i += 1) {
         const need = (wide(tick(values[i - 1]), SMALL) + wide(tick(values[i]), SMALL)) / 2 + 8;
-        room = Math.min(room, place2(values[i]) - place2(values[i - 1]) - need);
+        available = Math.min(available, place2(values[i]) - place2(values[i - 1]) - need);
       }
-      if (room >= 0) return values;
+      if (available >= 0) return values;
     }
     return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 80)));
   }
@@ -1725,7 +1728,11 @@
     const height = Math.floor(Math.min(380, Math.max(230, width2 * 0.6)));
     const up = isUpLog ? logTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
     const left = Math.max(30, ...up.map((number2) => wide(tick(number2), SMALL) + 14));
-    const [top, bottom, right] = [26, height - 42, width2 - 18];
+    const colours = [...new Set(points.map((point) => point.colour))];
+    const titles = new Map(view.series.map((series) => [series.colour, series.name]));
+    const isNamed = !isSteps && colours.length > 1 && width2 >= NAMED;
+    const name2 = isNamed ? Math.min(NAME, Math.max(...colours.map((number2) => wide(titles.get(number2) ?? "", SMALL)))) : 0;
+    const [top, bottom, right] = [26, height - 42, width2 - 18 - name2];
     const y = scale(domain, [bottom, top], isUpLog);
     const step = (right - left) / Math.max(1, names2.length);
     const reach = along(view, all, isAlongLog);
@@ -1738,10 +1745,10 @@
     }
     svg += line([left, bottom, right, bottom], theme2.soft);
     if (names2.length > 0) {
-      const widest = Math.max(...names2.map((name2) => wide(name2, SMALL)));
+      const widest = Math.max(...names2.map((name3) => wide(name3, SMALL)));
       const every = Math.max(1, Math.ceil(Math.min(widest + 8, 90) / step));
-      names2.forEach((name2, place2) => {
-        if (place2 % every === 0) svg += text([x(place2), bottom + 17], shortened(name2, step * every - 4, SMALL), theme2.soft, "middle", SMALLER);
+      names2.forEach((name3, place2) => {
+        if (place2 % every === 0) svg += text([x(place2), bottom + 17], shortened(name3, step * every - 4, SMALL), theme2.soft, "middle", SMALLER);
       });
     } else {
       for (const { at: number2, text: words } of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
@@ -1752,10 +1759,12 @@
     svg += text([0, 12], measureOf(view, inPercent), theme2.ink);
     svg += labelBelow(view.x, (left + right) / 2, height - 6, theme2);
     if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme2.ink);
-    const colours = [...new Set(points.map((point) => point.colour))];
     const hits = [];
+    const ends = [];
     for (const [order, number2] of colours.entries()) {
       const own = points.filter((point) => point.colour === number2);
+      const last = own[own.length - 1];
+      ends.push({ x: x(last.x), y: y(last.mean), name: titles.get(number2) ?? "", colour: colourOf(theme2, number2) });
       const colour = colourOf(theme2, number2);
       svg += `<g data-series="${number2}">
 `;
@@ -1780,10 +1789,27 @@
       svg += "</g>\n";
       for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
     }
+    if (isNamed) svg += namesOf(ends, bottom, [right, name2], theme2);
     for (const bound of bounds) {
       svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme2, view.series[bound.series].colour));
     }
     return { svg, width: width2, height, hits };
+  }
+  function namesOf(ends, bottom, [left, width2], theme2) {
+    const sorted = [...ends].sort((a, b) => a.y - b.y);
+    const places = sorted.map((end) => end.y);
+    for (let i = 1; i < places.length; i += 1) places[i] = Math.max(places[i], places[i - 1] + BETWEEN);
+    let lowest = bottom;
+    for (let i = places.length - 1; i >= 0; i -= 1) {
+      places[i] = Math.min(places[i], lowest);
+      lowest = places[i] - BETWEEN;
+    }
+    let svg = "";
+    for (const [i, { x, y, name: name2, colour }] of sorted.entries()) {
+      svg += line([x + 5, y, left + 4, places[i]], colour, 1, ' stroke-opacity="0.6"');
+      svg += text([left + 7, places[i] + 4], shortened(name2, width2 + 8, SMALL), theme2.ink, "start", SMALLER);
+    }
+    return svg;
   }
   function labelBelow(scale2, middle, bottom, theme2) {
     const words = labelOf(scale2);
@@ -1812,9 +1838,9 @@
   function drawnBound([x, y], [dx, dy], colour) {
     return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5) + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
   }
-  function roomyLogTicks([from, until], room, x) {
+  function roomyLogTicks([from, until], available, x) {
     const half = (number2) => wide(tick(number2), SMALL) / 2;
-    for (let most = Math.max(3, Math.floor(room / 40)); ; most -= 1) {
+    for (let most = Math.max(3, Math.floor(available / 40)); ; most -= 1) {
       const ticks2 = logTicks(from, until, most);
       const isApart = ticks2.every((number2, i) => i === 0 || x(number2) - x(ticks2[i - 1]) >= half(number2) + half(ticks2[i - 1]) + 6);
       if (isApart || most <= 2) return ticks2;
@@ -1914,9 +1940,9 @@
   var panelName = (view, panel) => view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "";
   function figureOf(view, log, width2 = 720, inPercent = hasPercent(view), isFree = false) {
     const theme2 = PAPER;
-    const room = width2 - 2 * MARGIN;
+    const available = width2 - 2 * MARGIN;
     let y = MARGIN + 14;
-    let svg = text([MARGIN, y], shortened(view.title, room, 15), theme2.ink, "start", ' font-size="15" font-weight="600"');
+    let svg = text([MARGIN, y], shortened(view.title, available, 15), theme2.ink, "start", ' font-size="15" font-weight="600"');
     y += 10;
     if (view.colour) {
       let x = MARGIN;
@@ -1925,7 +1951,7 @@
       x += wide(view.colour.label) + 14;
       for (const [number2, name2] of legendOf(view)) {
         const own = view.style === "steps" ? 34 : 16;
-        const words = shortened(name2, room - own - 4);
+        const words = shortened(name2, available - own - 4);
         if (x + own + wide(words) > width2 - MARGIN) {
           x = MARGIN;
           y += LINE;
@@ -1939,7 +1965,7 @@
     }
     const shown2 = panelsOf(view);
     const columns2 = shown2.length > 1 && width2 >= 600 ? 2 : 1;
-    const each = (room - GAP2 * (columns2 - 1)) / columns2;
+    const each = (available - GAP2 * (columns2 - 1)) / columns2;
     const all = common(view, log, inPercent, isFree);
     let tallest = 0;
     for (const [i, panel] of shown2.entries()) {
@@ -2239,9 +2265,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const shown2 = panelsOf(view);
     const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP3) / (PANEL + GAP3))));
     panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
-    const room = Math.floor((width2 - GAP3 * (columns2 - 1)) / columns2);
+    const available = Math.floor((width2 - GAP3 * (columns2 - 1)) / columns2);
     const all = common(view, log, inPercent, isFree);
-    panels.replaceChildren(...shown2.map((panel) => panelElement(view, all, panel, Math.max(200, room))));
+    panels.replaceChildren(...shown2.map((panel) => panelElement(view, all, panel, Math.max(200, available))));
   }
   function legendElement(view) {
     const key = view.colour?.label ?? "";
@@ -2973,13 +2999,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     // Where the bands of the sites lie, in so much height.
     place(height) {
       const heading = this.bands.length > 1 ? HEADING : 0;
-      const room = height - AXIS - this.bands.length * (heading + GAP4);
+      const available = height - AXIS - this.bands.length * (heading + GAP4);
       const all = this.bands.reduce((sum, band) => sum + Math.sqrt(band.lanes), 0);
       let y = 0;
       for (const band of this.bands) {
         band.top = y + heading;
         const most = band.ordered ? Infinity : band.lanes * 22;
-        band.height = Math.min(Math.max(12, room * Math.sqrt(band.lanes) / all), most);
+        band.height = Math.min(Math.max(12, available * Math.sqrt(band.lanes) / all), most);
         y = band.top + band.height + GAP4;
       }
       return y - GAP4 + AXIS;

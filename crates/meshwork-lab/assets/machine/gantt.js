@@ -71,13 +71,13 @@ export class Gantt {
   // Where the bands of the sites lie, in so much height.
   place(height) {
     const heading = this.bands.length > 1 ? HEADING : 0;
-    const room = height - AXIS - this.bands.length * (heading + GAP);
+    const available = height - AXIS - this.bands.length * (heading + GAP);
     const all = this.bands.reduce((sum, band) => sum + Math.sqrt(band.lanes), 0);
     let y = 0;
     for (const band of this.bands) {
       band.top = y + heading;
       const most = band.ordered ? Infinity : band.lanes * 22;
-      band.height = Math.min(Math.max(12, (room * Math.sqrt(band.lanes)) / all), most);
+      band.height = Math.min(Math.max(12, (available * Math.sqrt(band.lanes)) / all), most);
       y = band.top + band.height + GAP;
     }
     return y - GAP + AXIS;

@@ -12,10 +12,10 @@ const gray = (place) => place ^ (place >> 1);
 const width = (text) => Math.ceil(String(text).length * LETTER);
 
 // One dimension, in rows.
-function rows(site, cell, room) {
+function rows(site, cell, available) {
   const label = cell >= 8 ? width(site.nodes - 1) + 6 : 0;
   const square = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(2 * site.nodes))));
-  const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell)));
+  const across = Math.max(1, Math.min(square, site.nodes, Math.floor((available - label) / cell)));
   const down = Math.ceil(site.nodes / across);
   const labels = [];
   for (let y = 0; label > 0 && y < down; y += 1) {
@@ -51,7 +51,7 @@ const SWITCHED = { fat_tree: "switch", dragonfly: "group", multiprocessor: "row"
 const BAR = 7; // the room for a switch
 
 // The first two dimensions as planes, beside each other as far as they fit.
-function layers(site, cell, room) {
+function layers(site, cell, available) {
   const called = SWITCHED[site.wiring];
   const bar = called && cell >= 5 ? BAR : 0;
   const [columns, lines] = [site.sides[0], site.sides[1]];
@@ -63,7 +63,7 @@ function layers(site, cell, room) {
     return further.length === 1 ? `z=${further[0]}` : further.join(",");
   };
   const pane = bar + Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
-  let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
+  let across = Math.max(1, Math.min(count, Math.floor((available + GAP) / (pane + GAP))));
   // In as few lines as there have to be, all as long: 32 layers of which ten would fit stand eight by eight.
   across = Math.ceil(count / Math.ceil(count / across));
   // Nested, where there are more than three dimensions: a new line begins with a new value of the fourth.
@@ -82,11 +82,11 @@ function layers(site, cell, room) {
 }
 
 // A site drawn with cells of so many pixels, in this much room from left to right.
-export function layout(site, cell, room) {
+export function layout(site, cell, available) {
   let drawn;
   if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
-  else if (site.sides.length === 1) drawn = rows(site, cell, room);
-  else drawn = layers(site, cell, room);
+  else if (site.sides.length === 1) drawn = rows(site, cell, available);
+  else drawn = layers(site, cell, available);
   const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
   drawn.width = far((pane) => pane.x + pane.columns * cell);
   drawn.height = far((pane) => pane.y + pane.rows * cell);
@@ -96,24 +96,24 @@ export function layout(site, cell, room) {
   return Object.assign(drawn, { cell });
 }
 // All sites with cells of one size, the largest with which they fit into the room.
-export function layouts(sites, room, height, caption) {
+export function layouts(sites, available, height, caption) {
   let cells = [];
   for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
   cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
   for (const cell of cells) {
-    const all = sites.map((site) => layout(site, cell, room));
+    const all = sites.map((site) => layout(site, cell, available));
     let [x, y, line] = [0, 0, 0];
     for (const one of all) {
       const taken = Math.max(one.width, 150);
-      if (x > 0 && x + taken > room) {
+      if (x > 0 && x + taken > available) {
         y += line;
         [x, line] = [0, 0];
       }
       x += taken + 24;
       line = Math.max(line, one.height + caption);
     }
-    const fits = all.every((one) => one.width <= room) && (y + line <= height || cell <= 0.0625);
+    const fits = all.every((one) => one.width <= available) && (y + line <= height || cell <= 0.0625);
     if (fits) return all;
   }
-  return sites.map((site) => layout(site, cells[cells.length - 1], room));
+  return sites.map((site) => layout(site, cells[cells.length - 1], available));
 }

@@ -115,15 +115,15 @@ export class SiteMap {
     context.strokeStyle = theme.label;
     context.lineWidth = 1;
     context.beginPath();
-    const room = cell / 4;
+    const available = cell / 4;
     for (let y = 0; y < pane.rows; y += 1) {
       for (let x = 0; x < pane.columns; x += 1) {
         if (this.holderAt(pane, x, y) !== OUT) continue;
         const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-        context.moveTo(left + room, top + room);
-        context.lineTo(left + cell - room, top + cell - room);
-        context.moveTo(left + cell - room, top + room);
-        context.lineTo(left + room, top + cell - room);
+        context.moveTo(left + available, top + available);
+        context.lineTo(left + cell - available, top + cell - available);
+        context.moveTo(left + cell - available, top + available);
+        context.lineTo(left + available, top + cell - available);
       }
     }
     context.stroke();

@@ -96,7 +96,7 @@ export class Still {
   /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
   arrange(stage, width) {
     const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
-    const fit = (room) => layouts(this.run.sites, Math.max(200, room), height, CAPTION);
+    const fit = (available) => layouts(this.run.sites, Math.max(200, available), height, CAPTION);
     // The lists stand beside the map where that makes it hardly smaller.
     const [below, beside] = [fit(width), fit(width - BESIDE)];
     const isBeside = width > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;

@@ -54,9 +54,9 @@ export const panelName = (/** @type {View} */ view, /** @type {number} */ panel)
  */
 export function figureOf(view, log, width = 720, inPercent = hasPercent(view), isFree = false) {
   const theme = PAPER;
-  const room = width - 2 * MARGIN;
+  const available = width - 2 * MARGIN;
   let y = MARGIN + 14;
-  let svg = text([MARGIN, y], shortened(view.title, room, 15), theme.ink, "start", ' font-size="15" font-weight="600"');
+  let svg = text([MARGIN, y], shortened(view.title, available, 15), theme.ink, "start", ' font-size="15" font-weight="600"');
   y += 10;
   if (view.colour) {
     let x = MARGIN;
@@ -66,7 +66,7 @@ export function figureOf(view, log, width = 720, inPercent = hasPercent(view), i
     for (const [number, name] of legendOf(view)) {
       // Lines without marks are told by their dashes.
       const own = view.style === "steps" ? 34 : 16;
-      const words = shortened(name, room - own - 4);
+      const words = shortened(name, available - own - 4);
       if (x + own + wide(words) > width - MARGIN) {
         x = MARGIN;
         y += LINE;
@@ -80,7 +80,7 @@ export function figureOf(view, log, width = 720, inPercent = hasPercent(view), i
   }
   const shown = panelsOf(view);
   const columns = shown.length > 1 && width >= 600 ? 2 : 1;
-  const each = (room - GAP * (columns - 1)) / columns;
+  const each = (available - GAP * (columns - 1)) / columns;
   const all = common(view, log, inPercent, isFree);
   let tallest = 0;
   for (const [i, panel] of shown.entries()) {

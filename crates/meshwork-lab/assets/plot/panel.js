@@ -11,6 +11,12 @@ import { along, hasPercent, isClear, isPartial, labelOf, measured, pointsOf, sca
 const SMALL = 11;
 const SMALLER = ' font-size="11"';
 
+/** The least width of a panel with the names of its lines at their ends, and the most that a name takes. */
+const NAMED = 420;
+const NAME = 130;
+/** The least distance between two of these names. */
+const BETWEEN = 13;
+
 /**
  * What a whole view has in common, whichever panel is drawn; `order` is that of sorted rows, by their means over all panels.
  * @typedef {{ points: Point[], domain: number[], log: boolean, inPercent: boolean, isFree: boolean, order: Map<number, number> }} Common
@@ -62,12 +68,12 @@ function numbersAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /
     const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
     const values = [...new Set(all)].sort((a, b) => a - b);
     const place = scale(domain, [0, width], log);
-    let room = Infinity;
+    let available = Infinity;
     for (let i = 1; i < values.length; i += 1) {
       const need = (wide(tick(values[i - 1]), SMALL) + wide(tick(values[i]), SMALL)) / 2 + 8;
-      room = Math.min(room, place(values[i]) - place(values[i - 1]) - need);
+      available = Math.min(available, place(values[i]) - place(values[i - 1]) - need);
     }
-    if (room >= 0) return values;
+    if (available >= 0) return values;
   }
   return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 80)));
 }
@@ -98,7 +104,11 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   const height = Math.floor(Math.min(380, Math.max(230, width * 0.6)));
   const up = isUpLog ? logTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
   const left = Math.max(30, ...up.map((number) => wide(tick(number), SMALL) + 14));
-  const [top, bottom, right] = [26, height - 42, width - 18];
+  const colours = [...new Set(points.map((point) => point.colour))];
+  const titles = new Map(view.series.map((series) => [series.colour, series.name]));
+  const isNamed = !isSteps && colours.length > 1 && width >= NAMED;
+  const name = isNamed ? Math.min(NAME, Math.max(...colours.map((number) => wide(titles.get(number) ?? "", SMALL)))) : 0;
+  const [top, bottom, right] = [26, height - 42, width - 18 - name];
   const y = scale(domain, [bottom, top], isUpLog);
   const step = (right - left) / Math.max(1, names.length);
   const reach = along(view, all, isAlongLog);
@@ -125,10 +135,12 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   svg += text([0, 12], measureOf(view, inPercent), theme.ink);
   svg += labelBelow(view.x, (left + right) / 2, height - 6, theme);
   if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme.ink);
-  const colours = [...new Set(points.map((point) => point.colour))];
   const hits = [];
+  const ends = [];
   for (const [order, number] of colours.entries()) {
     const own = points.filter((point) => point.colour === number);
+    const last = own[own.length - 1];
+    ends.push({ x: x(last.x), y: y(last.mean), name: titles.get(number) ?? "", colour: colourOf(theme, number) });
     const colour = colourOf(theme, number);
     svg += `<g data-series="${number}">\n`;
     if (isSteps) {
@@ -153,10 +165,29 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
     svg += "</g>\n";
     for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
   }
+  if (isNamed) svg += namesOf(ends, bottom, [right, name], theme);
   for (const bound of bounds) {
     svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme, view.series[bound.series].colour));
   }
   return { svg, width, height, hits };
+}
+
+/** The names of lines beside their last points, moved apart where these are close to one another. @param {{ x: number, y: number, name: string, colour: string }[]} ends @param {number} bottom @param {number[]} room @param {Theme} theme */
+function namesOf(ends, bottom, [left, width], theme) {
+  const sorted = [...ends].sort((a, b) => a.y - b.y);
+  const places = sorted.map((end) => end.y);
+  for (let i = 1; i < places.length; i += 1) places[i] = Math.max(places[i], places[i - 1] + BETWEEN);
+  let lowest = bottom;
+  for (let i = places.length - 1; i >= 0; i -= 1) {
+    places[i] = Math.min(places[i], lowest);
+    lowest = places[i] - BETWEEN;
+  }
+  let svg = "";
+  for (const [i, { x, y, name, colour }] of sorted.entries()) {
+    svg += line([x + 5, y, left + 4, places[i]], colour, 1, ' stroke-opacity="0.6"');
+    svg += text([left + 7, places[i] + 4], shortened(name, width + 8, SMALL), theme.ink, "start", SMALLER);
+  }
+  return svg;
 }
 
 /** What runs along, below the plot, with its key in small print. */
@@ -192,9 +223,9 @@ function drawnBound(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx,
 }
 
 /** As many ticks of a logarithmic axis as stand apart. */
-function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ room, /** @type {(number: number) => number} */ x) {
+function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ available, /** @type {(number: number) => number} */ x) {
   const half = (/** @type {number} */ number) => wide(tick(number), SMALL) / 2;
-  for (let most = Math.max(3, Math.floor(room / 40)); ; most -= 1) {
+  for (let most = Math.max(3, Math.floor(available / 40)); ; most -= 1) {
     const ticks = logTicks(from, until, most);
     const isApart = ticks.every((number, i) => i === 0 || x(number) - x(ticks[i - 1]) >= half(number) + half(ticks[i - 1]) + 6);
     if (isApart || most <= 2) return ticks;

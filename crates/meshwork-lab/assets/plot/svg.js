@@ -26,10 +26,10 @@ export function wide(/** @type {string} */ text, size = SIZE) {
 }
 
 /** A text that is no wider than that. */
-export function shortened(/** @type {string} */ text, /** @type {number} */ room, size = SIZE) {
-  if (wide(text, size) <= room) return text;
+export function shortened(/** @type {string} */ text, /** @type {number} */ available, size = SIZE) {
+  if (wide(text, size) <= available) return text;
   const letters = [...text];
-  while (letters.length > 1 && wide(`${letters.join("")}…`, size) > room) letters.pop();
+  while (letters.length > 1 && wide(`${letters.join("")}…`, size) > available) letters.pop();
   return `${letters.join("").trimEnd()}…`;
 }
 

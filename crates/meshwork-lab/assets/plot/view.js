@@ -56,8 +56,8 @@ export const isLog = (/** @type {View} */ view) => (view.style === "steps" ? vie
 
 /** Room at both ends, but not below 0 where all is above. */
 function padded(/** @type {number} */ low, /** @type {number} */ high) {
-  const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
-  return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
+  const available = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+  return [low === 0 ? 0 : low - available, high === 0 ? 0 : high + available];
 }
 
 /** The least and the most of some numbers. */

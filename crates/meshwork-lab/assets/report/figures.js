@@ -119,9 +119,9 @@ export function drawPanels(panels, view, { log, inPercent, isFree }, width) {
   const shown = panelsOf(view);
   const columns = Math.max(1, Math.min(shown.length, Math.floor((width + GAP) / (PANEL + GAP))));
   panels.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
-  const room = Math.floor((width - GAP * (columns - 1)) / columns);
+  const available = Math.floor((width - GAP * (columns - 1)) / columns);
   const all = common(view, log, inPercent, isFree);
-  panels.replaceChildren(...shown.map((panel) => panelElement(view, all, panel, Math.max(200, room))));
+  panels.replaceChildren(...shown.map((panel) => panelElement(view, all, panel, Math.max(200, available))));
 }
 
 /** What each colour means. @param {View} view */

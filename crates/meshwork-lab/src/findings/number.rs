@@ -29,6 +29,10 @@ impl Rounded {
         let is_tiny = decimals > 9 || half_width > 0.0 && decimals + magnitude(mean).max(0) > 12;
         let (mean, half_width) = match half_width {
             0.0 => (significant(mean, 5), "0".to_owned()),
+            // A mean within its interval has no more digits than this.
+            _ if is_tiny && mean.abs() <= half_width => {
+                (significant(mean, 2), scientific(half_width, 2))
+            }
             _ if is_tiny => (significant(mean, 9), scientific(half_width, 2)),
             _ => (fixed(mean, decimals), fixed(half_width, decimals)),
         };
@@ -143,6 +147,7 @@ mod tests {
             (200.0, 0.0, "200 ± 0"),
             (0.0, 0.0, "0 ± 0"),
             (0.5, 1.2e-17, "0.5 ± 1.2e-17"),
+            (-1.850_371_71e-17, 8.0e-17, "-1.9e-17 ± 8.0e-17"),
             (3e-9, 4.3e-11, "3.00000000e-9 ± 4.3e-11"),
             (1e14, 0.25, "100,000,000,000,000 ± 2.5e-1"),
         ] {

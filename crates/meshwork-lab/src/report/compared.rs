@@ -140,13 +140,13 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
         .max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((share, cause)) = largest.filter(|_| wait.excludes_zero()) {
         let what = match cause {
-            Cause::Nodes => "too few free nodes",
+            Cause::Nodes => "free nodes",
             Cause::Shape => "a shape",
             Cause::Priority => "jobs that came first",
             Cause::Reserved => "reserved nodes",
         };
         let share = significant(100.0 * share, 2);
-        text += &format!(" {share} % of that is waiting because of {what}.");
+        text += &format!(" {share} % of the change comes from waits for {what}.");
     }
     let never = value(number, ReplayMeasure::Never) - value(0, ReplayMeasure::Never);
     if never.abs() > 0.0 {
@@ -388,7 +388,7 @@ fn changes(comparison: &Comparison, names: &[String]) -> Markup {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {
             @if !change.is_empty() {
                 details {
-                    summary { "What " (name) " says otherwise than " (names[0]) }
+                    summary { "How " (name) " differs from " (names[0]) }
                     pre tabindex="0" role="region" aria-label={ "What " (name) " says otherwise" } { code { (change.trim_end()) } }
                 }
             }

@@ -343,7 +343,7 @@ pub(super) fn word(key: &str) -> String {
         "measure.jobs" => "measured jobs".to_owned(),
         _ => {
             let inner = ["workload.", "machine.", "measure.", "network."];
-            let inner = inner.iter().find_map(|room| key.strip_prefix(room)).unwrap_or(key);
+            let inner = inner.iter().find_map(|outer| key.strip_prefix(outer)).unwrap_or(key);
             inner.replace(['.', '_'], " ")
         }
     }

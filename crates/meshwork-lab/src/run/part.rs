@@ -30,7 +30,7 @@ pub struct Worked {
     pub progress: RunProgress,
     pub stopped: bool,
     /// Error of the store, if it accepts no more runs.
-    pub trouble: Option<String>,
+    pub store_error: Option<String>,
     /// Failed runs: scenario, replication and reason.
     pub failures: Vec<(usize, u64, String)>,
 }
@@ -69,9 +69,9 @@ impl Runner<'_> {
         });
         let progress = *locked(&shared.progress);
         let stopped = shared.stopped.load(Ordering::Relaxed);
-        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let store_error = shared.store_error.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failures = shared.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Worked { progress, stopped, trouble, failures })
+        Ok(Worked { progress, stopped, store_error, failures })
     }
 
     /// Minimum number of runs of a unit.
@@ -144,7 +144,7 @@ impl Shared<'_, '_> {
                 let note =
                     |at| Note::Failed { scenario, replication, message: message.clone(), at };
                 let noted = locked(store).note(note);
-                noted.unwrap_or_else(|error| *locked(&self.trouble) = Some(error.to_string()));
+                noted.unwrap_or_else(|error| *locked(&self.store_error) = Some(error.to_string()));
             }
         }
         run

@@ -11,7 +11,7 @@ pub struct Results {
     /// Whether the single run of a scenario stands for all replications, per scenario.
     pub constant: Vec<bool>,
     /// Error of the store, if it accepts no more runs; the results are complete nevertheless.
-    pub trouble: Option<String>,
+    pub store_error: Option<String>,
     /// Whether it was stopped early; then only the store is complete.
     pub stopped: bool,
     /// Runs repeated because the store had them from another build of the program.

@@ -66,16 +66,16 @@ impl Runner<'_> {
         let shared = Shared::new(self);
         let runs = shared.rounds(&threads);
         let stopped = shared.stopped.load(Ordering::Relaxed);
-        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let store_error = shared.store_error.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outdated = shared.outdated.into_inner();
-        Ok(Results { trouble, outdated, stopped, ..Results::of(runs, self.replications) })
+        Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
     }
 }
 
 pub(super) struct Shared<'a, 'b> {
     pub(super) runner: &'a Runner<'b>,
     pub(super) progress: Mutex<RunProgress>,
-    pub(super) trouble: Mutex<Option<String>>,
+    pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
     /// Number of jobs in the runs of a log, by the path of the log.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
@@ -92,7 +92,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         Shared {
             runner,
             progress: Mutex::default(),
-            trouble: Mutex::default(),
+            store_error: Mutex::default(),
             outdated: AtomicU64::new(0),
             lengths: Mutex::default(),
             stopped: AtomicBool::new(false),
@@ -267,7 +267,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     fn no_recording(&self, message: String) {
         if self.runner.kept.as_ref().is_some_and(Kept::is_asked_for) {
-            *locked(&self.trouble) = Some(message);
+            *locked(&self.store_error) = Some(message);
         }
     }
 
@@ -343,7 +343,7 @@ impl<'a, 'b> Shared<'a, 'b> {
             let differs = store.get(key).is_some_and(|known| known != findings);
             match store.append(&record, took) {
                 Err(error) if differs => return Err(error.to_string()),
-                Err(error) => *locked(&self.trouble) = Some(error.to_string()),
+                Err(error) => *locked(&self.store_error) = Some(error.to_string()),
                 Ok(()) => {}
             }
         }
@@ -554,7 +554,7 @@ mod tests {
         };
         let results = runner.run(2).unwrap();
         let full = "out/runs.jsonl: this file cannot be written, the disk is full";
-        assert_eq!(results.trouble.as_deref(), Some(full));
+        assert_eq!(results.store_error.as_deref(), Some(full));
         assert_eq!(results.runs, run(&points, &Replications::Fixed(3), None, 1, &|_| {}).runs);
     }
 

@@ -49,8 +49,8 @@ impl Windows {
     /// Number of whole windows between two instants, including empty ones.
     #[must_use]
     pub fn between(first: f64, last: f64, length: f64, stride: f64) -> u64 {
-        let room = (last - first - length) / stride;
-        if room < 0.0 { 0 } else { (room.floor() as u64).saturating_add(1) }
+        let rest = (last - first - length) / stride;
+        if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
     /// Windows of a log, without empty ones.

@@ -495,6 +495,9 @@ pub fn command_for(path: &Path) -> Option<&'static str> {
     (plain.contains("sacct") && !ends_with(&[".toml"])).then_some("meshwork ops import --sacct")
 }
 
+/// Maximum number of characters of a wrong line that its error shows.
+const MAX_SHOWN: usize = 60;
+
 fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
     let breaks: Vec<usize> = source.match_indices('\n').map(|(at, _)| at).collect();
     let place = error.span().map_or_else(
@@ -502,7 +505,16 @@ fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
         |span| format!("{file}:{}", line_at(span.start.min(source.len()), &breaks)),
     );
     let message = error.message().trim().replace('\n', "; ");
-    Refused(format!("{place}: this is not TOML: {message}"))
+    let shown = error.span().map_or_else(String::new, |span| {
+        let at = source.floor_char_boundary(span.start);
+        let begin = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = source[begin..].lines().next().unwrap_or_default();
+        let column = source[begin..at].chars().count() + 1;
+        let text: String = line.chars().take(MAX_SHOWN).collect();
+        let rest = if text.len() < line.len() { "…" } else { "" };
+        format!(", at column {column} of `{}{rest}`", text.trim_end())
+    });
+    Refused(format!("{place}: this is not TOML: {message}{shown}"))
 }
 
 #[cfg(test)]

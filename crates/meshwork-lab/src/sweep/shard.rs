@@ -106,8 +106,8 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
         .collect();
     let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);
     let finished = store.as_mut().map_or(Ok(()), |store| store.finish(worked.stopped));
-    if let Some(trouble) = &worked.trouble {
-        failures.push(format!("{trouble}: what had ended before is kept, and the rest is run again by the same command"));
+    if let Some(store_error) = &worked.store_error {
+        failures.push(format!("{store_error}: what had ended before is kept, and the rest is run again by the same command"));
     } else if let Err(error) = finished {
         failures.push(error.to_string());
     }

@@ -1,4 +1,4 @@
-//! In which form a log is kept: the ending of its name says so.
+//! Formats of logs, recognized by the ending of the file name.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,27 +15,27 @@ use crate::cell::written;
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
-/// The form of a log.
+/// Format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Lines in the Standard Workload Format.
     Log {
-        /// Whether they are compressed with gzip.
+        /// Whether the lines are compressed with gzip.
         is_compressed: bool,
     },
     /// A table of jobs as CSV.
     Csv {
-        /// Whether it is compressed with gzip.
+        /// Whether the table is compressed with gzip.
         is_compressed: bool,
     },
-    /// A table of jobs as Parquet, which compresses by itself.
+    /// A table of jobs as Parquet, which has compression of its own.
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
 impl Form {
-    /// The form of a file with this name: a table where it ends in `.csv` or `.parquet`, else a log;
-    /// compressed with `.gz` behind that.
+    /// The format of a file with this name: a table if it ends in `.csv` or `.parquet`, else a log.
+    /// A further ending `.gz` means that it is compressed.
     ///
     /// ```
     /// use meshwork_lab::trace::Form;
@@ -45,7 +45,7 @@ impl Form {
     /// ```
     ///
     /// # Errors
-    /// If it ends in `.parquet.gz`.
+    /// If the name ends in `.parquet.gz`.
     pub fn of(name: &str) -> Result<Form, Refused> {
         let lower = name.to_lowercase();
         let (stem, is_compressed) = match lower.strip_suffix(".gz") {
@@ -74,7 +74,7 @@ fn parquet(name: &str) -> Result<Form, Refused> {
     Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
 }
 
-/// When the clock of a log begins, in seconds since the beginning of 1970, where it says so.
+/// Start of a log's clock, in seconds since the beginning of 1970, if its header states it.
 pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
         return Ok(Listed::read(files.rows(path)?, path)?.origin);
@@ -83,7 +83,7 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     for line in records(files.text(path)?, path) {
         match line? {
             LogLine::Comment(comment) => header.add(&comment),
-            // Comments further down are remarks on jobs.
+            // Comments after the header are remarks on jobs.
             LogLine::Record { .. } => break,
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
 
 const IN_MEMORY: &str = "writing to memory cannot fail";
 
-/// A log in this form.
+/// Writes a log in this format.
 pub(super) fn bytes(form: Form, header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     match form {
         Form::Log { is_compressed } => packed(is_compressed, lines(header, kept)),
@@ -106,7 +106,7 @@ fn packed(is_compressed: bool, text: Vec<u8>) -> Vec<u8> {
     if !is_compressed {
         return text;
     }
-    // No time and no name: the same log gives the same bytes.
+    // Neither time nor name is stored, so that the same log gives the same bytes.
     let mut packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     packed.write_all(&text).expect(IN_MEMORY);
     packed.finish().expect(IN_MEMORY)
@@ -121,19 +121,19 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns of texts for which a log has numbers.
+/// Text columns that are numbers in a log.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether a field of a log, from 0, says what no column of tables does. That of the processors that a job got, 4, is
-/// looked at beside those that it asked for.
+/// Whether a field of a log, by its index from 0, has no column in tables. Field 4, the allocated
+/// processors, is compared with the requested ones instead.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
-/// Sentences on what this form has no place for, of jobs from a log or from a table.
+/// Warnings about the parts of jobs, from a log or from a table, that this format cannot store.
 ///
 /// In a log, names become numbers.
 pub(super) fn without_place(
@@ -159,7 +159,7 @@ pub(super) fn without_place(
         if kept.iter().any(|(_, job)| job.after().is_some_and(|after| after.number == 0)) {
             lost.push("after the job 0");
         }
-        // To a log that is a time which is not known.
+        // In a log, an estimate of 0 means an unknown one.
         if kept.iter().any(|(_, job)| job.estimate <= 0.0 && job.runtime > 0.0) {
             lost.push("an estimate of 0");
         }
@@ -192,8 +192,8 @@ pub(super) fn without_place(
     says
 }
 
-/// Gives the names of a column numbers, from 1 in the order of the jobs, unless all are numbers.
-/// Says whether it did.
+/// Replaces the names of a column by numbers, from 1 in the order of the jobs, unless all are
+/// numbers. Returns whether it did.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     let is_none =
         |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();
@@ -210,7 +210,7 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// The cell of a job: whose it is, and how long it waited, may stand in its line alone.
+/// The cell of a job. Its user and its wait may be known from its line only.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
@@ -218,8 +218,8 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// The columns of a table of these jobs: those that every job has, those with these names, and those that some job
-/// has a cell in.
+/// Columns of a table of these jobs: the required ones, the given ones, and those in which some job
+/// has a cell.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()
@@ -229,8 +229,8 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_used).collect()
 }
 
-/// The jobs as the `table` workload reads them, with columns for blocks and subcubes if a job has
-/// one of them.
+/// The jobs as a table for the workload `table`, with columns for blocks and subcubes if a job has
+/// one.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {

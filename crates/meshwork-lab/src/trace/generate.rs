@@ -1,4 +1,4 @@
-//! A log from a model of what users submit.
+//! Generation of logs from a workload model.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -14,30 +14,30 @@ use toml::{Table, Value};
 use super::{Form, TraceError, form, info, write};
 use crate::standard::catalogue;
 
-/// The most jobs that are generated at once: they are held in memory.
+/// Maximum number of generated jobs, which are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
 
-/// A log by the model of Lublin and Feitelson.
+/// Parameters of a log from the model of Lublin and Feitelson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: u64,
-    /// The size of the machine.
+    /// Number of processors of the machine.
     pub processors: u32,
-    /// The seed of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Which fit: `typeless`, `batch`, `interactive` or `both`.
+    /// Parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
-    /// The share of the machine's work that the jobs ask for, from the first submission to the last;
-    /// where it is given, times of submission are stretched until it holds.
+    /// Offered load as a share of the machine, from the first submission to the last. If given,
+    /// submission times are stretched to reach it.
     pub load: Option<f64>,
 }
 
-/// Writes a log by the model of Lublin and Feitelson. Nothing but the arguments says what is in it;
-/// its requested times are its run times.
+/// Writes a log from the model of Lublin and Feitelson. The log is a function of the arguments, and
+/// its requested times equal its run times.
 ///
 /// # Errors
-/// One sentence: arguments that the model has no jobs for, or a file that cannot be written.
+/// One sentence, if the model has no jobs for these arguments, or if the file cannot be written.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;
@@ -69,7 +69,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     if output.is_file() {
         return info(output);
     }
-    // A pipe or a device does not give back what was written to it.
+    // Content written to a pipe or a device cannot be read back.
     let log = form::bytes(Form::Log { is_compressed: false }, &header, &kept);
     let shown = output.display().to_string();
     let statistics = Statistics::of(Box::new(Cursor::new(log)), &shown);
@@ -108,14 +108,14 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     Ok(kept)
 }
 
-/// A line of a log, which counts whole seconds of submission.
+/// A line of a log, with the submission time in whole seconds.
 fn record(job: &Job) -> Record {
     let mut record = Record::of(job);
     record.fields[1] = job.arrival.units().floor();
     record
 }
 
-/// Multiplies times of submission until the jobs ask for this share of the machine.
+/// Scales submission times until the jobs offer this load.
 fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(), String> {
     let work: f64 = kept.iter().map(|(record, _)| record.run_time() * record.processors()).sum();
     let (first, last) = (kept[0].0.submit(), kept[kept.len() - 1].0.submit());

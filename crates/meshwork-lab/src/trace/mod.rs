@@ -1,4 +1,4 @@
-//! Logs: what one is like, a cleaner one made of it, one from a model, and a model from one.
+//! Logs: their statistics, conversion and cleaning, generation from a model, and fits of a model.
 
 mod convert;
 mod fit;
@@ -24,19 +24,19 @@ pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
 
-/// Why a log could not be made, in one sentence.
+/// Error of making a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// What was asked for, or the log that is read, is wrong.
+    /// An invalid argument or an invalid log.
     #[error("{0}")]
     Wrong(String),
-    /// The file cannot be written.
+    /// A file that cannot be written.
     #[error("{0}")]
     Unwritten(String),
 }
 
 impl TraceError {
-    /// The same error, as a sentence that begins with the file.
+    /// The error as a sentence that begins with the file.
     fn about(self, shown: &str) -> TraceError {
         match self {
             TraceError::Wrong(sentence) if !sentence.starts_with(shown) => {
@@ -65,7 +65,7 @@ impl From<String> for TraceError {
     }
 }
 
-/// The statistics of a log, or of a table of jobs: the ending of its name says which.
+/// Statistics of a log or of a table of jobs; the file name decides which it is.
 ///
 /// # Errors
 /// One sentence, with file and line.
@@ -89,10 +89,10 @@ fn write(
     write_whole(output, &bytes).map_err(|error| TraceError::Unwritten(error.to_string()))
 }
 
-/// Turns `from` and `until` that are dates into instants of the clock of a log.
+/// Converts `from` and `until` from dates to instants of a log's clock.
 ///
 /// # Errors
-/// If one is no date, or the log does not say when its clock begins, or begins later.
+/// If one is not a date, or the log's clock has no known start, or starts after the date.
 pub(crate) fn on_the_clock_of(
     files: &Files,
     path: &str,
@@ -117,7 +117,7 @@ pub(crate) fn on_the_clock_of(
                 "`{key}` is a date, but {path} does not say when its clock begins: a log says it in a line `; UnixStartTime: SECONDS`"
             ));
         };
-        // All jobs come after what lies before the log.
+        // A date before the start of the log precedes all jobs.
         changes.insert(key.to_owned(), Value::Float((date - begin).max(0.0)));
     }
     Ok(())

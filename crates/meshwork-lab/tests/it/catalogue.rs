@@ -85,8 +85,8 @@ fn offences(code: &str) -> Vec<&'static str> {
 fn only_one_file_of_each_crate_knows_the_standard_catalogue() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
-    for room in ["meshwork-lab/src", "meshwork-cli/src"] {
-        sources(&crates.join(room), &mut files);
+    for folder in ["meshwork-lab/src", "meshwork-cli/src"] {
+        sources(&crates.join(folder), &mut files);
     }
     assert!(files.len() > 80, "the sources are where they were");
     let mut used = 0;

@@ -1,4 +1,4 @@
-//! Tables of jobs through everything that holds them: every column of the list is there again, or is named as lost.
+//! Tables of jobs through every format: each column is preserved, or reported as lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use meshwork_lab::run::inputs::row;
 use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 
-/// What jobs ask for, with the machine and its allocator.
+/// Request column, machine, and allocator of each test.
 const ASKED: [(&str, &str); 3] = [
     (
         "nodes",
@@ -22,13 +22,13 @@ const ASKED: [(&str, &str); 3] = [
     ("subcube", "machine = { topology = 'hypercube', dimension = 3 }\nallocator = 'buddy'\n"),
 ];
 
-/// The forms of tables.
+/// Formats of tables.
 const FORMS: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
 
-/// A table: of each row, the cells that are not empty.
+/// Non-empty cells of each row of a table.
 type Rows = Vec<BTreeMap<&'static str, String>>;
 
-/// A cell, as it is written again.
+/// A cell in the form in which it is written.
 fn cell(column: &Column, number: usize, stream: &mut Stream) -> String {
     let mut pick = |cells: &[&str]| cells[stream.below(cells.len() as u64) as usize].to_owned();
     match (column.name, column.holds) {
@@ -52,7 +52,7 @@ fn cell(column: &Column, number: usize, stream: &mut Stream) -> String {
             let count = 1 + stream.below(5);
             let text: String =
                 (0..count).map(|_| letters[stream.below(letters.len() as u64) as usize]).collect();
-            // Readers of CSV take blanks off.
+            // CSV readers trim blanks.
             if text.trim() == text {
                 break text;
             }
@@ -60,7 +60,7 @@ fn cell(column: &Column, number: usize, stream: &mut Stream) -> String {
     }
 }
 
-/// Whether a job that asks in this column may have a cell in that one.
+/// Whether a job with this request column may have a cell in that column.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),
@@ -71,7 +71,7 @@ fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     row.is_ok_and(|row| Listed::read(Box::new(std::iter::once(Ok(row))), "jobs").is_ok())
 }
 
-/// A table of jobs that ask in this column, with about half of the other cells.
+/// A table of jobs with this request column, and with about half of the other cells.
 fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     let count = 2 + stream.below(8) as usize;
     let used: Vec<bool> = COLUMNS.iter().map(|_| stream.below(4) > 0).collect();
@@ -86,7 +86,7 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
                 row.insert(column.name, cell);
             }
         }
-        // A job with a think time comes after another one, and one that does has a think time.
+        // A job has a think time exactly if it has a predecessor.
         if row.contains_key("after") {
             row.entry("think").or_insert_with(|| "3.5".to_owned());
         } else {
@@ -97,11 +97,11 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     (0..count).map(row).collect()
 }
 
-/// Writes a table with a column for each that some row has a cell in, from the last to the first.
+/// Writes a table with every column that has a cell, in reverse order.
 fn write(path: &Path, rows: &Rows) {
     let mut names: Vec<&str> = COLUMNS.iter().rev().map(|column| column.name).collect();
     names.retain(|name| rows.iter().any(|row| row.contains_key(name)));
-    // A row that began with a text such as `#2` would be a remark.
+    // A row that begins with a text such as `#2` would be a comment.
     names.sort_by_key(|name| *name != "submit");
     let mut writer = csv::Writer::from_path(path).unwrap();
     writer.write_record(&names).unwrap();
@@ -112,7 +112,7 @@ fn write(path: &Path, rows: &Rows) {
     writer.flush().unwrap();
 }
 
-/// The cells of a file of CSV, and the names of its columns.
+/// Cells of a CSV file, and its column names.
 fn cells(path: &Path) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -129,7 +129,8 @@ fn converted(from: &Path, to: &Path) -> Vec<String> {
     convert(from, to, &toml::Table::new(), 1).unwrap().lost
 }
 
-/// Table to table, in every form, has every cell; table to log and back has it, or has said which column it is not.
+/// Converting a table to another format keeps every cell; to a log and back, lost columns are
+/// reported.
 #[test]
 fn every_cell_of_every_column_stays_or_its_column_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,14 +171,14 @@ fn every_cell_of_every_column_stays_or_its_column_is_named() {
     assert!(lost.len() > 10, "{lost:?}");
 }
 
-/// The file of per-job output in this form.
+/// File of per-job output in this format.
 fn job_output(folder: &Path, form: &str) -> PathBuf {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let is_it = |path: &PathBuf| !path.ends_with("index.csv") && path.extension().unwrap() == form;
     files.filter(is_it).min().unwrap()
 }
 
-/// What a run wrote of its jobs is a table of the same jobs, which gives the same run.
+/// Per-job output is a table of the same jobs, and replaying it gives the same run.
 #[test]
 fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
     let mut stream = Stream::new(2, 0, "columns");
@@ -205,7 +206,7 @@ fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
             let again = ran(&job_output(&first, form), form);
             assert_eq!(cells(&job_output(&again, "csv")).1, of_first, "of {form}: {rows:?}");
         }
-        // Everything but what happened is of the table.
+        // All columns except those of the outcome belong to the table.
         let mut given: BTreeMap<&str, _> = BTreeMap::new();
         for row in &rows {
             given.insert(&row["submit"], row);

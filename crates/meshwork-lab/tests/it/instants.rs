@@ -25,8 +25,8 @@ const MACHINES: &[&str] = &[
     "topology = 'dragonfly', p = 2, a = 2, h = 1",
 ];
 
-/// A desk with running jobs of some sizes, and the request to explain.
-fn desks() -> Vec<(String, NamedPool, Request)> {
+/// A pool with running jobs of some sizes, and the request to explain.
+fn pools() -> Vec<(String, NamedPool, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
         for allocator in ALLOCATORS {
@@ -47,22 +47,22 @@ fn desks() -> Vec<(String, NamedPool, Request)> {
                 };
                 let wanted = request();
                 let requests: Vec<Request> = (0..14).map(|_| request()).collect();
-                let mut desk = NamedPool::new(pool);
+                let mut named = NamedPool::new(pool);
                 let mut held: Vec<i64> = Vec::new();
                 for (number, request) in (0..).zip(requests) {
                     let mut ask =
-                        |operation| desk.answer(Question { at: None, operation }).unwrap();
+                        |operation| named.answer(Question { at: None, operation }).unwrap();
                     ask(Operation::Allocate(Name::Number(number), request));
-                    if desk.held_by(&Name::Number(number)).is_some() {
+                    if named.held_by(&Name::Number(number)).is_some() {
                         held.push(number);
                     }
                     if held.len() > 7 || number % 4 == 3 && !held.is_empty() {
                         let gone = held.remove(rng.below(held.len() as u64) as usize);
                         let operation = Operation::Release(Name::Number(gone));
-                        desk.answer(Question { at: None, operation }).unwrap();
+                        named.answer(Question { at: None, operation }).unwrap();
                     }
                 }
-                all.push((format!("{text}: {wanted}"), desk, wanted));
+                all.push((format!("{text}: {wanted}"), named, wanted));
             }
         }
     }
@@ -70,18 +70,18 @@ fn desks() -> Vec<(String, NamedPool, Request)> {
 }
 
 /// The state at an instant, with an end for each job.
-fn instant(desk: &NamedPool) -> Instant {
-    let mut instant = Instant::of_desk(desk);
+fn instant(named: &NamedPool) -> Instant {
+    let mut instant = Instant::of_desk(named);
     for (place, holder) in instant.running.iter_mut().enumerate() {
         holder.until = Some(Time::new([30.0, 10.0, 20.0, 10.0, 50.0, 40.0, 5.0][place % 7]));
     }
     instant
 }
 
-/// The pool of a desk without the placements of these jobs.
-fn without(desk: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
-    let mut pool = Pool::read(desk.pool().table()).unwrap();
-    pool.restore(&desk.pool().snapshot()).unwrap();
+/// The pool of a named pool without the placements of these jobs.
+fn without(named: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
+    let mut pool = Pool::read(named.pool().table()).unwrap();
+    pool.restore(&named.pool().snapshot()).unwrap();
     gone.iter().for_each(|&job| pool.release(&instant.running[job].placement).unwrap());
     pool
 }
@@ -94,8 +94,8 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// Whether all placements of the allocator are single blocks, and which blocks it finds.
-fn entry(desk: &NamedPool) -> (bool, Finds) {
-    let ahead = desk.pool().ahead();
+fn entry(named: &NamedPool) -> (bool, Finds) {
+    let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
 }
 
@@ -103,10 +103,10 @@ fn entry(desk: &NamedPool) -> (bool, Finds) {
 fn what_would_let_it_start_is_what_trying_everything_says() {
     let mut asked = BTreeSet::new();
     let (mut shapes, mut nodes) = (0, 0);
-    for (text, desk, wanted) in desks() {
-        let instant = instant(&desk);
+    for (text, named, wanted) in pools() {
+        let instant = instant(&named);
         let explained = instant.explain_request(wanted.clone());
-        let mut pool = without(&desk, &instant, &[]);
+        let mut pool = without(&named, &instant, &[]);
         let now = pool.can(&wanted);
         asked.insert(text.lines().nth(1).unwrap().to_owned());
         assert_eq!(explained.now.is_some(), now.is_some(), "{text}");
@@ -131,7 +131,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
             &mut shapes
         }) += 1;
         let count = instant.running.len();
-        let would_do = |gone: &Vec<usize>| without(&desk, &instant, gone).can(&wanted).is_some();
+        let would_do = |gone: &Vec<usize>| without(&named, &instant, gone).can(&wanted).is_some();
         let ends: Vec<usize> = (0..count).filter(|&job| would_do(&vec![job])).collect();
         assert_eq!(explained.ends, ends, "{text}");
         // The nearest places, with only those jobs in the way that must end.
@@ -143,7 +143,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         let nearest = &explained.nearest;
         assert!(nearest.iter().all(|near| would_do(&near.jobs)), "{text}");
         assert!(nearest.is_sorted_by_key(|near| (near.jobs.len(), near.until)), "{text}");
-        if entry(&desk) == (true, Finds::SomeBlocks) {
+        if entry(&named) == (true, Finds::SomeBlocks) {
             // Such an allocator may need more jobs to end than are on any block.
             assert!(nearest[0].jobs.len() >= soonest.len(), "{text}");
         } else {
@@ -190,17 +190,17 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
 }
 
 /// The number of moves of the cheapest cleared block, by exhaustive search.
-fn cheapest_by_hand(desk: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
-    let mut empty = Pool::read(desk.pool().table()).unwrap();
+fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
+    let mut empty = Pool::read(named.pool().table()).unwrap();
     let alone = empty.can(wanted)?;
-    let grid = desk.pool().site().grid();
+    let grid = named.pool().site().grid();
     let mut best: Option<usize> = None;
-    for (base, sides) in blocks(desk.pool(), &alone.blocks[0].sides) {
+    for (base, sides) in blocks(named.pool(), &alone.blocks[0].sides) {
         let place = Placement::from(Block { base, sides: Dims::from_slice(&sides) });
         let in_the_way = |job: &usize| instant.running[*job].placement.meets(&place, grid);
         let mut jobs: Vec<usize> = (0..instant.running.len()).filter(in_the_way).collect();
         jobs.sort_by_key(|&job| (u32::MAX - instant.running[job].placement.len(), job));
-        let mut pool = without(desk, instant, &[]);
+        let mut pool = without(named, instant, &[]);
         let keep_off = |pool: &mut Pool| {
             let part = place.part_in(pool.site().free(), grid);
             if !part.is_empty() {
@@ -216,7 +216,7 @@ fn cheapest_by_hand(desk: &NamedPool, instant: &Instant, wanted: &Request) -> Op
             steps.push((job, to));
             true
         });
-        if is_clear && room_after(desk, instant, &steps, wanted) {
+        if is_clear && room_after(named, instant, &steps, wanted) {
             best = Some(best.map_or(steps.len(), |best| best.min(steps.len())));
         }
     }
@@ -225,12 +225,12 @@ fn cheapest_by_hand(desk: &NamedPool, instant: &Instant, wanted: &Request) -> Op
 
 /// Whether the request fits after these moves, each checked against the free nodes of its turn.
 fn room_after(
-    desk: &NamedPool,
+    named: &NamedPool,
     instant: &Instant,
     steps: &[(usize, Placement)],
     wanted: &Request,
 ) -> bool {
-    let mut pool = without(desk, instant, &[]);
+    let mut pool = without(named, instant, &[]);
     for (job, to) in steps {
         pool.adopt(to).expect("each goes to what is free");
         pool.release(&instant.running[*job].placement).unwrap();
@@ -241,10 +241,10 @@ fn room_after(
 #[test]
 fn the_cheapest_moves_are_those_that_trying_everything_finds() {
     let (mut moved, mut none, mut sets) = (0, 0, 0);
-    for (text, desk, wanted) in desks() {
-        let instant = instant(&desk);
+    for (text, named, wanted) in pools() {
+        let instant = instant(&named);
         let target = InstantTarget::of(instant.job(wanted.clone()));
-        let mut pool = without(&desk, &instant, &[]);
+        let mut pool = without(&named, &instant, &[]);
         let plans = match instant.defrag(&target, 3) {
             Ok(plans) => plans,
             Err(says) => {
@@ -266,20 +266,20 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
         for plan in &plans {
             let steps: Vec<(usize, Placement)> =
                 plan.steps.iter().map(|step| (step.job, step.to.clone())).collect();
-            assert!(room_after(&desk, &instant, &steps, &wanted), "{text}");
+            assert!(room_after(&named, &instant, &steps, &wanted), "{text}");
             assert_eq!(plan.cost, steps.len() as i64, "{text}");
         }
         let fewest = plans.first().map(|plan| plan.steps.len());
-        match entry(&desk) {
+        match entry(&named) {
             (true, _) => {
-                assert_eq!(fewest, cheapest_by_hand(&desk, &instant, &wanted), "{text}");
+                assert_eq!(fewest, cheapest_by_hand(&named, &instant, &wanted), "{text}");
                 *(if fewest.is_some() { &mut moved } else { &mut none }) += 1;
             }
             (_, Finds::AnyNodes) => assert_eq!(fewest, None, "moves free no nodes: {text}"),
             _ => {
                 // No plan has fewer moves than the jobs that must leave.
                 let would_do =
-                    |gone: &Vec<usize>| without(&desk, &instant, gone).can(&wanted).is_some();
+                    |gone: &Vec<usize>| without(&named, &instant, gone).can(&wanted).is_some();
                 let least =
                     subsets(instant.running.len()).into_iter().find(would_do).unwrap().len();
                 assert!(fewest.is_none_or(|fewest| fewest >= least), "{text}");
@@ -293,14 +293,14 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
 #[test]
 fn exempt_jobs_stay_and_costs_count() {
     let text = "machine = { topology = 'mesh', dims = [4, 2] }\nallocator = 'first_fit'";
-    let mut desk = NamedPool::new(Pool::read(&text.parse().unwrap()).unwrap());
-    let mut ask = |operation| desk.answer(Question { at: None, operation }).unwrap();
+    let mut named = NamedPool::new(Pool::read(&text.parse().unwrap()).unwrap());
+    let mut ask = |operation| named.answer(Question { at: None, operation }).unwrap();
     // One node at 1,0 and two from 2,1 on are held: no block of 2 x 2 is free.
     for (name, base, dims) in [("a", [1, 0], [1, 1]), ("b", [2, 1], [2, 1])] {
         let blocks = vec![meshwork::pool::PlacedBlock { base: base.to_vec(), dims: dims.to_vec() }];
         ask(Operation::Adopt(Name::Text(name.to_owned()), blocks));
     }
-    let instant = instant(&desk);
+    let instant = instant(&named);
     let target = InstantTarget::of(instant.job(Request::block(&[2, 2])));
     let names = |plans: &[InstantPlan]| -> Vec<String> {
         let of = |plan: &InstantPlan| instant.running[plan.steps[0].job].name.clone();

@@ -98,7 +98,7 @@ impl Job {
     #[getter]
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
-            Request::Constrained(wants) => wants.partition.as_deref(),
+            Request::Constrained(constraints) => constraints.partition.as_deref(),
             _ => self.owner(OwnerAttribute::Partition),
         }
     }
@@ -133,8 +133,8 @@ impl Job {
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        let Request::Constrained(wants) = &self.0.request else { return Ok(dict) };
-        for (name, cell) in wants.cells() {
+        let Request::Constrained(constraints) = &self.0.request else { return Ok(dict) };
+        for (name, cell) in constraints.cells() {
             match Column::named(name).map(|column| column.holds) {
                 // That is an attribute of its own.
                 _ if name == "partition" => {}

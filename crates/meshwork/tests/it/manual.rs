@@ -1,6 +1,6 @@
-//! The strategies of the manual's chapters, compiled as printed, run, and checked. The files of
-//! `tests/it/` are written as in the crate, where `crate` is the model and `super` the folder of
-//! its kind; the names below make that work.
+//! The strategies of the manual's chapters, compiled as printed, run, and checked. The files in
+//! `tests/it/` are written as inside the crate, with `crate` for the model and `super` for the
+//! folder of their kind; the names below make these paths valid.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn two_ends_is_its_definition() {
             let grid = site.grid().clone();
             let sides: Vec<u32> =
                 grid.sides().iter().map(|&s| 1 + rng.below(u64::from(s)) as u32).collect();
-            // The definition, the slow way: every base, every node.
+            // The definition without optimization: every base, every node.
             let block = |base| Placement::from(Block { base, sides: sides.as_slice().into() });
             let fits = |base: u32| {
                 let corner = grid.coordinates(base);
@@ -71,7 +71,7 @@ fn two_ends_is_its_definition() {
             let found =
                 allocator.choose(Ask::new(&Request::block(&sides), &site, Time::ZERO, &mut rng));
             assert_eq!(found, expected, "{sides:?}");
-            // A random history: what was found is claimed, and now and then something is given back.
+            // A random history: found blocks are claimed, and some are released later.
             if let Some(placement) = found {
                 site.claim(&placement).unwrap();
                 held.push(placement);
@@ -108,7 +108,7 @@ fn wait(allocator: impl Into<Component>, scheduler: &str) -> f64 {
 fn both_run_as_part_of_a_catalogue() {
     let first_fit = wait("first_fit", "fcfs");
     let two_ends = |large: f64| wait(Component::new("two_ends").with("large", large), "fcfs");
-    // No job exceeds the whole machine: nearly all are small, and it is first fit.
+    // No job exceeds the machine and nearly all are small, which makes it first fit.
     assert!((two_ends(1.0) - first_fit).abs() < 1e-9 * first_fit.max(1.0));
     assert!((two_ends(0.1) - first_fit).abs() > 1e-3, "and else it is not");
     let shortest = wait("first_fit", "shortest_first");

@@ -118,9 +118,9 @@ impl<'de> Deserialize<'de> for Asked {
     }
 }
 
-/// A desk, with the letter of each holder in the drawing of `show`.
+/// A pool with named holders, and the letter of each holder in the drawing of `show`.
 pub(super) struct Counter {
-    pub(super) desk: NamedPool,
+    pub(super) named: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
     /// Whether anything has changed since the last save.
@@ -128,9 +128,9 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    pub(super) fn new(desk: NamedPool) -> Counter {
+    pub(super) fn new(named: NamedPool) -> Counter {
         let (letters, letter_of) = (Letters::default(), BTreeMap::new());
-        Counter { desk, letters, letter_of, is_changed: true }
+        Counter { named, letters, letter_of, is_changed: true }
     }
 
     /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
@@ -139,19 +139,19 @@ impl Counter {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
         let question = question(&mut asked).map_err(refused)?;
-        // The desk does not know the letters, so a restore is handled here.
+        // The pool does not know the letters, so a restore is handled here.
         let saved = match question {
-            Asks::Desk(question) => {
+            Asks::Pool(question) => {
                 let name = id.as_ref().and_then(name_of);
                 let answer =
-                    self.desk.answer(question).map_err(|error| refused(error.to_string()))?;
+                    self.named.answer(question).map_err(|error| refused(error.to_string()))?;
                 self.keep_letters(&answer, name);
                 return self.write(&answer, id.as_ref(), out).map_err(refused);
             }
             Asks::Restore(saved) => saved,
         };
         self.restore(&saved).map_err(refused)?;
-        let (pool, site) = (self.desk.pool(), self.desk.pool().site());
+        let (pool, site) = (self.named.pool(), self.named.pool().site());
         let count = pool.held().count();
         let (at, free) = (Json::from(pool.now().units()), site.free_nodes());
         let _ = write!(
@@ -162,10 +162,10 @@ impl Counter {
         Ok(())
     }
 
-    /// Replaces the desk and its letters by a saved state.
+    /// Replaces the pool and its letters by a saved state.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
-        let letters = saved.letters(&self.desk)?;
-        self.desk.restore(&saved.state).map_err(|error| error.to_string())?;
+        let letters = saved.letters(&self.named)?;
+        self.named.restore(&saved.state).map_err(|error| error.to_string())?;
         (self.letters, self.letter_of) = letters;
         self.is_changed = true;
         Ok(())
@@ -176,7 +176,7 @@ impl Counter {
         let Some(name) = name else { return };
         match answer {
             Answer::Placed(_)
-                if self.desk.held_by(&name).is_some() && !self.letter_of.contains_key(&name) =>
+                if self.named.held_by(&name).is_some() && !self.letter_of.contains_key(&name) =>
             {
                 self.letter_of.insert(name, self.letters.take());
             }
@@ -195,7 +195,7 @@ impl Counter {
         id: Option<&Json>,
         out: &mut String,
     ) -> Result<(), String> {
-        let grid = self.desk.pool().site().grid();
+        let grid = self.named.pool().site().grid();
         self.is_changed = true;
         out.push('{');
         if let Some(id) = id {
@@ -217,7 +217,7 @@ impl Counter {
                 let _ = write!(out, "\"released\":{count}");
             }
             Answer::Free(FreeSpace { free, nodes, largest }) => {
-                let at = Json::from(self.desk.pool().now().units());
+                let at = Json::from(self.named.pool().now().units());
                 let _ = write!(out, "\"at\":{at},\"free\":{free},\"nodes\":{nodes},\"largest\":");
                 match largest {
                     Some(block) => write_block(&block.base, &block.dims, out),
@@ -239,7 +239,7 @@ impl Counter {
     }
 
     fn shown(&self, holdings: &[Holding]) -> Json {
-        let site = self.desk.pool().site();
+        let site = self.named.pool().site();
         let mut owner: Vec<char> = (0..site.nodes())
             .map(|node| if site.free().contains(node) { '.' } else { '#' })
             .collect();
@@ -267,15 +267,15 @@ impl Counter {
             .map(|y| (0..width).map(|x| cell(x, y)).collect::<String>().trim_end().to_owned())
             .collect();
         json!({
-            "at": self.desk.pool().now().units(), "free": site.free_nodes(), "nodes": site.nodes(), "held": held,
+            "at": self.named.pool().now().units(), "free": site.free_nodes(), "nodes": site.nodes(), "held": held,
             "drawing": drawing
         })
     }
 }
 
-/// A request to the desk, or to restore a saved state.
+/// A request to the pool, or to restore a saved state.
 enum Asks {
-    Desk(Question),
+    Pool(Question),
     Restore(Box<Saved>),
 }
 
@@ -311,7 +311,7 @@ fn question(asked: &mut Asked) -> Result<Asks, String> {
             return Ok(Asks::Restore(Box::new(Saved::read(snapshot, "`snapshot`")?)));
         }
     };
-    Ok(Asks::Desk(Question { at, operation }))
+    Ok(Asks::Pool(Question { at, operation }))
 }
 
 fn instant(at: &Json) -> Result<Time, String> {

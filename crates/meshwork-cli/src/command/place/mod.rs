@@ -29,8 +29,8 @@ const BATCH: usize = 1 << 16;
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
     match (&arguments.machine, &arguments.slurm) {
         (Some(machine), _) => {
-            let desk = NamedPool::new(pool(catalogue, arguments, machine)?);
-            let (counter, state) = (Counter::new(desk), arguments.state.as_deref());
+            let named = NamedPool::new(pool(catalogue, arguments, machine)?);
+            let (counter, state) = (Counter::new(named), arguments.state.as_deref());
             let _lock = state.map(state::lock).transpose()?;
             let mut kept = Kept { counter, state };
             if let Some(path) = state {
@@ -223,7 +223,7 @@ mod tests {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {
             let mut rng = Stream::new(3, 0, "lines");
             let mut counter = counter(machine);
-            let grid = counter.desk.pool().site().grid().clone();
+            let grid = counter.named.pool().site().grid().clone();
             let mut owners: BTreeMap<String, Vec<u64>> = BTreeMap::new();
             let (mut given, mut refused, mut restored) = (0, 0, 0);
             for _ in 0..10_000 {

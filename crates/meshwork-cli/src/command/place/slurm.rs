@@ -34,18 +34,18 @@ const KEYS: &[&str] = &[
     "dry",
 ];
 
-/// The desk of a partition.
+/// The allocator of a partition.
 pub(super) struct Window {
-    desk: SlurmAllocator<Name>,
+    allocator: SlurmAllocator<Name>,
 }
 
 impl Window {
-    /// Opens the desk of the partition given on the command line.
+    /// Makes the allocator of the partition given on the command line.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
         let site = reading.site(arguments.partition.as_deref()).map_err(whose)?;
-        Ok(Window { desk: SlurmAllocator::new(site) })
+        Ok(Window { allocator: SlurmAllocator::new(site) })
     }
 
     fn obey(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
@@ -64,7 +64,7 @@ impl Window {
                 let name = name(asked)?;
                 let id = name_json(&name);
                 let released = self
-                    .desk
+                    .allocator
                     .release(&name)
                     .ok_or_else(|| format!("{id} is not held, so it cannot be released"))?;
                 let _ = write!(out, "{{\"id\":{id},\"released\":{released}}}");
@@ -72,12 +72,12 @@ impl Window {
             }
             "show" => {
                 asked.only(op, &["op"])?;
-                let hosts = &self.desk.site().hosts;
+                let hosts = &self.allocator.site().hosts;
                 let held = |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
-                let held: Vec<Json> = self.desk.held().map(held).collect();
-                let (free, nodes) = (self.desk.idle(), self.desk.site().whole.count());
+                let held: Vec<Json> = self.allocator.held().map(held).collect();
+                let (free, nodes) = (self.allocator.idle(), self.allocator.site().whole.count());
                 let mut shown = json!({ "free": free, "nodes": nodes, "held": held });
-                if let Some(fragmentation) = self.desk.fragmentation() {
+                if let Some(fragmentation) = self.allocator.fragmentation() {
                     shown["fragmentation"] = fragmentation.into();
                 }
                 let _ = write!(out, "{shown}");
@@ -92,14 +92,17 @@ impl Window {
         let name = name(asked)?;
         let id = name_json(&name);
         let question = question(asked)?;
-        if !dry && self.desk.holds(&name) {
+        if !dry && self.allocator.holds(&name) {
             return Err(format!("{id} is held already: release it first"));
         }
-        let told =
-            if dry { self.desk.ask(&question) } else { self.desk.allocate(&name, &question) };
+        let told = if dry {
+            self.allocator.ask(&question)
+        } else {
+            self.allocator.allocate(&name, &question)
+        };
         let _ = match told {
             SlurmAnswer::Nodes(nodes) => {
-                let nodes = json!(self.desk.site().hosts.bracketed(&nodes));
+                let nodes = json!(self.allocator.site().hosts.bracketed(&nodes));
                 write!(out, "{{\"id\":{id},\"nodes\":{nodes}}}")
             }
             SlurmAnswer::Wait(wait, cause) => {

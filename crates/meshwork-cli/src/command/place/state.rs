@@ -1,4 +1,4 @@
-//! The saved state of a desk: the answer to `snapshot`, and the file of `--state`.
+//! The saved state of a pool: the answer to `snapshot`, and the file of `--state`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::picture::Letters;
 /// The format of the saved state; to be increased on every change of it.
 const FORMAT: u32 = 1;
 
-/// A desk at one instant, with the letters of its drawing.
+/// A pool at one instant, with the letters of its drawing.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
@@ -57,7 +57,7 @@ impl Saved {
     /// The letter of each name.
     pub(super) fn letters(
         &self,
-        _desk: &NamedPool,
+        _pool: &NamedPool,
     ) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();
@@ -115,7 +115,7 @@ pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     if !std::mem::take(&mut counter.is_changed) {
         return Ok(());
     }
-    let saved = Saved::of(counter, counter.desk.state());
+    let saved = Saved::of(counter, counter.named.state());
     let text = seal(&saved.json().map_err(Stop::Failed)?);
     write_whole(path, text.as_bytes()).map_err(|error| Stop::Failed(format!("--state {error}")))
 }
@@ -153,15 +153,15 @@ mod tests {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let mut other = counter();
             assert!(matches!(load(&mut other, &path), Err(Stop::Wrong(_))), "{bit}: {text}");
-            assert_eq!(other.desk.pool().site().free_nodes(), 8, "{bit}: {text}");
+            assert_eq!(other.named.pool().site().free_nodes(), 8, "{bit}: {text}");
             assert!(explained().is_err(), "{bit}: {text}");
         }
-        let before = first.desk.state();
+        let before = first.named.state();
         let before = Saved::of(&first, before).json().unwrap() + "\n";
         std::fs::write(&path, before).unwrap();
         let mut other = counter();
         load(&mut other, &path).unwrap();
-        assert_eq!(other.desk.pool().site().free_nodes(), 2);
+        assert_eq!(other.named.pool().site().free_nodes(), 2);
         assert!(explained().is_ok());
     }
 }

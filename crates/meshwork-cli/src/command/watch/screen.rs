@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn it_goes_back_and_to_any_time_or_event() {
         let mut player = player("time = 1e12");
-        let strike = |player: &mut Player, keys: &str| {
+        let press = |player: &mut Player, keys: &str| {
             for c in keys.chars() {
                 player.obey(match c {
                     '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
@@ -466,19 +466,19 @@ mod tests {
             }
             play(player, 0.0);
         };
-        strike(&mut player, "e129\x08\n");
+        press(&mut player, "e129\x08\n");
         assert_eq!((events(&player), player.is_paused), (12, true));
-        strike(&mut player, ",");
+        press(&mut player, ",");
         player.obey(KeyEvent::new(KeyCode::Left, KeyModifiers::NONE));
         play(&mut player, 0.0);
         assert_eq!(events(&player), 10);
-        strike(&mut player, ".");
+        press(&mut player, ".");
         assert_eq!(events(&player), 11);
-        strike(&mut player, "t100.5\n");
+        press(&mut player, "t100.5\n");
         assert_eq!(player.reel.view().scene().now(), Time::new(100.5));
         let then = events(&player);
         // Letters are no digits, and an invalid number starts no seek.
-        strike(&mut player, "eq\nt.\n");
+        press(&mut player, "eq\nt.\n");
         assert_eq!((events(&player), player.asked.clone()), (then, None));
         player.obey(key('e'));
         let mut page = Canvas::blank(70, 20);

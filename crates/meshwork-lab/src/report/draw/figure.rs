@@ -29,18 +29,18 @@ const LINE: f64 = 20.0;
 #[must_use]
 pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     let theme = &PAPER;
-    let room = width - 2.0 * MARGIN;
+    let available = width - 2.0 * MARGIN;
     let mut svg = String::new();
     let mut y = MARGIN + 14.0;
     let bold = " font-size=\"15\" font-weight=\"600\"";
-    text(&mut svg, [MARGIN, y], &shortened(&view.title, room, 15.0), theme.ink, "start", bold);
+    text(&mut svg, [MARGIN, y], &shortened(&view.title, available, 15.0), theme.ink, "start", bold);
     y += 10.0;
     if let Some(colour) = &view.colour {
         y = names(&mut svg, &colour.label, view, y, width) + 12.0;
     }
     let shown: BTreeSet<usize> = view.series.iter().map(|series| series.panel).collect();
     let columns = if shown.len() > 1 && width >= 600.0 { 2 } else { 1 };
-    let each = (room - GAP * (columns as f64 - 1.0)) / columns as f64;
+    let each = (available - GAP * (columns as f64 - 1.0)) / columns as f64;
     let common = Common::new(view, log);
     let mut tallest: f64 = 0.0;
     for (i, &panel) in shown.iter().enumerate() {

@@ -14,6 +14,15 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
 
+/// Minimum width of a panel with the names of its lines at their ends.
+const NAMED: f64 = 420.0;
+
+/// Maximum width of a name at the end of a line.
+const NAME: f64 = 130.0;
+
+/// Minimum distance between two names at the ends of lines.
+const BETWEEN: f64 = 13.0;
+
 /// Colours of a drawing.
 pub(super) struct Theme {
     pub(super) ink: &'static str,
@@ -103,12 +112,12 @@ impl<'a> Common<'a> {
             values.sort_by(f64::total_cmp);
             values.dedup();
             let place = scale(domain, [0.0, width], log);
-            let room = values.windows(2).map(|pair| {
+            let available = values.windows(2).map(|pair| {
                 let need =
                     f64::midpoint(wide(&tick(pair[0]), SMALL), wide(&tick(pair[1]), SMALL)) + 8.0;
                 place(pair[1]) - place(pair[0]) - need
             });
-            if room.fold(f64::INFINITY, f64::min) >= 0.0 {
+            if available.fold(f64::INFINITY, f64::min) >= 0.0 {
                 return values;
             }
         }
@@ -133,7 +142,13 @@ impl<'a> Common<'a> {
             linear_ticks(domain[0], domain[1], 6.0)
         };
         let left = up.iter().map(|&number| wide(&tick(number), SMALL) + 14.0).fold(30.0, f64::max);
-        let (top, bottom, right) = (26.0, height - 42.0, width - 18.0);
+        let colours = in_order(points.iter().map(|point| point.colour));
+        let titles: BTreeMap<usize, &str> =
+            view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
+        let is_named = !is_steps && colours.len() > 1 && width >= NAMED;
+        let widths = colours.iter().map(|number| wide(titles[number], SMALL));
+        let name = if is_named { extent(widths)[1].min(NAME) } else { 0.0 };
+        let (top, bottom, right) = (26.0, height - 42.0, width - 18.0 - name);
         let y = scale(domain, [bottom, top], up_log);
         let step = (right - left) / (names.len().max(1) as f64);
         let reach = along(view, &self.points, along_log);
@@ -174,12 +189,13 @@ impl<'a> Common<'a> {
         if domain[0] < 0.0 && domain[1] > 0.0 {
             line(&mut svg, [left, y(0.0), right, y(0.0)], theme.ink, 1.0, "");
         }
-        let colours = in_order(points.iter().map(|point| point.colour));
+        let mut ends = Vec::new();
         for (order, &number) in colours.iter().enumerate() {
             let own: Vec<&Point> =
                 points.iter().copied().filter(|point| point.colour == number).collect();
             let colour = theme.colours[number % COLOURS];
             let place = |point: &Point| [x(point.x), y(point.mean)];
+            ends.extend(own.last().map(|point| (place(point), titles[&number], colour)));
             let _ = writeln!(svg, r#"<g data-series="{number}">"#);
             if is_steps {
                 let places: Vec<At> = own.iter().map(|point| place(point)).collect();
@@ -212,6 +228,9 @@ impl<'a> Common<'a> {
             }
             svg.push_str("</g>\n");
         }
+        if is_named {
+            names_of_lines(&mut svg, ends, bottom, [right, name], theme);
+        }
         for (bound, number) in self.bounds(panel) {
             let (at, up) = ([x(bound.x), y(bound.y)], if bound.is_upper { 1.0 } else { -1.0 });
             draw_bound(&mut svg, at, [0.0, up], theme.colours[number % COLOURS]);
@@ -242,8 +261,8 @@ impl<'a> Common<'a> {
         let head = if is_one { 4.0 } else { 24.0 };
         let step = bar * (if is_one { 1.0 } else { colours.len() as f64 }) + head;
         let widest = extent(places.iter().map(|&place| wide(&names[place], SIZE)))[1] + 10.0;
-        let room = (width * 0.42).max((width * 0.6).min(200.0));
-        let left = if is_one { widest.min(room) } else { 8.0 };
+        let available = (width * 0.42).max((width * 0.6).min(200.0));
+        let left = if is_one { widest.min(available) } else { 8.0 };
         let said = if width - left >= 260.0 {
             let words = points.iter().map(|point| wide(&point.words(self.in_percent), SMALL));
             extent(words)[1] + 10.0
@@ -352,6 +371,32 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
+/// Writes the names of lines, given with their ends and colours, beside these ends. Names that
+/// would overlap are moved apart.
+fn names_of_lines(
+    svg: &mut String,
+    mut ends: Vec<(At, &str, &str)>,
+    bottom: f64,
+    [left, width]: [f64; 2],
+    theme: &Theme,
+) {
+    ends.sort_by(|([_, a], ..), ([_, b], ..)| a.total_cmp(b));
+    let mut places: Vec<f64> = ends.iter().map(|&([_, y], ..)| y).collect();
+    for i in 1..places.len() {
+        places[i] = places[i].max(places[i - 1] + BETWEEN);
+    }
+    let mut lowest = bottom;
+    for place in places.iter_mut().rev() {
+        *place = place.min(lowest);
+        lowest = *place - BETWEEN;
+    }
+    for (([x, y], name, colour), place) in ends.into_iter().zip(places) {
+        line(svg, [x + 5.0, y, left + 4.0, place], colour, 1.0, " stroke-opacity=\"0.6\"");
+        let name = shortened(name, width + 8.0, SMALL);
+        text(svg, [left + 7.0, place + 4.0], &name, theme.ink, "start", SMALLER);
+    }
+}
+
 /// Distinct numbers in order of first appearance.
 fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut seen = Vec::new();
@@ -364,9 +409,9 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// Ticks of a logarithmic axis whose labels do not overlap.
-fn roomy_log_ticks([from, until]: [f64; 2], room: f64, x: &dyn Fn(f64) -> f64) -> Vec<f64> {
+fn roomy_log_ticks([from, until]: [f64; 2], available: f64, x: &dyn Fn(f64) -> f64) -> Vec<f64> {
     let half = |number: f64| wide(&tick(number), SMALL) / 2.0;
-    let mut most = (room / 40.0).floor().max(3.0);
+    let mut most = (available / 40.0).floor().max(3.0);
     loop {
         let ticks = log_ticks(from, until, most);
         let is_apart =

@@ -31,12 +31,12 @@ pub(super) fn wide(text: &str, size: f64) -> f64 {
 }
 
 /// Shortens a text to this width.
-pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
-    if wide(text, size) <= room {
+pub(super) fn shortened(text: &str, available: f64, size: f64) -> String {
+    if wide(text, size) <= available {
         return text.to_owned();
     }
     let mut letters = text.to_owned();
-    while letters.chars().count() > 1 && wide(&format!("{letters}…"), size) > room {
+    while letters.chars().count() > 1 && wide(&format!("{letters}…"), size) > available {
         letters.pop();
     }
     format!("{}…", letters.trim_end())

@@ -107,9 +107,14 @@ pub(in crate::report) fn is_log(view: &FigureView) -> bool {
 
 /// Adds a margin at both ends, except at an end that is 0.
 fn padded(low: f64, high: f64) -> [f64; 2] {
-    let room = [(high - low) * 0.05, high.abs() * 0.1, 1.0].into_iter().find(|&room| room != 0.0);
-    let room = room.unwrap_or(1.0);
-    [if low == 0.0 { 0.0 } else { low - room }, if high == 0.0 { 0.0 } else { high + room }]
+    let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
+        .into_iter()
+        .find(|&available| available != 0.0);
+    let available = available.unwrap_or(1.0);
+    [
+        if low == 0.0 { 0.0 } else { low - available },
+        if high == 0.0 { 0.0 } else { high + available },
+    ]
 }
 
 /// Minimum and maximum.
@@ -141,8 +146,8 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     let spread = [most.max(0.0) - least.min(0.0), most.abs(), 1.0];
     let spread = spread.into_iter().find(|&spread| spread != 0.0).unwrap_or(1.0);
     // For non-negative values, a wide interval does not extend the range below 0.
-    let floor = if least >= 0.0 && !view.differences { 0.0 } else { f64::NEG_INFINITY };
-    let from = low.max(least - spread / 2.0).max(floor);
+    let minimum = if least >= 0.0 && !view.differences { 0.0 } else { f64::NEG_INFINITY };
+    let from = low.max(least - spread / 2.0).max(minimum);
     let until = high.min(most + spread / 2.0);
     if view.differences || view.style == Style::Rows {
         return padded(from.min(0.0), until.max(0.0));

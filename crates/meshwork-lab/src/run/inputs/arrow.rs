@@ -1,4 +1,4 @@
-//! Cells of tables as Arrow holds them: of Parquet, and of data frames in Python.
+//! Table cells in Arrow's memory format, from Parquet files and from data frames in Python.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -11,13 +11,13 @@ use arrow_array::types::{
 use arrow_schema::{DataType, TimeUnit};
 use meshwork::workload::table::Cell;
 
-/// Whole numbers up to this are exact.
+/// Largest whole number up to which every whole number is exact in `f64`.
 const EXACT: i128 = 1 << 53;
 
-/// Checks that cells of this kind can be read.
+/// Checks that cells of this type can be read.
 ///
 /// # Errors
-/// If not: a sentence about the column of this name.
+/// One sentence about the named column, if they cannot.
 pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
     let is_readable = value.is_integer()
@@ -43,7 +43,7 @@ pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     ))
 }
 
-/// A cell of a column that is [`readable`], if it is not empty. Lengths of time are in seconds.
+/// Reads a cell of a [`readable`] column; `None` if it is empty. Durations are in seconds.
 #[must_use]
 pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     if column.is_null(at) {
@@ -101,7 +101,8 @@ pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     (!text.is_empty()).then(|| Cell::Text(text.into()))
 }
 
-/// A whole number; as text where it is none of a float, so that no two users become one.
+/// Converts a whole number. One that `f64` cannot hold exactly stays text, so that no two users
+/// become one.
 fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(
     column: &dyn Array,
     at: usize,

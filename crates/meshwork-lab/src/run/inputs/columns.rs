@@ -1,4 +1,4 @@
-//! Tables of jobs, by the names of their columns: what is common to all formats, and CSV.
+//! Tables of jobs with named columns: the part common to all formats, and CSV.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,25 +11,25 @@ use super::Files;
 use crate::cell::plain;
 use crate::date::unix_seconds;
 
-/// The longest line that is read.
+/// Maximum length of a line.
 const MAX_LINE: u64 = 1 << 20;
 
-/// What a table holds, row by row.
+/// Content of a table, row by row.
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
 
-/// What is made of the line of a row and of its cells.
+/// Conversion of the line number and the cells of a row.
 pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
-    /// The rows of a table of jobs.
+    /// Rows of a table of jobs.
     pub(super) fn jobs(&self, path: &str) -> Result<Lines<Row>, WorkloadError> {
         self.table(path, |names| places(names.iter().copied()), job)
     }
 
-    /// The columns of a table of jobs that no reader of jobs knows.
+    /// Columns of a table of jobs that are not known, and so ignored.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no such table.
+    /// If the file cannot be read, or is not a table of jobs.
     pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
         let mut unread = Vec::new();
         let note = |names: &[&str]| {
@@ -42,7 +42,7 @@ impl Files {
     }
 }
 
-/// Rows of a table of jobs as CSV.
+/// Rows of a table of jobs in CSV.
 pub(super) fn jobs_of_csv(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -50,7 +50,7 @@ pub(super) fn jobs_of_csv(
     from_csv(path, text, |names| places(names.iter().copied()), job)
 }
 
-/// The row that the cells of all columns make.
+/// Makes a row of the cells of all columns.
 pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (column, cell) in COLUMNS.iter().zip(cells) {
@@ -59,8 +59,8 @@ pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result
     Ok(row)
 }
 
-/// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
-/// with `#` are passed over.
+/// Rows of a CSV file, with their line numbers in it. Blank lines and lines that begin with `#` are
+/// skipped.
 pub(super) fn from_csv<T: 'static, const N: usize>(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -69,7 +69,7 @@ pub(super) fn from_csv<T: 'static, const N: usize>(
 ) -> Result<Lines<T>, WorkloadError> {
     let (mut reader, passed) = reader(text);
     let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?;
-    // Spreadsheets put a mark of the encoding before the first name.
+    // Spreadsheets write a byte order mark before the first name.
     let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
     let places = places(&names).map_err(|what| WorkloadError(format!("{path}: {what}")))?;
     let path = path.to_owned();
@@ -89,8 +89,8 @@ fn reader(text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Passed) {
     (csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(filter), passed)
 }
 
-/// Hands on the lines of a text that are neither blank nor remarks. The CSV reader could skip them
-/// too, but then says the line where it began to look for a row, and not the row's own.
+/// Passes on the lines of a text that are neither blank nor comments. The CSV reader could skip
+/// them too, but would then report the line at which it started to look for a row.
 struct Filter {
     text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
@@ -111,7 +111,7 @@ impl Read for Filter {
             if read as u64 > MAX_LINE {
                 return Err(io::Error::other("a line has more than a million bytes"));
             }
-            // A carriage return would count as an end of line of its own.
+            // A carriage return would count as a line break of its own.
             if self.line.ends_with(b"\r\n") {
                 self.line.truncate(self.line.len() - 2);
                 self.line.push(b'\n');
@@ -130,7 +130,8 @@ impl Read for Filter {
     }
 }
 
-/// Where lines were passed over: after how many that were handed on, and how many so far.
+/// Positions at which lines were skipped: the number of lines passed on before, and of lines
+/// skipped so far.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 
@@ -148,7 +149,7 @@ impl Passed {
         }
     }
 
-    /// The line in the file of a position in what was handed on.
+    /// Line in the file of a position in the text that was passed on.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());
@@ -156,7 +157,7 @@ impl Passed {
     }
 }
 
-/// The row that these columns make, of a job that stands in no file.
+/// Makes a row of these columns, for a job that is not in a file.
 ///
 /// ```
 /// use meshwork::workload::table::Cell;
@@ -169,7 +170,7 @@ impl Passed {
 /// ```
 ///
 /// # Errors
-/// If there is no such column, or a cell is none of it: one sentence, without the line.
+/// One sentence without a line number, if a column is unknown or a cell does not fit its column.
 pub fn row<'a>(
     line: u64,
     cells: impl IntoIterator<Item = (&'a str, Cell<'a>)>,

@@ -1,4 +1,4 @@
-//! Files for workloads: opened, decompressed, digested.
+//! Input files of workloads: opening, decompression and digests.
 
 #[cfg(feature = "parquet")]
 pub mod arrow;
@@ -22,15 +22,15 @@ use crate::study::Study;
 pub use columns::row;
 pub(crate) use columns::{Lines, Make};
 
-/// How much is read from the disk at a time.
+/// Size of the read buffer.
 const BUFFER: usize = 1 << 16;
 
-/// The files that a study's workloads read.
+/// Files that the workloads of a study read.
 ///
-/// A relative path is looked up beside the study file first and, where nothing is there, in the
-/// current directory; so a study and its logs can be moved together, and a path on the command line
-/// means what it means to every other command. Whether a file is compressed with gzip, or is
-/// Parquet, is told by its first bytes and not by its name.
+/// A relative path is resolved beside the study file first and then in the current directory, so
+/// that a study and its logs can be moved together, and a path on the command line means what it
+/// means to other commands. Compression by gzip and the format Parquet are recognized by the first
+/// bytes, not by the name.
 #[derive(Debug, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -39,34 +39,34 @@ pub struct Files {
     companions: Companions,
 }
 
-/// The texts that have become part of scenarios, by the paths that the study has for them.
+/// Texts that became part of scenarios, by their paths in the study.
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
-/// A file whose text becomes part of scenarios, as a topology does.
+/// A file whose text becomes part of scenarios, such as a topology.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
-    /// Where it lies.
+    /// Where the file is.
     pub(crate) place: PathBuf,
-    /// What it says.
+    /// Its content.
     pub(crate) text: String,
 }
 
 impl Files {
-    /// Files of a study that stands in this directory.
+    /// Files of a study in this directory.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    /// The files of a study: those of the folder that it stands in and, for the study in a folder of results,
-    /// those that were read when it was run.
+    /// Files of a study: those in its folder and, for a study in a folder of results, the copies
+    /// that were made when it was run.
     #[must_use]
     pub fn of(study: &Study) -> Files {
         let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
         Files { found, companions, ..Files::beside(&study.folder) }
     }
 
-    /// Where a path of a study is looked up.
+    /// Resolves a path of a study.
     ///
     /// ```
     /// use std::path::Path;
@@ -81,15 +81,16 @@ impl Files {
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
-    /// Where a companion is looked up: a study in a folder of results has its own copy there.
+    /// Resolves the path of a companion; a study in a folder of results has a copy of its own
+    /// there.
     pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
         let mut found = self.found.get(path).into_iter().flatten();
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
     }
 
-    /// The text of a companion that lies here, unpacked where it is packed by gzip.
+    /// Reads the text of a companion, decompressing it if necessary.
     ///
-    /// It is noted, to be kept with the study.
+    /// It is recorded, so that it can be copied beside the study.
     pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
         let shown = located.display().to_string();
         let reader = decompressed(open(&shown, located)?)
@@ -102,7 +103,7 @@ impl Files {
         Ok(text)
     }
 
-    /// Whether a file can be opened.
+    /// Checks that a file can be opened.
     ///
     /// # Errors
     /// If it cannot.
@@ -110,7 +111,7 @@ impl Files {
         open(path, &self.locate(path)).map(drop)
     }
 
-    /// The BLAKE3 digest of a file as it lies on the disk, in hexadecimal. Each file is read once.
+    /// BLAKE3 digest of a file as stored on disk, in hexadecimal. Each file is read once.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -128,13 +129,14 @@ impl Files {
         Ok(digest)
     }
 
-    /// How many rows a file has: of a log or of CSV the lines, of Parquet what it says itself. Nothing is kept of them.
+    /// Number of rows of a file: the lines of a log or of CSV, or the count that Parquet states.
+    /// Nothing is kept in memory.
     ///
     /// # Errors
     /// If it cannot be read.
     ///
     /// # Complexity
-    /// Text is read from end to end.
+    /// Text files are read to the end.
     pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
         let located = self.locate(path);
         let failed = |error: io::Error| FileError::reading(path, &located, &error);
@@ -157,7 +159,7 @@ impl Files {
 }
 
 impl Files {
-    /// Reads a table: `places` says where its columns stand among those with these names.
+    /// Reads a table, given its column names and the index of each known column.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -191,9 +193,9 @@ impl Inputs for Files {
     }
 }
 
-/// Checks that every row of a table of jobs in CSV is a job.
+/// Checks that every row of a table of jobs in CSV is a valid job.
 ///
-/// A row is said by its place, from 0, as data frames count.
+/// Rows are reported by their index from 0, as data frames count.
 ///
 /// ```
 /// use meshwork_lab::run::inputs::check_rows;
@@ -205,7 +207,7 @@ impl Inputs for Files {
 /// ```
 ///
 /// # Errors
-/// The first row that is none, or columns that are not those of such a table.
+/// The first invalid row, or columns that are not those of a table of jobs.
 pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     let of_row = |error: WorkloadError, row: Option<u64>| {
         let rest = error.0.strip_prefix(what).and_then(|rest| rest.strip_prefix(':'));
@@ -225,7 +227,7 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
             }
         })
         .collect();
-    // What is wrong with a row above one that cannot be read comes first.
+    // A wrong row above an unreadable one is reported first.
     let is_empty = rows.is_empty();
     let listed = Listed::read(Box::new(rows.into_iter()), what);
     match (listed, failed) {
@@ -244,13 +246,13 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Without the feature `parquet` no such file is read, and none of its rows held.
+/// Without the feature `parquet`, a file has no reader and so no rows.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0
 }
 
-/// Without the feature `parquet`, what is Parquet is refused.
+/// Refuses Parquet in a program without the feature `parquet`.
 #[cfg(not(feature = "parquet"))]
 fn from_parquet<T, const N: usize>(
     path: &str,
@@ -261,7 +263,7 @@ fn from_parquet<T, const N: usize>(
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
 }
 
-/// Why a program without the feature `parquet` refuses it, to follow "…, and".
+/// Reason why a program without the feature `parquet` refuses a file, to follow "…, and".
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
@@ -269,14 +271,15 @@ fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     if path.is_dir() {
         return Err(FileError::IsFolder(shown.to_owned()));
     }
-    // Asked before it is opened: opening a pipe would wait, and a second replication find it empty.
+    // Checked before opening: opening a pipe would block, and a second replication would find it
+    // empty.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(FileError::NotRegular(shown.to_owned()));
     }
     File::open(path).map_err(|error| FileError::reading(shown, path, &error))
 }
 
-/// What the model is told of a file that cannot be read.
+/// Error of an unreadable file, in the form that the model takes.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn refused(error: FileError) -> WorkloadError {
     WorkloadError(error.to_string())
@@ -289,16 +292,16 @@ fn decompressed(file: File) -> io::Result<Box<dyn BufRead + Send>> {
 fn decompress<R: Read + Send + 'static>(
     mut reader: BufReader<R>,
 ) -> io::Result<Box<dyn BufRead + Send>> {
-    // A pipe may hand over one byte at a time; two files of one byte are not worth the trouble.
+    // A pipe may deliver one byte at a time, so one read need not return two bytes.
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        // A gzip file may be several, one after the other, as `cat` makes them.
+        // A gzip file may have several members, as after `cat`.
         Ok(Box::new(BufReader::with_capacity(BUFFER, Unpacked(MultiGzDecoder::new(reader)))))
     } else {
         Ok(Box::new(reader))
     }
 }
 
-/// What a decompressor reads, with its complaints in plain words.
+/// Reader of a decompressor, with its errors in plain words.
 struct Unpacked<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Unpacked<R> {

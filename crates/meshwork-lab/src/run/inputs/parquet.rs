@@ -1,4 +1,4 @@
-//! Tables of jobs in Parquet: the part of the lab that needs the feature `parquet` to read them.
+//! Reading of tables of jobs in Parquet, which needs the feature `parquet`.
 
 use std::fs::File;
 
@@ -26,7 +26,7 @@ pub(super) fn from_parquet<T: Send + 'static, const N: usize>(
     for &place in &wanted {
         readable(names[place], schema.field(place).data_type()).map_err(refused)?;
     }
-    // Only columns that are read are in a batch, in the order of the file.
+    // A batch has only the requested columns, in the order of the file.
     let places = places.map(|place| wanted.binary_search(&place?).ok());
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
     let batches = builder.with_projection(mask).build().map_err(|e| failed(path, &e))?;
@@ -54,7 +54,7 @@ fn failed(path: &str, error: &dyn std::fmt::Display) -> WorkloadError {
     WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
 }
 
-/// How many rows a file says that it has; 0 where it cannot be read, which its reader will say.
+/// Number of rows that a file states; 0 if it cannot be read, which its reader reports later.
 pub(super) fn rows_of_parquet(file: File) -> u64 {
     let rows = ParquetRecordBatchReaderBuilder::try_new(file)
         .map(|builder| builder.metadata().file_metadata().num_rows());

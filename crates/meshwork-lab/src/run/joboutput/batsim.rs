@@ -1,8 +1,9 @@
-//! Per-job output in the columns of Batsim's `jobs.csv`, which evalys and the simulators of others read and write.
+//! Per-job output in the columns of Batsim's `jobs.csv`, which evalys and other simulators read.
 //!
-//! Processors are numbered as nodes are, dimension 0 running fastest, and through the sites of a machine. What Batsim
-//! measures and Meshwork does not (energy) is an empty cell. What it has no column for stands in `metadata`, as
-//! `column=cell` for each column of a table of jobs, such as `block=3x5` or `segment=4`.
+//! Processors have the numbers of nodes, dimension 0 fastest, counted on through the sites of a
+//! machine. A quantity that Batsim measures and Meshwork does not (energy) is an empty cell.
+//! Attributes without a column are in `metadata`, as `column=cell` for each column of a table of
+//! jobs, such as `block=3x5` or `segment=4`.
 
 use std::io::{self, Write};
 
@@ -17,10 +18,10 @@ use super::output::quoted;
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
      starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
 
-/// Of a run that is shorter than its job by less than this share, only the last digits differ.
+/// Relative difference of run times that is due to rounding only.
 const ROUNDING: f64 = 1e-9;
 
-/// Writes a job. One that ended before its run time did was ended at its estimate.
+/// Writes a job. A job that ended before its run time was killed at its estimate.
 pub(super) fn write(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Result<()> {
     let Row { job, start, finish, requested, stretch, .. } = row;
     let (run, turnaround) = (*finish - *start, *finish - job.arrival);

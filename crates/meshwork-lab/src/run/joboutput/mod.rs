@@ -1,9 +1,10 @@
-//! Per-job output: one row for every job of a run, as CSV, as Parquet, and as CSV in the columns of Batsim.
+//! Per-job output: one row per job of a run, as CSV, as Parquet, or as CSV in the columns of
+//! Batsim.
 //!
-//! The columns are `job,submit,start,finish,requested,held,site,blocks`, what happened, and then
-//! `runtime,estimate,nodes,block,subcube`, what was asked for, so that a `table` workload replays
-//! the same jobs; behind them the other columns of such a table in which some job has something.
-//! `requested` and `held` are counts of processors; `site` is an index from 0.
+//! The columns are the outcome, `job,submit,start,finish,requested,held,site,blocks`, and then the
+//! request, `runtime,estimate,nodes,block,subcube`, so that a `table` workload replays the same
+//! jobs. Other columns of such a table follow if some job has a cell in them. `requested` and
+//! `held` are counts of processors; `site` is an index from 0.
 
 mod batsim;
 mod output;
@@ -30,16 +31,16 @@ use crate::study::JobFormat;
 use crate::study::expand::Point;
 use output::Output;
 
-/// The columns that are always there.
+/// Columns that are always present.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
 
 /// A column of per-job output.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// One of what was asked for, by which jobs are read again.
+    /// A column of the request, which a `table` workload reads.
     Asked(&'static Column),
-    /// One of what happened.
+    /// A column of the outcome.
     Happened(&'static Outcome),
 }
 
@@ -69,7 +70,7 @@ impl Part {
         }
     }
 
-    /// The cell of a job; `None` where it is empty.
+    /// The cell of a job; `None` if it is empty.
     #[must_use]
     pub fn cell(self, ended: &Ended<'_>) -> Option<String> {
         match self {
@@ -79,41 +80,41 @@ impl Part {
     }
 }
 
-/// The columns that are always there, those of [`HEADER`].
+/// The columns that are always present, in the order of [`HEADER`].
 fn always() -> impl Iterator<Item = Part> {
     HEADER.split(',').filter_map(Part::named)
 }
 
-/// The columns that are there if some job has a cell in them.
+/// The columns that are present if some job has a cell in them.
 pub fn optional() -> impl Iterator<Item = Part> {
     let is_always = |column: &&Column| HEADER.split(',').any(|name| name == column.name);
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
-/// Where the jobs of a run with this key are, in a folder of results.
+/// Path of the jobs of the run with this key, in a folder of results.
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))
 }
 
-/// Why the jobs of a run cannot be written.
+/// Reason why the jobs of a run cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum JobOutputError {
-    /// A file cannot be written.
+    /// A file that cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The program was built without the feature `parquet`.
+    /// A program that was built without the feature `parquet`.
     #[error("{0}: this program was built without the feature `parquet`")]
     NoParquet(String),
 }
 
-/// The list of the files of per-job output, in the folder that they lie in.
+/// Index of the files of per-job output, in the folder of these files.
 pub const INDEX: &str = "index.csv";
 
-/// Writes `jobs/index.csv`: a row for each file of the study, with the name of the file, its format, the number of its
-/// scenario, from 1, its replication, from 0, and the swept keys and their values. The one that another study left is
-/// removed where there is none.
+/// Writes `jobs/index.csv`: a row for each file of the study, with its name and format, the number
+/// of its scenario from 1, its replication from 0, and the swept keys with their values. Without
+/// per-job output, the index of an earlier study is removed.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -155,12 +156,12 @@ pub fn write_index(
 
 /// An observer that writes the jobs of one run.
 ///
-/// Rows stand in order of arrival, whatever the order of finishing; jobs that were refused, or had
-/// not finished when the run ended, are left out. Memory grows with the jobs in the system. The
-/// files have other names until [`JobLog::finish`].
+/// Rows are in order of arrival. Jobs that were refused, or had not finished at the end of the run,
+/// are left out. Memory grows with the number of jobs in the system. The files have temporary names
+/// until [`JobLog::finish`].
 pub struct JobLog {
     topologies: Vec<Topology>,
-    /// The jobs from `first` on, in order of arrival, up to the last that has arrived.
+    /// Jobs from number `first` on in order of arrival, up to the latest arrival.
     pending: VecDeque<Slot>,
     first: JobId,
     outputs: Vec<Output>,
@@ -199,10 +200,10 @@ impl Row {
 }
 
 impl JobLog {
-    /// Begins the files of a run in `folder/jobs`, which is made where it is missing.
+    /// Creates the files of a run in `folder/jobs`, and the folder if it is missing.
     ///
     /// # Errors
-    /// If a file cannot be made.
+    /// If a file cannot be created.
     pub fn create(
         folder: &Path,
         key: &str,
@@ -218,10 +219,10 @@ impl JobLog {
         Ok(JobLog { topologies, pending: VecDeque::new(), first: JobId(0), outputs, error: None })
     }
 
-    /// Writes what is left and gives the files their names.
+    /// Writes the remaining rows and renames the files to their final names.
     ///
     /// # Errors
-    /// The first thing that went wrong during the run or now; no file is left then.
+    /// The first error of the run or of this call; in that case no file is left.
     pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {
@@ -330,7 +331,8 @@ mod tests {
         }
     }
 
-    /// Four jobs arrive; the second is refused, the third finishes first, the fourth never.
+    /// Four jobs arrive: the second is refused, the third finishes first, and the fourth never
+    /// finishes.
     fn feed(log: &mut JobLog) {
         let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e14));
         let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));

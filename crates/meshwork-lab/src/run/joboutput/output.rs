@@ -1,4 +1,4 @@
-//! The files of the jobs of a run: which columns they have is known when the last job is.
+//! Files of per-job output, whose columns are known only after the last job.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -16,20 +16,20 @@ use crate::cell::written;
 use crate::run::file::{FileError, process};
 use crate::study::JobFormat;
 
-/// One file under a temporary name.
+/// A file under a temporary name.
 pub(super) struct Output {
     path: PathBuf,
     temporary: PathBuf,
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns, and whether some job has a cell there.
+    /// The [`optional`] columns, each with whether some job has a cell in it.
     optional: Vec<(Part, bool)>,
 }
 
 impl Output {
     pub(super) fn create(path: PathBuf, format: JobFormat) -> Result<Output, JobOutputError> {
-        // Two scenarios of a sweep that are the same have one key, and may run at the same time.
+        // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         if cfg!(not(feature = "parquet")) && format == JobFormat::Parquet {
             return Err(JobOutputError::NoParquet(path.display().to_string()));
@@ -70,7 +70,7 @@ impl Output {
         if let Some(mut writer) = self.writer.take() {
             writer.flush()?;
         }
-        // Which columns there are is known now, and a file of CSV that has no more than the usual is as it should be.
+        // The columns are known now. A CSV file without optional columns is already complete.
         let is_as_it_is = match self.format {
             JobFormat::Batsim => true,
             JobFormat::Csv => !self.optional.iter().any(|(_, is_used)| *is_used),
@@ -84,7 +84,7 @@ impl Output {
         fs::rename(&self.temporary, &self.path)
     }
 
-    /// Writes the rows once more, with the columns that some job has a cell in.
+    /// Writes the rows again, with the optional columns in which some job has a cell.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
         let always = self.always.iter().map(|part| (*part, true));
@@ -111,7 +111,7 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// A run that failed leaves no file behind; of one that did not, the name is gone already.
+    /// Removes the file of a failed run; the file of a successful one has been renamed.
     fn drop(&mut self) {
         self.writer = None;
         let _ = fs::remove_file(&self.temporary);
@@ -165,7 +165,8 @@ impl Table {
     }
 }
 
-/// Writes a row: the cells that are always there, and if it has others, those of all other columns.
+/// Writes a row: the cells that are always present, and if it has others, those of all optional
+/// columns.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,
@@ -178,14 +179,14 @@ fn write_csv(
         let comma = if at == 0 { "" } else { "," };
         let cell = part.cell(&ended).unwrap_or_default();
         match part {
-            // Blocks are in quotes whether they need them or not.
+            // Blocks are always quoted, even if they need not be.
             Part::Happened(outcome) if outcome.holds == CellKind::Text => {
                 write!(out, "{comma}\"{cell}\"")?;
             }
             _ => write!(out, "{comma}{cell}")?,
         }
     }
-    // Most jobs are nobody's and want no more than a count.
+    // Most jobs have no user and request only a count.
     let cells: Vec<Option<String>> = optional.iter().map(|(part, _)| part.cell(&ended)).collect();
     if cells.iter().any(Option::is_some) {
         for ((_, is_used), cell) in optional.iter_mut().zip(cells) {

@@ -1,4 +1,4 @@
-//! Tables of jobs in Parquet: the part of writing them that needs the feature `parquet`.
+//! Writing of tables of jobs in Parquet, which needs the feature `parquet`.
 
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -15,10 +15,10 @@ use parquet::file::properties::WriterProperties;
 
 use super::Part;
 
-/// Rows that are written together.
+/// Number of rows per row group.
 const GROUP: usize = 1 << 16;
 
-/// The cells of a column in a group of rows.
+/// Cells of a column in a row group.
 enum Cells {
     Numbers(UInt64Builder),
     Counts(UInt32Builder),
@@ -61,13 +61,13 @@ impl Cells {
     }
 }
 
-/// A cell that is not empty as what its column holds.
+/// Converts a non-empty cell to the type of its column.
 fn parsed<T: FromStr>(cell: Option<&str>) -> io::Result<Option<T>> {
     let wrong = |cell| io::Error::other(format!("`{cell}` is none of what its column holds"));
     cell.map(|cell| cell.parse().map_err(|_| wrong(cell))).transpose()
 }
 
-/// A table in Parquet that is being written, of cells as they stand in CSV.
+/// A Parquet table that is being written, from cells in the notation of CSV.
 pub(crate) struct Columns<W: Write + Send> {
     writer: ArrowWriter<W>,
     columns: Vec<(&'static str, Cells, bool)>,
@@ -75,7 +75,7 @@ pub(crate) struct Columns<W: Write + Send> {
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Begins one with these columns.
+    /// Creates a table with these columns.
     pub(crate) fn create(out: W, parts: Vec<Part>) -> io::Result<Columns<W>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -119,7 +119,7 @@ fn batch(columns: &mut [(&'static str, Cells, bool)]) -> io::Result<RecordBatch>
     RecordBatch::try_from_iter_with_nullable(arrays).map_err(io::Error::other)
 }
 
-/// What the disk said, out of what the Parquet writer makes of it.
+/// The operating system's error within an error of the Parquet writer.
 fn disk(error: parquet::errors::ParquetError) -> io::Error {
     match error {
         parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -39,8 +39,8 @@ pub(super) fn remove(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
-    for room in ["jobs", RECORDINGS] {
-        for entry in fs::read_dir(folder.join(room)).into_iter().flatten().flatten() {
+    for part in ["jobs", RECORDINGS] {
+        for entry in fs::read_dir(folder.join(part)).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(is_leftover) {
                 let _ = fs::remove_file(entry.path());
             }

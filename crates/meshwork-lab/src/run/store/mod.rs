@@ -434,12 +434,12 @@ fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError>
         .map_err(|error| FileError::writing(aside, &error))?;
     let failed = |error: io::Error| FileError::writing(path, &error);
     let mut whole = Whole::create(path).map(io::BufWriter::new).map_err(failed)?;
-    let mut trouble = None;
+    let mut error = None;
     Lines::default().read(path, |_, line| {
         let written = whole.write_all(line).and_then(|()| whole.write_all(b"\n"));
-        trouble = trouble.take().or(written.err());
+        error = error.take().or(written.err());
     })?;
-    let written = trouble.map_or(Ok(()), Err);
+    let written = error.map_or(Ok(()), Err);
     let written = written.and_then(|()| whole.into_inner()?.finish());
     written.map_err(|error| failed(error).into())
 }

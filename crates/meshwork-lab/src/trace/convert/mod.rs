@@ -1,4 +1,4 @@
-//! A cleaner log made of another, or the same jobs in another form.
+//! Conversion of logs: cleaning, changes to the jobs, and other formats.
 
 #[cfg(test)]
 mod tests;
@@ -20,54 +20,55 @@ use super::{Form, TraceError, on_the_clock_of, write};
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters that say how jobs are replayed, for which a log has no fields.
+/// Parameters for the replay of jobs, for which a log has no fields.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
-/// What a conversion did.
+/// Result of a conversion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
-    /// Lines of the log that are not comments.
+    /// Number of lines of the log that are not comments.
     pub lines: u64,
-    /// Lines left out because they are no jobs, by reason.
+    /// Lines left out because they are not jobs, by reason.
     pub no_run_time: u64,
-    /// Lines without processors, among the others.
+    /// Lines without processors.
     pub no_processors: u64,
-    /// Lines without a time of submission, among the others.
+    /// Lines without a submission time.
     pub no_submit_time: u64,
-    /// Lines with a time of submission before that of the line above, among the jobs.
+    /// Jobs submitted before the job of the line above.
     pub out_of_order: u64,
-    /// Jobs left out because the changes leave them out.
+    /// Jobs left out by the changes.
     pub cut: u64,
-    /// Jobs written, the parts of one that was split each.
+    /// Jobs written; a split job counts once per part.
     pub jobs: u64,
-    /// Columns and fields that were lost, because the form that is written has no place for them.
+    /// Columns and fields that were lost, because the written format has no place for them.
     pub lost: Vec<String>,
 }
 
 impl Converted {
-    /// Lines left out because they are no jobs.
+    /// Number of lines left out because they are not jobs.
     #[must_use]
     pub fn unusable(&self) -> u64 {
         self.no_run_time + self.no_processors + self.no_submit_time
     }
 }
 
-/// Parameters of the workload `swf` that change nothing of a log that is written.
+/// Parameters of the workload `swf` that have no effect on a written log.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
-/// Writes a log again: without lines that are no jobs, in order of submission, and changed as the
-/// workload `swf` changes it with the parameters `changes`, on a machine of the log's own size; `seed` is
-/// that of a shuffle. A study without these parameters then has the jobs of the new log that it has of
-/// the old one with them. The header stays in its order, with the number of jobs put right and a note of
-/// what was done.
+/// Writes a log again, in order of submission and without lines that are not jobs. Its jobs are
+/// changed as the workload `swf` with the parameters `changes` would change them on a machine of
+/// the log's own size, where `seed` is that of a shuffle: a study of the new log without these
+/// parameters has the jobs of a study of the old one with them. The header keeps its order, with a
+/// corrected number of jobs and a note about the conversion.
 ///
-/// The names of `input` and `output` say what is read and written: a table of jobs where one ends in `.csv`, `.csv.gz` or
-/// `.parquet`, else a log, compressed where it ends in `.gz`. What the one that is written has no place for is named in
-/// [`Converted::lost`]. `from` and `until` may be dates, of a log that says when it begins. All is held in memory.
+/// The endings of `input` and `output` decide their formats: `.csv`, `.csv.gz` and `.parquet` are
+/// tables of jobs, everything else is a log, compressed if it ends in `.gz`. Attributes that
+/// `output` cannot store are named in [`Converted::lost`]. `from` and `until` may be dates if the
+/// log states the start of its clock. All jobs are held in memory.
 ///
 /// # Errors
-/// One sentence: a parameter that is none, a line that cannot be read, a log that is left without jobs,
-/// a file that cannot be written. Nothing is written then.
+/// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
+/// cannot be written. Nothing is written then.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -101,7 +102,7 @@ pub fn convert(
     Ok(log.done)
 }
 
-/// The parameters of the workload `swf` that `changes` are.
+/// Reads `changes` as parameters of the workload `swf`.
 fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
@@ -120,9 +121,9 @@ fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
-    /// Whether it has lines of its own, and not those made of the jobs of a table.
+    /// Whether the lines are those of a log, instead of made from the jobs of a table.
     is_of_lines: bool,
-    /// What was left out so far.
+    /// Counts of what was left out so far.
     done: Converted,
 }
 
@@ -213,7 +214,7 @@ impl Log {
         Ok(log)
     }
 
-    /// The machine that the log is from: by its header, or of the size of its largest job.
+    /// Machine of the log: by its header, or of the size of its largest job.
     fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);
@@ -221,9 +222,9 @@ impl Log {
     }
 }
 
-/// The jobs of a log after the changes, each with its line and the index of the line that it comes from.
+/// Jobs of a log after the changes. Each has its line, and the index of its original line.
 fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, Job)>, TraceError> {
-    // While they are changed, jobs go by their index: numbers may come twice.
+    // During the changes jobs are identified by index, because numbers may occur twice.
     let indexed: Vec<Job> = (0..)
         .zip(&log.kept)
         .map(|(number, (record, job))| {
@@ -231,12 +232,13 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let owner = user
                 .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
             let owner = job.owner.clone().or(owner);
-            // After which others they come stays as their lines say it.
+            // Predecessors stay as the lines state them.
             let terms = job.terms.clone().map(|terms| Box::new(Terms { after: None, ..*terms }));
             Job { number, owner, terms, ..job.clone() }
         })
         .collect();
-    // A log from a machine that is too large to be simulated can still be changed, but not split or scaled to a load.
+    // Jobs from a machine too large for a simulation can still be changed, but not split or scaled
+    // to a load.
     let needs_machine = params.has("split_above") || params.has("scale");
     let machine = if needs_machine { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
@@ -254,14 +256,14 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
                 scale = job.runtime / original.runtime;
             }
             let record = rewritten(record, original, &job, scale);
-            // Read again, so that a table has what the log has.
+            // Read again, so that a table has the values that the log has.
             let mut read = self::job(&record, original.number)
                 .map_err(|error| error.to_string())?
                 .map_err(str::to_owned)?;
             if !matches!(job.request, Request::Nodes(_)) {
                 read.request = job.request;
             }
-            // A table may say 0, which is a time that is not known to a log.
+            // A table may state 0, which is an unknown time in a log.
             if !log.is_of_lines {
                 read.estimate = within(job.estimate);
             }
@@ -277,16 +279,16 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     Ok(kept)
 }
 
-/// A number that a log or a table may hold.
+/// Formats a number for a log or a table.
 fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
 
-/// The line of a job that has become another one.
+/// Line of a changed job.
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;
-    // A job without a number has that of its line, which may become another line.
+    // A job without a number has the number of its line, which the conversion may change.
     fields[0] = original.number as f64;
     fields[1] = within(job.arrival.units());
     fields[3] = within(job.runtime);
@@ -308,7 +310,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Puts the counts of the header right, where it has them.
+/// Corrects the counts in the header, where it has them.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {
@@ -317,12 +319,12 @@ fn number_of_jobs(header: &mut Header, jobs: u64) {
     }
 }
 
-/// Adds a note behind the last label, so that the lines of the header that belong together stay so.
+/// Adds a note after the last label, so that related lines of the header stay together.
 fn note(header: &mut Header, text: &str) {
     header.entries.push(("Note".to_owned(), text.to_owned()));
 }
 
-/// What was done, in one line.
+/// Summary of the conversion in one line.
 fn story(changes: &Table, done: &Converted) -> String {
     let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
     if done.unusable() > 0 {

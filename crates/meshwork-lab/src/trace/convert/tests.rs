@@ -71,7 +71,7 @@ fn a_table_has_the_jobs_that_a_log_has() {
     }
 }
 
-/// Every form into every form: what is written is read again, and has the same jobs.
+/// Converting between all formats preserves the jobs.
 #[test]
 fn the_ending_decides_both_ways() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ fn the_ending_decides_both_ways() {
     let none = Table::new();
     let jobs = |path: &Path| {
         let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
-        // Whose they are stands in the lines of a log.
+        // The lines of a log hold the owners.
         let numbers = |record: Record| [2, 11, 12, 13, 14, 15, 16, 17].map(|at| record.fields[at]);
         let job = |(record, job): (Record, Job)| (Job { owner: None, ..job }, numbers(record));
         kept.into_iter().map(job).collect::<Vec<_>>()
@@ -112,8 +112,8 @@ fn the_ending_decides_both_ways() {
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
-/// A folder with this table as `jobs.csv`, and as `again.csv` what it is after it was converted to another form
-/// and back.
+/// A folder with this table as `jobs.csv`. `again.csv` is its conversion to another format and
+/// back.
 fn there_and_back(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -199,7 +199,7 @@ fn a_cut_may_be_a_date() {
     let cut = |name: &str, changes: &str| {
         convert(&at(name), &at("out.swf"), &changes.parse().unwrap(), 1)
     };
-    // 1000000000 is 2001-09-09 01:46:40; the jobs come 50, 100 and 150 seconds later.
+    // 1000000000 is 2001-09-09 01:46:40; the jobs are submitted 50, 100 and 150 seconds later.
     for changes in ["from = '2001-09-09T01:48:00Z'", "from = 2001-09-09T01:48:00Z"] {
         assert_eq!(cut("log.swf", changes).unwrap().jobs, 2);
     }

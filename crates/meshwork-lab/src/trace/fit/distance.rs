@@ -1,11 +1,11 @@
-//! How far two samples are from one another.
+//! Distances between two samples.
 
 /// Mean and variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// The coefficient of variation: standard deviation over mean; 0 where the mean is 0.
+    /// Coefficient of variation: standard deviation over mean; 0 if the mean is 0.
     pub cv: f64,
 }
 
@@ -18,16 +18,16 @@ impl Spread {
     }
 }
 
-/// One column of a log beside what a model draws of it.
+/// Comparison of one column of a log with the same column drawn from a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
-    /// What is compared, with its unit.
+    /// Name of the column, with its unit.
     pub what: &'static str,
-    /// The distance of Kolmogorov and Smirnov: by how much the shares of jobs up to some value differ at most.
+    /// Kolmogorov–Smirnov distance: maximum difference between the cumulative shares of jobs.
     pub ks: f64,
-    /// The log.
+    /// Sample of the log.
     pub log: Spread,
-    /// The model.
+    /// Sample of the model.
     pub model: Spread,
 }
 
@@ -42,14 +42,14 @@ impl Distance {
     }
 }
 
-/// The largest difference between the distribution functions of two sorted samples; 1 where one is empty.
+/// Maximum difference between the distribution functions of two sorted samples; 1 if one is empty.
 fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     if a.is_empty() || b.is_empty() {
         return 1.0;
     }
     while i < a.len() && j < b.len() {
-        // All that is equal is passed at once: ties are no difference.
+        // Equal values are passed at once, because ties are no difference.
         let value = a[i].min(b[j]);
         while i < a.len() && a[i] <= value {
             i += 1;

@@ -1,4 +1,4 @@
-//! A model fitted to a log: a workload for a study, and how far its jobs are from those of the log.
+//! Fits of workload models to logs, with the distances between model and log.
 
 mod distance;
 mod models;
@@ -20,33 +20,33 @@ use crate::standard::catalogue;
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
 
-/// The fewest jobs that a model is fitted to.
+/// Minimum number of jobs for a fit.
 pub const MIN_JOBS: usize = 100;
 
 /// A model fitted to a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// A study of its jobs, on a flat machine of the log's size: `run` reads it as it is.
+    /// A complete study of its jobs on a flat machine of the log's size, ready for `run`.
     pub study: Table,
-    /// How many jobs of the log it was fitted to, and as many are drawn for the distances.
+    /// Number of jobs of the log that were fitted; the distances are from as many drawn ones.
     pub jobs: u64,
-    /// How far what is drawn is from the log: sizes, run times, times between arrivals and, where the log has them,
-    /// estimates.
+    /// Distances between model and log: sizes, run times, interarrival times and, if the log has
+    /// them, estimates.
     pub distances: Vec<Distance>,
-    /// What must be said beside them, one sentence each.
+    /// Warnings about the fit, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// What a model is fitted to: numbers of the jobs of a log, in order of submission.
+/// Sample that a model is fitted to: numbers of the jobs of a log, in order of submission.
 struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,
     run_times: Vec<f64>,
-    /// Requested times, by the place of the job; only of jobs that have one.
+    /// Requested times by index of the job; only of jobs that have one.
     requests: Vec<(usize, f64)>,
     /// Processors of the machine.
     processors: u32,
-    /// Seconds from midnight to the beginning of the log's clock, where that is known.
+    /// Seconds from midnight to the start of the log's clock, if known.
     time_of_day: Option<f64>,
 }
 
@@ -91,19 +91,20 @@ impl Sample {
         Ok(sample)
     }
 
-    /// From the first submission to the last.
+    /// Duration from the first submission to the last.
     fn span(&self) -> f64 {
         self.arrivals[self.arrivals.len() - 1] - self.arrivals[0]
     }
 }
 
-/// Fits a model to a log, or to a table of jobs, and compares as many of its jobs with those of the log.
+/// Fits a model to a log or a table of jobs. The distances compare the log with equally many jobs
+/// drawn from the model.
 ///
-/// Where at least half of the jobs have a requested time, estimates are those of the model `tsafrir` with the 20 most
-/// popular requests of the log, unless the model has requests of its own.
+/// If at least half of the jobs have a requested time, estimates are those of the model `tsafrir`
+/// with the 20 most frequent requests of the log, unless the model has requests of its own.
 ///
 /// # Errors
-/// One sentence: a log that cannot be read, or one that the model cannot be fitted to.
+/// One sentence, if the log cannot be read, or the model cannot be fitted to it.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* jobs, which are held in memory.
@@ -125,7 +126,7 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     }
     let jobs = match drawn(&workload, sample.processors) {
         Ok(jobs) => jobs,
-        // Run times of a model may be longer than requests of the log allow.
+        // A run time of the model may exceed every request of the log.
         Err(sentence) if workload.remove("estimates").is_some() => {
             notes.push(format!("estimates are left out: {sentence}"));
             drawn(&workload, sample.processors)?
@@ -163,11 +164,11 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// The seed of what is drawn for distances: none that a log is likely to be drawn with, since it would then be held
-/// against itself.
+/// Seed for the jobs drawn for distances. It is one with which a log is unlikely to have been
+/// drawn, since a log must not be compared with itself.
 const SEED: u64 = 20_051_997;
 
-/// The jobs of a workload, on a flat machine of so many processors.
+/// Jobs of a workload on a flat machine with this many processors.
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
     let given = Value::Table(workload.clone());
     let params =
@@ -196,7 +197,7 @@ fn gaps(arrivals: impl Iterator<Item = f64>) -> Vec<f64> {
     arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// How far the jobs are from the log.
+/// Distances of the jobs from the log.
 fn compared(sample: &Sample, jobs: &[Job], has_estimates: bool) -> Vec<Distance> {
     let of = |what: fn(&Job) -> f64| jobs.iter().map(what).collect::<Vec<f64>>();
     let sizes = sample.sizes.iter().map(|&size| size as f64).collect();

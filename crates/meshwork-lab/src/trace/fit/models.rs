@@ -1,4 +1,4 @@
-//! The parameters of each model, from a log.
+//! Estimation of the parameters of each model from a log.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +11,35 @@ use crate::trace::TraceError;
 /// A model that can be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitModel {
-    /// Classes of sizes, each with three moments of gaps and run times: `jann`.
+    /// Classes of sizes, each with three moments of interarrival times and run times: `jann`.
     Jann,
-    /// Requested times of which jobs use a part, and a daily cycle: `cirne_berman`.
+    /// Requested times of which jobs use a share, and a daily cycle: `cirne_berman`.
     CirneBerman,
-    /// The model of Lublin and Feitelson with the sizes of the log, stretched to its mean run time and gap.
+    /// The model of Lublin and Feitelson with the sizes of the log. It is scaled to the log's mean
+    /// run time and interarrival time.
     Lublin,
 }
 
 impl FitModel {
-    /// The names of models, as a study has them, and the models.
+    /// The models by their names in studies.
     pub const ALL: [(&'static str, FitModel); 3] = [
         ("jann", FitModel::Jann),
         ("cirne_berman", FitModel::CirneBerman),
         ("lublin", FitModel::Lublin),
     ];
 
-    /// The model of this name.
+    /// The model with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<FitModel> {
         FitModel::ALL.iter().find(|model| model.0 == name).map(|model| model.1)
     }
 
-    /// Whether the model draws requested times itself.
+    /// Whether the model has requested times of its own.
     pub(super) fn has_requests(self) -> bool {
         self == FitModel::CirneBerman
     }
 
-    /// The workload that is nearest to the sample.
+    /// The workload that fits the sample best.
     pub(super) fn fitted(
         self,
         sample: &Sample,
@@ -60,12 +61,12 @@ impl FitModel {
     }
 }
 
-/// Six significant digits, which is more than any sample knows.
+/// Rounds to six significant digits, more than any sample determines.
 fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
-/// The fewest jobs of a class: below, it is one with the next.
+/// Minimum number of jobs of a class; smaller classes are merged with the next one.
 const MIN_CLASS: usize = 30;
 
 fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
@@ -77,7 +78,7 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         let is_in = |&place: &usize| (from..=to).contains(&sample.sizes[place]);
         (0..sample.sizes.len()).filter(is_in).collect()
     };
-    // Small classes go into the next larger one, and the last into the one before.
+    // Small classes are merged into the next larger one, and the last into the one before.
     let mut classes: Vec<(u64, Vec<usize>)> = Vec::new();
     let mut from = 1;
     for (i, &to) in borders.iter().enumerate() {
@@ -104,7 +105,7 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         class.insert("p_largest".to_owned(), rounded(top as f64 / places.len() as f64));
         let gaps = gaps(places.iter().map(|&place| sample.arrivals[place]));
         let run_times: Vec<f64> = places.iter().map(|&place| sample.run_times[place]).collect();
-        // A class may begin late and end early: its jobs are to be as many as they were.
+        // A class may begin late and end early; the number of its jobs must be preserved.
         let every = sample.span() / places.len() as f64;
         for (of, values, mean) in [("gap", gaps, Some(every)), ("run", run_times, None)] {
             let (moments, widened) = possible(&values);
@@ -125,10 +126,11 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// The moments of a sample, or those nearest to them that a hyper-Erlang distribution has, and whether they are others.
+/// The moments of a sample, or the nearest ones of a hyper-Erlang distribution. Also tells whether
+/// they differ.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
-    // Rounding comes after this: what is just possible may be so no longer.
+    // Rounding the parameters later must not make a barely possible fit impossible.
     let safe = Moments { cv: moments.cv.max(0.04), third: moments.third.max(1.003), ..moments };
     let fits = HyperErlang::fitted(moments).is_some() && moments == safe;
     if fits { (moments, false) } else { (safe, true) }
@@ -159,7 +161,7 @@ fn cirne_berman(
     insert("p_pow2", sizes.p_pow2);
     if largest > 1 {
         insert("u_low", sizes.u_low);
-        // Rounding must not lead beyond the largest.
+        // Rounding must not exceed the largest value.
         let u_med = sizes.u_med.min(sizes.u_hi - 1e-4).max(sizes.u_low);
         insert("u_med", u_med);
         insert("u_prob", sizes.u_prob);
@@ -203,7 +205,7 @@ fn lublin(sample: &Sample, workload: &mut Table) -> Result<(), TraceError> {
     ] {
         workload.insert(key.to_owned(), rounded(number));
     }
-    // The daily cycle and the two kinds of run times stay; what the model has of its own is stretched.
+    // The daily cycle and the two kinds of run times are kept; the other parameters are scaled.
     let jobs = drawn(workload, sample.processors).map_err(TraceError::Wrong)?;
     let n = jobs.len() as f64;
     let mean_run = jobs.iter().map(|job| job.runtime).sum::<f64>() / n;
@@ -214,7 +216,7 @@ fn lublin(sample: &Sample, workload: &mut Table) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// The 20 requested times that most jobs have, for the model `tsafrir`.
+/// The 20 most frequent requested times, for the model `tsafrir`.
 pub(super) fn estimates(sample: &Sample) -> Table {
     const HEAD: usize = 20;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
@@ -232,7 +234,7 @@ pub(super) fn estimates(sample: &Sample) -> Table {
         head += count;
         let mut table = Table::new();
         table.insert("time".to_owned(), Value::Float(time));
-        // Rounded down, so that shares never have more than 1 together.
+        // Rounded down, so that the shares never sum to more than 1.
         table.insert("share".to_owned(), Value::Float((1e5 * count as f64 / all).floor() / 1e5));
         tables.push(Value::Table(table));
     }

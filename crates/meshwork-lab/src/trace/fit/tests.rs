@@ -1,4 +1,4 @@
-//! What was drawn from a model is fitted by one whose jobs are near to it; what cannot be fitted is refused.
+//! Fits of models to logs drawn from them are close; logs that cannot be fitted are refused.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::*;
 use crate::study::Study;
 use crate::trace::{Form, write};
 
-/// A log of what this workload draws on 128 processors.
+/// A log drawn from this workload on 128 processors.
 fn log(folder: &TempDir, workload: &str) -> PathBuf {
     let table: Table = workload.parse().unwrap();
     let jobs = drawn(&table, 128).unwrap();
@@ -59,11 +59,11 @@ fn a_model_is_near_to_what_was_drawn_from_it() {
             let ratio = distance.model.mean / distance.log.mean;
             assert!((ratio - 1.0).abs() < 0.1, "{model:?}: {distance:?}");
         }
-        // As many jobs in as much time.
+        // Equally many jobs in the same time.
         let gap = &fitted.distances[2];
         assert!((gap.model.mean / gap.log.mean - 1.0).abs() < 0.1, "{model:?}: {gap:?}");
     }
-    // Another's jobs are farther away than one's own.
+    // The distance from another model's jobs is larger.
     let path = log(&folder, "name = 'jann'\njobs = 20000");
     let own = fit(&path, FitModel::Jann).unwrap();
     let other = fit(&path, FitModel::Lublin).unwrap();
@@ -132,7 +132,7 @@ fn what_no_model_is_fitted_to_is_said() {
     assert!(fitted.notes.iter().any(|note| note.contains("few requested times")));
 }
 
-/// Jobs that are all alike have a fit, which is said to vary more.
+/// Identical jobs have a fit, which is reported to vary more.
 #[test]
 fn jobs_that_do_not_vary_have_a_fit() {
     let folder = tempfile::tempdir().unwrap();

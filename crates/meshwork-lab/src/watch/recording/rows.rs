@@ -52,9 +52,9 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// What a row says of a job that has finished.
+/// Outcome of a finished job, from its row.
 struct Row {
-    /// What it asked for.
+    /// Its request.
     asked: table::Row,
     start: f64,
     finish: f64,
@@ -62,7 +62,7 @@ struct Row {
     blocks: String,
 }
 
-/// How many columns there always are.
+/// Number of columns that are always present.
 const COLUMNS: usize = 13;
 
 /// The rows of a file of per-job output.
@@ -112,8 +112,8 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// What happened, in the order of the engine: at one instant departures, arrivals, starts; but a job that takes no
-/// time ends after it has begun.
+/// Events in the order of the engine. At one instant departures come first, then arrivals and
+/// starts, but a job without a run time ends after it has started.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {
@@ -146,7 +146,7 @@ fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, 
     Ok(all.into_iter().map(|(_, _, happening)| happening).collect())
 }
 
-/// What [`Placement::text`] wrote.
+/// Parses the text written by [`Placement::text`].
 fn placement(text: &str, grid: &Grid) -> Option<Placement> {
     let block = |text: &str| {
         let (corner, sides) = text.split_once(':')?;

@@ -1,5 +1,5 @@
-//! The columns of a table of jobs, in one list: what each is called, holds and means, how it is read into
-//! a [`Row`], and how it is written of a [`Job`]. Every reader and writer of such tables goes by it.
+//! The columns of a table of jobs, in one list: name, meaning and kind of each, how it is read into
+//! a [`Row`], and how it is written for a [`Job`]. Every reader and writer of such tables uses it.
 
 use super::{Cell, LARGEST_WHOLE, Row};
 use crate::job::{Constraints, Job, Owner, Request, Terms, Time, sides_text};
@@ -24,7 +24,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// What its cells are, for lists of columns.
+    /// Name of the kind, for lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl CellKind {
         }
     }
 
-    /// What a cell must be, in words that follow "must be".
+    /// Description of a valid cell, in words that follow "must be".
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -54,11 +54,11 @@ pub struct Column {
     pub name: &'static str,
     /// Kind of the cells.
     pub holds: CellKind,
-    /// What its numbers count; empty where they count nothing.
+    /// Unit of its numbers; empty if they have none.
     pub unit: &'static str,
-    /// What it says of a job, in one line.
+    /// Meaning for a job, in one line.
     pub help: &'static str,
-    /// Which field of a log says the same, from 0, if one does.
+    /// Index, from 0, of the log field with the same meaning.
     pub field: Option<usize>,
     get: fn(&Job) -> Option<String>,
     set: fn(&mut Row, Cell<'_>) -> Result<(), String>,
@@ -71,22 +71,23 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Whether every job has a cell of it.
+    /// Whether every job has a cell in it.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         ["job", "submit", "runtime", "estimate"].contains(&self.name)
     }
 
-    /// The cell of a job; `None` where it is empty. How long a job waited is not known of it.
+    /// The cell of a job; `None` if it is empty. The wait of a job is not known here.
     #[must_use]
     pub fn get(&self, job: &Job) -> Option<String> {
         (self.get)(job)
     }
 
-    /// Puts a cell into a row. An empty text is no cell, and a text that should be a number is read as one.
+    /// Puts a cell into a row. An empty text is no cell, and a text in a column of numbers is
+    /// parsed.
     ///
     /// # Errors
-    /// If a cell of this column cannot be so: one sentence, without the line.
+    /// One sentence without a line number, if the column cannot hold this cell.
     pub fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), String> {
         let refused = |cell: &dyn std::fmt::Display| {
             format!("`{}` is `{cell}`, but must be {}", self.name, self.holds.meaning())
@@ -109,7 +110,7 @@ impl Column {
 const TIME: &str = "time";
 const PROCESSORS: &str = "processors";
 
-/// Every column that is read.
+/// All columns of a table of jobs.
 pub static COLUMNS: [Column; 26] = [
     Column {
         name: "job",
@@ -381,35 +382,35 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// A job that has ended: what happened to it.
+/// A finished job with its outcome.
 #[derive(Clone, Debug)]
 pub struct Ended<'a> {
     /// The job.
     pub job: &'a Job,
-    /// When it started.
+    /// Start time.
     pub start: Time,
-    /// When it ended.
+    /// End time.
     pub finish: Time,
-    /// How many processors it asked for.
+    /// Number of requested processors.
     pub requested: u64,
-    /// How many it had.
+    /// Number of held processors.
     pub held: u32,
-    /// On which site, from 0.
+    /// Index of its site.
     pub site: usize,
-    /// Which processors they were: corner and sides of each block.
+    /// Its processors: corner and sides of each block.
     pub blocks: String,
 }
 
-/// A column of per-job output that says what happened: a table may have it, and it is not read.
+/// A column of per-job output for the outcome of a job; a table may have it, but it is not read.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Its name in the first line of the table.
+    /// Name in the first line of the table.
     pub name: &'static str,
-    /// The kind of its cells.
+    /// Kind of the cells.
     pub holds: CellKind,
-    /// What its numbers count; empty where they count nothing.
+    /// Unit of its numbers; empty if they have none.
     pub unit: &'static str,
-    /// What it says of a job, in one line.
+    /// Meaning for a job, in one line.
     pub help: &'static str,
     get: fn(&Ended<'_>) -> String,
 }
@@ -421,14 +422,14 @@ impl Outcome {
         OUTCOMES.iter().find(|outcome| outcome.name == name)
     }
 
-    /// The cell of a job that has ended.
+    /// The cell of a finished job.
     #[must_use]
     pub fn get(&self, ended: &Ended<'_>) -> String {
         (self.get)(ended)
     }
 }
 
-/// The columns of per-job output that say what happened.
+/// The columns of per-job output for the outcome of jobs.
 pub static OUTCOMES: [Outcome; 6] = [
     Outcome {
         name: "start",
@@ -496,6 +497,16 @@ pub fn places<'n>(
             _ => {}
         }
     }
+    let separator = match unknown[..] {
+        [only] if given.len() == 1 => [';', '\t', '|'].into_iter().find(|&c| only.contains(c)),
+        _ => None,
+    };
+    if let Some(separator) = separator {
+        return Err(format!(
+            "the columns of this table are separated by `{}`, but must be separated by commas",
+            separator.escape_default()
+        ));
+    }
     let known = COLUMNS.each_ref().map(|column| column.name);
     let is_there = |name: &str| known.iter().zip(&places).any(|(k, p)| *k == name && p.is_some());
     for name in unknown {
@@ -551,5 +562,9 @@ mod tests {
         }
         assert!(at("Submit,runtime,nodes").unwrap_err().starts_with("unknown column `Submit`"));
         assert!(at("runtime,nodes").unwrap_err().ends_with("; this one has runtime, nodes"));
+        assert_eq!(
+            at("submit;runtime;nodes").unwrap_err(),
+            "the columns of this table are separated by `;`, but must be separated by commas"
+        );
     }
 }

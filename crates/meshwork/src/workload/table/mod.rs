@@ -56,7 +56,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// What a cell of a table holds, whatever its form.
+/// Content of a table cell, independent of the format.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// A text.
@@ -67,12 +67,12 @@ pub enum Cell<'a> {
     Date(f64),
 }
 
-/// An instant as a table says it.
+/// An instant in a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instant {
-    /// When: on the table's own clock, or in seconds since the beginning of 1970.
+    /// Value on the table's own clock, or in seconds since the beginning of 1970.
     pub at: f64,
-    /// Whether that is a date.
+    /// Whether it was given as a date.
     pub is_date: bool,
 }
 
@@ -83,39 +83,38 @@ impl From<f64> for Instant {
     }
 }
 
-/// One row of a table of jobs, with what its columns say; `None` for an empty cell and for a column
-/// that is not there.
+/// One row of a table of jobs; a field is `None` if its cell is empty or its column missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Line in the file, or number of the row in a file without lines, from 1.
     pub line: u64,
-    /// The job's number.
+    /// Number of the job.
     pub job: Option<u64>,
-    /// When it is submitted.
+    /// Submission time.
     pub submit: Option<Instant>,
-    /// How long it runs.
+    /// Run time.
     pub runtime: Option<f64>,
     /// Run time estimated by the user.
     pub estimate: Option<f64>,
-    /// How many processors it asks for.
+    /// Number of requested processors.
     pub nodes: Option<u32>,
-    /// The sides of the block that it asks for.
+    /// Sides of the requested block.
     pub block: Option<Dims>,
-    /// The dimension of the subcube that it asks for.
+    /// Dimension of the requested subcube.
     pub subcube: Option<u32>,
-    /// Whose it is.
+    /// User, group and other names of its owner.
     pub owner: Owner,
-    /// How urgent it is.
+    /// Priority.
     pub priority: Option<f64>,
-    /// By when it is to have ended.
+    /// Deadline for its end.
     pub deadline: Option<Instant>,
-    /// The number of the job after whose end it was submitted.
+    /// Number of the job after whose end it was submitted.
     pub after: Option<u64>,
-    /// How long after that.
+    /// Think time after that end.
     pub think: Option<f64>,
     /// Wait in an earlier run.
     pub wait: Option<f64>,
-    /// What else it wants, of `nodes` processors.
+    /// Constraints on its `nodes` processors.
     pub constraints: Constraints,
 }
 
@@ -139,10 +138,10 @@ pub struct Listed {
     pub jobs: Vec<(Job, bool)>,
     /// Wait of each job, if the table gives it.
     pub waits: Vec<Option<f64>>,
-    /// How many of them have a think time and no job that they come after, so that it says nothing.
+    /// Number of jobs with a think time but no predecessor, whose think time has no effect.
     pub idle_thinks: u64,
-    /// When its clock begins, in seconds since the beginning of 1970: with the first submission, where those are
-    /// dates; `None` where they are not.
+    /// Start of its clock, in seconds since the beginning of 1970, if submissions are dates: the
+    /// first submission.
     pub origin: Option<f64>,
 }
 
@@ -244,7 +243,7 @@ fn request(row: Row) -> Result<Request, String> {
             Err("the row has more than one of nodes, block and subcube".to_owned())
         }
         (None, block, subcube) => {
-            // Whoever counts no nodes has no partition of them either.
+            // Without a count of nodes, the partition is the only possible constraint.
             let beside = constraints.cells().into_iter().find(|(column, _)| *column != "partition");
             if let Some((column, _)) = beside {
                 return Err(format!(
@@ -258,10 +257,11 @@ fn request(row: Row) -> Result<Request, String> {
     }
 }
 
-/// The largest whole number that a cell may hold.
+/// Largest whole number in a cell.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// What columns read of cells that [`Column::set`] has made numbers or texts; errors follow the name of the column.
+/// Parsers for cells that [`Column::set`] has made numbers or texts. Errors follow the name of the
+/// column.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
@@ -347,7 +347,7 @@ mod tests {
 
     use super::*;
 
-    /// The cells of a row, with those that every row needs unless they are given; `@` begins a date.
+    /// The cells of a row, with defaults for those that every row needs; `@` begins a date.
     fn row(given: &[(&str, &str)]) -> Result<Row, String> {
         let mut row = Row { line: 7, ..Row::default() };
         let needed = [("submit", "1"), ("runtime", "2"), ("nodes", "3")];

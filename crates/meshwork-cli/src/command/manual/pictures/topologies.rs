@@ -195,12 +195,12 @@ fn tree(topology: &Topology) -> String {
     for &(one, other) in &links {
         canvas.line(at(one), at(other), "line");
     }
-    let floor = 40 + 90 * top + 80;
+    let lowest = 40 + 90 * top + 80;
     for node in 0..topology.nodes() {
         let x = 16 + step / 2 + step * node as i32;
-        canvas.line(at(node / each), [x, floor], "line");
-        canvas.circle([x, floor], RADIUS, "j0");
-        canvas.text([x, floor + 5], &node.to_string(), "on", "middle");
+        canvas.line(at(node / each), [x, lowest], "line");
+        canvas.circle([x, lowest], RADIUS, "j0");
+        canvas.text([x, lowest + 5], &node.to_string(), "on", "middle");
     }
     for router in 0..wires.routers() {
         let [x, y] = at(router);
@@ -208,7 +208,7 @@ fn tree(topology: &Topology) -> String {
     }
     finished(
         canvas,
-        [width + 32, floor + 38],
+        [width + 32, lowest + 38],
         "a 4 × 4 fat tree: nodes of one leaf switch are one switch apart, all others three",
     )
 }

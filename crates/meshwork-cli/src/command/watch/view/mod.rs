@@ -382,9 +382,9 @@ impl View {
         let after = if passed > 0 { format!(", behind the first {passed}") } else { String::new() };
         let mut list = vec![(format!("waiting {}{after}", waiting.len()), bold)];
         // A list that does not fit says so in its last line.
-        let room = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
+        let available = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
         let left = waiting.len() - passed;
-        let shown = if left > room { room.saturating_sub(1) } else { left };
+        let shown = if left > available { available.saturating_sub(1) } else { left };
         for (&id, job) in waiting.iter().skip(passed).take(shown) {
             let name = number(id, job.number);
             let line =
@@ -399,8 +399,9 @@ impl View {
         }
         list.push((String::new(), Style::PLAIN));
         list.push((format!("running {}", running.len()), bold));
-        let room = lines - list.len();
-        let shown = if running.len() > room { room.saturating_sub(1) } else { running.len() };
+        let available = lines - list.len();
+        let shown =
+            if running.len() > available { available.saturating_sub(1) } else { running.len() };
         for (&id, held) in running.iter().take(shown) {
             let letter = self.letter(id);
             let name = number(id, held.job.number);
@@ -467,8 +468,8 @@ pub(super) fn fitted(line: &str, width: usize) -> String {
 /// Writes a text, cut at the right edge of `area`.
 fn put(page: &mut Canvas, area: Rect, x: usize, y: usize, text: &str, style: Style) {
     if x < usize::from(area.width) && y < usize::from(area.height) {
-        let room = usize::from(area.width) - x;
-        page.write(area.x + x as u16, area.y + y as u16, &visible(text), room, style);
+        let available = usize::from(area.width) - x;
+        page.write(area.x + x as u16, area.y + y as u16, &visible(text), available, style);
     }
 }
 

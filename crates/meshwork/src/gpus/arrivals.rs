@@ -1,0 +1,46 @@
+//! The order in which the tasks of a trace arrive, up to a load.
+
+use super::GpuTask;
+use crate::rng::Stream;
+
+/// Tasks of a trace in random order, cut or extended until they ask for `load` times the capacity.
+///
+/// All tasks of the trace, ordered by name, are shuffled. If they ask for less, tasks are drawn
+/// from the trace with replacement and appended, until the next would exceed the load by its share
+/// of one GPU; if they ask for more, tasks at random positions are removed. `capacity` is in
+/// thousandths of a GPU. The protocol of Weng et al. (ATC 2023), whose load is 1.3.
+///
+/// # Complexity
+/// O(n log n) for n tasks of the trace; each removal is O(n).
+#[must_use]
+pub fn arrivals(tasks: &[GpuTask], capacity: u64, load: f64, stream: &mut Stream) -> Vec<GpuTask> {
+    let mut trace: Vec<&GpuTask> = tasks.iter().collect();
+    trace.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut arriving = trace.clone();
+    shuffle(&mut arriving, stream);
+    let limit = (load * capacity as f64).round() as u64;
+    let mut asked: u64 = trace.iter().map(|task| task.demand()).sum();
+    if asked > limit {
+        while asked > limit {
+            let at = stream.below(arriving.len() as u64) as usize;
+            asked -= arriving.remove(at).demand();
+        }
+    } else if (1..limit).contains(&asked) {
+        loop {
+            let task = trace[stream.below(trace.len() as u64) as usize];
+            if asked + u64::from(task.share) > limit {
+                break;
+            }
+            asked += task.demand();
+            arriving.push(task);
+        }
+    }
+    arriving.into_iter().cloned().collect()
+}
+
+/// Puts items into a uniformly random order (Fisher and Yates).
+pub fn shuffle<T>(items: &mut [T], stream: &mut Stream) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, stream.below(last as u64 + 1) as usize);
+    }
+}

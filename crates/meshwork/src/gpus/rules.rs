@@ -1,0 +1,266 @@
+//! Rules that choose a node, and on it GPUs, for a task.
+//!
+//! Most score every node on which a task fits and take the highest: a file each would hold one
+//! function, so they stand together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
+use crate::rng::Stream;
+
+/// Most processors of a node, in thousandths: the scale of scores.
+const MOST_CPU: f64 = 128_000.0;
+
+/// Most GPUs of a node, in thousandths: the scale of scores.
+const MOST_GPU: f64 = 8_000.0;
+
+/// A rule that chooses a node, and on it GPUs.
+pub trait GpuRule {
+    /// The place for a task; `None` if it fits nowhere.
+    fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement>;
+}
+
+/// Score of a node on which a task fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeScore {
+    /// The node with the highest score is taken, the first of equals.
+    pub score: i64,
+    /// The GPU for a task that shares one; the tightest that fits if it is `None`.
+    pub gpu: Option<usize>,
+}
+
+/// A rule that scores nodes, each by its own state alone.
+pub trait ScoreRule {
+    /// The score of a node on which the task fits.
+    fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore;
+}
+
+/// Entry of a rule.
+#[derive(Debug)]
+pub struct GpuRuleEntry {
+    /// Name in the published results.
+    pub name: &'static str,
+    /// Effect in one line.
+    pub summary: &'static str,
+    /// Builds the rule for a workload; the stream is for random choices.
+    pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
+}
+
+/// The rules that Weng et al. compare, under the names of their published results.
+pub static GPU_RULES: &[GpuRuleEntry] = &[
+    GpuRuleEntry {
+        name: "01-Random",
+        summary: "a random node among those on which the task fits, and a random GPU on it",
+        build: |_, stream| Box::new(RandomNode { stream }),
+    },
+    GpuRuleEntry {
+        name: "02-DotProd",
+        summary: "the smallest product of free and requested amounts, so that nodes are filled up",
+        build: |_, _| ByScore::boxed(DotProduct),
+    },
+    GpuRuleEntry {
+        name: "03-GpuClustering",
+        summary: "nodes that hold tasks of the same kind, the fuller first",
+        build: |_, _| ByScore::boxed(Clustering),
+    },
+    GpuRuleEntry {
+        name: "04-GpuPacking",
+        summary: "shared GPUs before free ones, and used nodes before idle ones",
+        build: |_, _| ByScore::boxed(Packing),
+    },
+    GpuRuleEntry {
+        name: "05-BestFit",
+        summary: "the node with the least left",
+        build: |_, _| ByScore::boxed(BestFitNode),
+    },
+    GpuRuleEntry {
+        name: "06-FGD",
+        summary: "the smallest growth of fragmentation as typical tasks see it",
+        build: |typical, _| ByScore::boxed(FragmentationDescent { typical }),
+    },
+];
+
+struct RandomNode {
+    stream: Stream,
+}
+
+impl GpuRule for RandomNode {
+    fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement> {
+        let nodes = cluster.nodes();
+        let fitting: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].fits(task)).collect();
+        let node = self.draw(&fitting)?;
+        let gpus = if task.is_sharing() {
+            let free = nodes[node].gpus.iter().enumerate();
+            let fitting: Vec<usize> =
+                free.filter(|&(_, &left)| left >= task.share).map(|(gpu, _)| gpu).collect();
+            self.draw(&fitting).into_iter().collect()
+        } else {
+            nodes[node].whole_gpus(task)
+        };
+        Some(GpuPlacement { node, gpus })
+    }
+}
+
+impl RandomNode {
+    fn draw(&mut self, among: &[usize]) -> Option<usize> {
+        (!among.is_empty()).then(|| among[self.stream.below(among.len() as u64) as usize])
+    }
+}
+
+/// Takes the node with the highest score, and keeps scores until their node changes.
+struct ByScore<R> {
+    rule: R,
+    kept: BTreeMap<RequestKey, Vec<KeptScore>>,
+}
+
+/// Processors, memory, GPUs, share and allowed types: all that a score may depend on.
+type RequestKey = (u32, u32, u32, u32, String);
+
+/// Score of a node, `None` if the task does not fit, with the node's changes when it was made.
+#[derive(Clone, Copy)]
+struct KeptScore {
+    changes: u32,
+    score: Option<NodeScore>,
+}
+
+impl<R: ScoreRule + 'static> ByScore<R> {
+    fn boxed(rule: R) -> Box<dyn GpuRule> {
+        Box::new(ByScore { rule, kept: BTreeMap::new() })
+    }
+}
+
+impl<R: ScoreRule> GpuRule for ByScore<R> {
+    fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement> {
+        let key = (task.cpu, task.memory, task.gpus, task.share, task.models.clone());
+        let unseen = KeptScore { changes: u32::MAX, score: None };
+        let kept = self.kept.entry(key).or_insert_with(|| vec![unseen; cluster.nodes.len()]);
+        let mut best: Option<(usize, NodeScore)> = None;
+        for (at, node) in cluster.nodes.iter().enumerate() {
+            let known = &mut kept[at];
+            if known.changes != cluster.changes[at] {
+                known.changes = cluster.changes[at];
+                known.score = node.fits(task).then(|| self.rule.score(node, task));
+            }
+            if let Some(found) = known.score
+                && best.is_none_or(|(_, best)| found.score > best.score)
+            {
+                best = Some((at, found));
+            }
+        }
+        let (node, NodeScore { gpu, .. }) = best?;
+        let gpus = if task.is_sharing() {
+            gpu.or_else(|| cluster.nodes[node].tightest_gpu(task)).into_iter().collect()
+        } else {
+            cluster.nodes[node].whole_gpus(task)
+        };
+        Some(GpuPlacement { node, gpus })
+    }
+}
+
+/// A score without a choice of the GPU.
+fn only(score: i64) -> NodeScore {
+    NodeScore { score, gpu: None }
+}
+
+struct DotProduct;
+
+impl ScoreRule for DotProduct {
+    fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore {
+        let cpu = f64::from(node.cpu) / MOST_CPU * (f64::from(task.cpu) / MOST_CPU);
+        let gpu = f64::from(node.free()) / MOST_GPU * (task.demand() as f64 / MOST_GPU);
+        only((100.0 * (1.0 - (cpu + gpu) / 2.0)) as i64)
+    }
+}
+
+struct BestFitNode;
+
+impl ScoreRule for BestFitNode {
+    fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore {
+        let cpu = f64::from(node.cpu - task.cpu) / MOST_CPU;
+        let gpu = (f64::from(node.free()) - task.demand() as f64) / MOST_GPU;
+        only((100.0 * (1.0 - (0.5 * cpu + 0.5 * gpu))) as i64)
+    }
+}
+
+struct Clustering;
+
+impl ScoreRule for Clustering {
+    fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore {
+        let Some(kind) = task.kind() else { return only(0) };
+        let is_held = |kind: usize| node.held[kind] > 0;
+        let kinds = (0..node.held.len()).filter(|&kind| is_held(kind)).count();
+        let base = match (is_held(kind), kinds) {
+            (true, 1) => 75,
+            (true, _) => 50,
+            (false, 0) => 25,
+            (false, _) => 0,
+        };
+        // The scale is that of the largest node, so an idle small node counts as half full.
+        only(base + (25.0 * (MOST_GPU - f64::from(node.free())) / MOST_GPU).floor() as i64)
+    }
+}
+
+struct Packing;
+
+impl ScoreRule for Packing {
+    fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore {
+        if task.gpus == 0 {
+            return only(0);
+        }
+        let whole = node.gpus.iter().filter(|&&left| left == WHOLE_GPU).count() as i64;
+        if whole == node.gpus.len() as i64 {
+            return only((33 - whole).max(whole));
+        }
+        let mut fitting: Vec<u32> =
+            node.gpus.iter().copied().filter(|&left| left >= task.share).collect();
+        fitting.sort_unstable();
+        fitting.truncate(task.gpus as usize);
+        match fitting.iter().filter(|&&left| left == WHOLE_GPU).count() as i64 {
+            0 => {
+                let left: i64 = fitting.iter().map(|&left| i64::from(left / 10)).sum();
+                only((100 - left / 10).max(50))
+            }
+            opened => only((50 - opened).max(33)),
+        }
+    }
+}
+
+struct FragmentationDescent {
+    typical: Arc<TypicalTasks>,
+}
+
+impl FragmentationDescent {
+    /// Score of a change of fragmentation, cut to an integer: 50 for none.
+    fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
+        let gain = before - self.typical.wasted(cpu, gpus, &node.model);
+        (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64
+    }
+}
+
+impl ScoreRule for FragmentationDescent {
+    fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore {
+        let before = self.typical.fragmentation(node);
+        let cpu = node.cpu - task.cpu;
+        let mut left = node.gpus.clone();
+        if !task.is_sharing() {
+            for gpu in node.whole_gpus(task) {
+                left[gpu] = 0;
+            }
+            return only(self.grade(node, before, cpu, &left));
+        }
+        let mut best = NodeScore { score: i64::MIN, gpu: None };
+        for gpu in 0..left.len() {
+            if left[gpu] < task.share {
+                continue;
+            }
+            left[gpu] -= task.share;
+            let score = self.grade(node, before, cpu, &left);
+            left[gpu] += task.share;
+            if score > best.score {
+                best = NodeScore { score, gpu: Some(gpu) };
+            }
+        }
+        best
+    }
+}
