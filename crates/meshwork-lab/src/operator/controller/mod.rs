@@ -5,8 +5,11 @@
 mod limits;
 mod plan;
 mod priority;
+mod replay;
 mod request;
 pub mod rules;
+
+pub use replay::replay;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -244,11 +247,6 @@ impl<'a> Controller<'a> {
         }
         self.pairs = moved;
         !is_sorted
-    }
-
-    /// The priorities of the waiting jobs in their order, for reports.
-    pub(super) fn order(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.pairs.iter().map(|own| (own.job, own.priority))
     }
 
     /// The nodes on which no job may start now.

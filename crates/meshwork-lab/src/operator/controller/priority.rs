@@ -66,7 +66,7 @@ impl FairTree {
         let root = associations.iter().position(|own| own.parent.is_none());
         let Some(root) = root.filter(|_| users > 0) else { return };
         let mut rank = Rank { tree: self, associations, left: users, last: users, users };
-        rank.level(&[root]);
+        rank.level(&[root], false);
     }
 }
 
@@ -79,8 +79,8 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the children of accounts that tie.
-    fn level(&mut self, parents: &[usize]) {
+    /// Ranks the children of accounts that tie; `is_tied` if the first ties with the user before.
+    fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations
                 .iter()
@@ -103,7 +103,6 @@ impl Rank<'_> {
         // Of equal ones users come before accounts.
         let is_account = |place: usize| self.associations[place].user.is_empty();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| is_account(a.1).cmp(&is_account(b.1))));
-        let mut is_tied = false;
         let groups: Vec<Vec<(f64, usize)>> =
             all.chunk_by(|a, b| a.0 == b.0).map(<[(f64, usize)]>::to_vec).collect();
         for group in groups {
@@ -120,7 +119,7 @@ impl Rank<'_> {
                 self.left -= 1;
             }
             if !accounts.is_empty() {
-                self.level(&accounts);
+                self.level(&accounts, is_tied);
             }
             is_tied = false;
         }

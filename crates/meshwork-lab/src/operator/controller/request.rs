@@ -75,11 +75,6 @@ impl ResolvedRequest {
     pub(super) fn is_hopeless(&self) -> bool {
         self.found.is_hopeless
     }
-
-    /// Whether another request is this one but for its limit.
-    pub(super) fn is_alike(&self, other: &ResolvedRequest) -> bool {
-        self.kind == other.kind
-    }
 }
 
 /// A job of a history with everything that decides when it starts.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
-use crate::operator::sacct::span;
+use crate::operator::sacct::{LocalClock, span};
 use crate::slurm::conf;
 use meshwork::geometry::NodeSet;
 
@@ -127,7 +127,7 @@ pub struct Association {
 }
 
 impl SiteRules {
-    /// The rules that a machine's `slurm.conf` gives, without limits.
+    /// The rules in a machine's `slurm.conf` and in the tables beside it.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
         let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
@@ -139,7 +139,7 @@ impl SiteRules {
         let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
         let default = conf.filter(is_default).last().map(|own| &own.name);
         let default = partitions.iter().position(|own| Some(&own.name) == default);
-        SiteRules {
+        let mut rules = SiteRules {
             partitions,
             default_partition: default.unwrap_or(0),
             parameters: SchedulerParameters::of(&lines),
@@ -150,11 +150,33 @@ impl SiteRules {
             enforces_qos: enforces(&["limits", "qos", "safe", "all"]),
             outages: Vec::new(),
             started: None,
+        };
+        let table = |name: &str| machine.table(name).unwrap_or_default();
+        rules.read_tables(&lines, table("qos.txt"), table("assoc.txt"));
+        rules.read_events(machine, table("events.txt"));
+        rules
+    }
+
+    /// Adds when nodes were down or drained, and when the controller registered first.
+    fn read_events(&mut self, machine: &SlurmMachine, events: &str) {
+        let time = |text: &str| {
+            let read = LocalClock::utc().time(text).ok().flatten();
+            read.map(|(second, _)| second)
+        };
+        for row in rows(events) {
+            let get = |key: &str| row.get(key).copied().unwrap_or_default();
+            let Some(from) = time(get("TimeStart")) else { continue };
+            if get("NodeName").is_empty() {
+                self.started = self.started.or(Some(from));
+            } else if let Ok(nodes) = machine.nodes(get("NodeName")) {
+                let until = time(get("TimeEnd")).unwrap_or(Second::MAX);
+                self.outages.push((from, until, nodes));
+            }
         }
     }
 
     /// Adds the QOS and associations of two tables as `sacctmgr show … -P` prints them.
-    pub fn read_tables(&mut self, lines: &[conf::ConfLine], qos: &str, associations: &str) {
+    fn read_tables(&mut self, lines: &[conf::ConfLine], qos: &str, associations: &str) {
         self.qos = rows(qos).map(|row| qos_of(&row)).collect();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for row in rows(associations) {

@@ -52,7 +52,7 @@ struct Clock {
 }
 
 /// A recording on its way through a controller.
-pub struct Given<'a> {
+pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
     controller: Controller<'a>,
@@ -64,7 +64,7 @@ pub struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    pub fn new(
+    pub(super) fn new(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
         stays: &'a [JobRecord],
@@ -100,7 +100,7 @@ impl<'a> Given<'a> {
     }
 
     /// Compares every recorded start with the model.
-    pub fn run(mut self, report: &dyn Fn(usize)) -> Vec<PredictedStart> {
+    pub(super) fn run(mut self, report: &dyn Fn(usize)) -> Vec<PredictedStart> {
         let Some(first) = self.first() else { return Vec::new() };
         let rules = self.controller.rules;
         let period = rules.weights.period;
@@ -117,7 +117,7 @@ impl<'a> Given<'a> {
                 }
                 next += 1;
             }
-            if tick <= at {
+            while tick < at {
                 self.clock.changed |= self.controller.tick(tick);
                 tick += period;
             }
@@ -134,7 +134,7 @@ impl<'a> Given<'a> {
                 self.main_at(),
                 self.full_at(),
                 self.backfill_at(),
-                Some(tick),
+                Some(tick + 1),
             ];
             at = due.into_iter().flatten().map(|own| own.max(at + 1)).min().unwrap_or(at + 1);
         }
@@ -299,9 +299,6 @@ impl<'a> Given<'a> {
     fn settle(&mut self, at: Second, recorded: &[usize], decided: &[(StartedBy, Start)]) {
         for (by, own) in decided {
             let is_found = own.nodes.is_some();
-            if is_found && self.predicted[own.job].is_none() && !recorded.contains(&own.job) {
-                if std::env::var("DBG").is_ok() { eprintln!("EARLY {at} {by:?} {} real {:?} part {} nodes {:?}", self.stays[own.job].id, self.stays[own.job].start, own.partition, own.nodes.as_ref().map(|n| n.iter().collect::<Vec<_>>())); }
-            }
             if is_found {
                 self.predicted[own.job].get_or_insert(at);
             }
