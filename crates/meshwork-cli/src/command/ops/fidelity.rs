@@ -33,6 +33,9 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     out.line("")?;
     if doubts.is_empty() {
         out.line("The site is modelled well enough to go on.")?;
+        if !found.is_modelled() {
+            out.line("This holds for places: of the times, too few are those of the model.")?;
+        }
     }
     for doubt in doubts {
         out.line(&format!("The site is not modelled well enough to go on: {doubt}."))?;

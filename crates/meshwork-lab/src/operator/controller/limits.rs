@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::{LimitOf, SiteRules};
 use super::request::ControlledJob;
+use super::rules::{LimitOf, SiteRules};
 
 /// Running jobs that count against one limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +54,12 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 
 impl RunningSums {
     /// Counts a job that starts, or one that ends.
-    pub(super) fn count(&mut self, job: &ControlledJob, partition_qos: Option<usize>, starts: bool) {
+    pub(super) fn count(
+        &mut self,
+        job: &ControlledJob,
+        partition_qos: Option<usize>,
+        starts: bool,
+    ) {
         for scope in scopes(job, partition_qos) {
             let sum = self.sums.entry(scope).or_default();
             let sign = |own: &mut u64, by: u64| {

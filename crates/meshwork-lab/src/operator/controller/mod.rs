@@ -97,7 +97,8 @@ impl<'a> Controller<'a> {
         stays: &'a [JobRecord],
     ) -> Controller<'a> {
         let (jobs, kinds) = request::jobs(machine, rules, stays);
-        let site = |own: &rules::PartitionRules| SlurmAllocator::new(machine.site(&own.name).clone());
+        let site =
+            |own: &rules::PartitionRules| SlurmAllocator::new(machine.site(&own.name).clone());
         let desks: Vec<SlurmAllocator<usize>> = rules.partitions.iter().map(site).collect();
         let mut all = NodeSet::empty(machine.reading.hosts.count());
         desks.iter().for_each(|desk| all.unite(&desk.site().whole));
@@ -141,15 +142,8 @@ impl<'a> Controller<'a> {
     fn pair(&self, job: usize, request: usize, tick: Option<Second>) -> Pair {
         let own = &self.jobs[job];
         let partition = own.requests[request].partition;
-        let priority =
-            priority::priority(self.rules, &self.fair, own, partition, tick, self.size);
-        Pair {
-            tier: self.rules.partitions[partition].tier,
-            priority,
-            rank: own.rank,
-            job,
-            request,
-        }
+        let priority = priority::priority(self.rules, &self.fair, own, partition, tick, self.size);
+        Pair { tier: self.rules.partitions[partition].tier, priority, rank: own.rank, job, request }
     }
 
     /// Removes a waiting job from the queue.
@@ -233,8 +227,10 @@ impl<'a> Controller<'a> {
         let period = self.last_tick.map_or(weights.period, |last| now - last) as f64;
         let since = |held: &Held| self.last_tick.map_or(held.start, |last| last.max(held.start));
         if weights.fair_share > 0.0 {
-            let running =
-                self.running.iter().map(|(job, held)| (&self.jobs[*job], (now - since(held)) as f64));
+            let running = self
+                .running
+                .iter()
+                .map(|(job, held)| (&self.jobs[*job], (now - since(held)) as f64));
             self.fair.tick(&self.rules.associations, period, running);
         }
         self.last_tick = Some(now);
@@ -338,7 +334,9 @@ impl<'a> Controller<'a> {
                     done.insert(pair.job);
                     decided.push(Start { job: pair.job, partition, nodes: Some(nodes) });
                 }
-                (Some(recorded), nodes) if nodes.is_some() || starts_here(recorded, pair.job, partition) => {
+                (Some(recorded), nodes)
+                    if nodes.is_some() || starts_here(recorded, pair.job, partition) =>
+                {
                     match recorded.get(&pair.job) {
                         Some((own, held)) if *own == partition => {
                             self.hold(pair.job, partition, held.clone(), now);
@@ -434,7 +432,8 @@ impl<'a> Controller<'a> {
             if tested > parameters.bf_max_job_test {
                 break;
             }
-            let fits = *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
+            let fits =
+                *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let planned = plan.plan(site, &request, |kept| {
                 let mut kept = kept.clone();
@@ -451,7 +450,9 @@ impl<'a> Controller<'a> {
                     done.insert(pair.job);
                 }
                 if let Some(start) = if mine.is_none() { nodes.clone() } else { here.cloned() } {
-                    plan.run(request.limit, around(&start));
+                    let around = around(&start);
+                    plan.reserve(now, request.limit, &around);
+                    plan.run(request.limit, around);
                     self.hold(pair.job, partition, start, now);
                     tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
                 }
@@ -459,7 +460,9 @@ impl<'a> Controller<'a> {
                 continue;
             }
             let waited = now - self.jobs[pair.job].eligible;
-            if waited < parameters.bf_min_age_reserve || pair.priority < parameters.bf_min_prio_reserve {
+            if waited < parameters.bf_min_age_reserve
+                || pair.priority < parameters.bf_min_prio_reserve
+            {
                 continue;
             }
             if let Planned::Later(start, nodes) = planned {
@@ -483,5 +486,99 @@ impl<'a> Controller<'a> {
         });
         let rules::SchedulerParameters { bf_window, bf_resolution, .. } = self.rules.parameters;
         BackfillPlan::new(now, bf_window, bf_resolution, up, running)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
+
+    /// A machine of 16 nodes, with lines of a `slurm.conf` and tables.
+    fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
+        let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
+        let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
+        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
+        let tables = [("qos.txt", qos.to_owned()), ("assoc.txt", associations.to_owned())];
+        SlurmMachine::made(texts.to_vec()).unwrap().with_tables(tables)
+    }
+
+    fn job(id: &str, partition: &str, nodes: u32) -> JobRecord {
+        JobRecord {
+            id: id.to_owned(),
+            partition: partition.split(',').next().unwrap_or_default().to_owned(),
+            partitions: if partition.contains(',') { partition.to_owned() } else { String::new() },
+            user: "u".to_owned(),
+            account: "a".to_owned(),
+            qos: "q".to_owned(),
+            submit: Some(100),
+            eligible: Some(100),
+            limit: Some(60),
+            nodes,
+            exclusive: true,
+            ..JobRecord::default()
+        }
+    }
+
+    /// The jobs that a main pass and then a backfill pass start, with their partitions.
+    fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
+        let rules = SiteRules::of(machine);
+        let mut controller = Controller::new(machine, &rules, jobs);
+        (0..jobs.len()).for_each(|own| controller.submit(own));
+        let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
+        let main = of(controller.main(100, false, None));
+        [main, of(controller.backfill(100, None))]
+    }
+
+    #[test]
+    fn a_job_that_does_not_fit_takes_the_nodes_of_its_partition() {
+        let conf = "PartitionName=low Nodes=n[0-15] Default=YES\n\
+                    PartitionName=high Nodes=n[0-7] PriorityTier=5\n\
+                    PartitionName=other Nodes=n[8-15]\n";
+        let machine = machine(conf, "", "");
+        // The second job of the higher tier finds nothing; it leaves n[8-15] to the others.
+        let jobs = [
+            job("1", "low", 9),
+            job("2", "high", 5),
+            job("3", "high", 8),
+            job("4", "low", 1),
+            job("5", "other", 2),
+        ];
+        let [main, backfill] = passes(&machine, &jobs);
+        // The job of 9 nodes fails then too, and with it all of them.
+        assert_eq!(main, [(1, 1)]);
+        assert_eq!(backfill, [(3, 0), (4, 2)]);
+    }
+
+    #[test]
+    fn a_job_stands_in_the_queue_once_for_each_partition() {
+        let conf = "PartitionName=low Nodes=n[0-15] Default=YES\n\
+                    PartitionName=high Nodes=n[0-3] PriorityTier=5 MaxNodes=2\n";
+        let machine = machine(conf, "", "");
+        let jobs = [job("1", "low,high", 2), job("2", "low,high", 4)];
+        assert_eq!(passes(&machine, &jobs)[0], [(0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn a_job_over_its_limits_holds_up_nobody() {
+        let conf = "AccountingStorageEnforce=limits\nPartitionName=p Nodes=n[0-15] Default=YES\n";
+        let qos = "Name|Priority|GrpTRES|MaxJobsPU\nq|0|node=10|\nr|0||1\n";
+        let associations = "Account|User|Share|GrpJobs|GrpTRES|MaxJobs\n\
+                            root||1|||\na||1|||\na|u|1||node=4|\n";
+        let machine = machine(conf, qos, associations);
+        let own =
+            |id: &str, nodes, qos: &str| JobRecord { qos: qos.to_owned(), ..job(id, "p", nodes) };
+        // The QOS q replaces the limit of 4 nodes by one of 10; r allows one job, and leaves it.
+        let jobs = [
+            own("1", 8, "q"),
+            own("2", 3, "q"),
+            own("3", 2, "q"),
+            own("4", 1, "r"),
+            own("5", 1, "q"),
+        ];
+        assert_eq!(passes(&machine, &jobs)[0], [(0, 0), (2, 0)]);
     }
 }

@@ -1,7 +1,7 @@
 //! Priorities of the multifactor plugin, and the fair shares in them.
 
-use super::rules::{Association, SiteRules};
 use super::request::ControlledJob;
+use super::rules::{Association, SiteRules};
 use crate::operator::history::Second;
 
 /// The usage of all associations, and the fair shares that followed at the last tick.
@@ -106,10 +106,10 @@ impl Rank<'_> {
         let groups: Vec<Vec<(f64, usize)>> =
             all.chunk_by(|a, b| a.0 == b.0).map(<[(f64, usize)]>::to_vec).collect();
         for group in groups {
-            let (accounts, users): (Vec<usize>, Vec<usize>) =
-                group.iter().map(|(_, child)| *child).partition(|&child| {
-                    self.associations[child].user.is_empty()
-                });
+            let (accounts, users): (Vec<usize>, Vec<usize>) = group
+                .iter()
+                .map(|(_, child)| *child)
+                .partition(|&child| self.associations[child].user.is_empty());
             for user in users {
                 if !is_tied {
                     self.last = self.left;
@@ -142,7 +142,8 @@ pub(super) fn priority(
     if !weights.is_multifactor {
         return 0.0;
     }
-    let age = tick.map_or(0.0, |tick| (tick - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
+    let age =
+        tick.map_or(0.0, |tick| (tick - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
     // Processors are those asked for at first, and those of whole nodes from the next tick on.
     let processors = if tick.is_some() { job.processors } else { job.asked_processors };
     let size = (job.nodes as f64 / machine.0 + processors as f64 / machine.1) / 2.0;

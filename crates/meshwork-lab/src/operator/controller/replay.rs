@@ -36,6 +36,7 @@ pub fn replay(
 ) -> Result<Vec<Option<Second>>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     let mut cancels: Vec<(Second, usize)> = Vec::new();
+    let last = stays.iter().filter_map(|stay| stay.end.max(stay.start).max(stay.submit)).max();
     for (place, stay) in stays.iter().enumerate() {
         let Some(queued) = stay.queued().filter(|_| !stay.is_rejected()) else { continue };
         if stay.start.is_none() {
@@ -44,8 +45,10 @@ pub fn replay(
                 end => cancels.extend(end.map(|end| (end, place))),
             }
         }
-        let runs = stay.start.zip(stay.end).map_or(0, |(start, end)| (end - start).max(0));
-        let runtime = if stay.end.is_some() { runs as f64 + cleanup } else { FOR_EVER };
+        // A job that still ran at the end of the recording runs until then.
+        let end = stay.end.or(last);
+        let runs = stay.start.zip(end).map_or(0, |(start, end)| (end - start).max(0));
+        let runtime = runs as f64 + cleanup;
         let arrival = Time::new(queued as f64);
         jobs.push(Job::new(place as u64, arrival, Request::Nodes(1), runtime));
     }
@@ -55,7 +58,7 @@ pub fn replay(
     let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
     let scenario = scenario.build().map_err(|problem| problem.to_string())?;
     let mut setup = scenario.setup(0).map_err(|error| error.to_string())?;
-    setup.scheduler = Box::new(EverySecond);
+    setup.scheduler = Box::new(EverySecond { waits: false });
     let jobs: Submissions = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
     let mut simulation = Simulation::new(setup, jobs, ()).map_err(|error| error.to_string())?;
     let mut turn = Turn {
@@ -84,20 +87,21 @@ pub fn replay(
     Ok(turn.starts)
 }
 
-/// The run time in seconds of a job that has not ended.
-const FOR_EVER: f64 = 1e9;
-
 /// The number of starts between two reports of progress.
 const REPORT_EVERY: usize = 500;
 
-/// A scheduler that does nothing but ask for a pass at every full second.
-struct EverySecond;
+/// A scheduler that does nothing but ask for a pass at every full second while jobs wait.
+struct EverySecond {
+    waits: bool,
+}
 
 impl Scheduler for EverySecond {
-    fn schedule(&mut self, _cluster: &mut Cluster<'_>) {}
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        self.waits = cluster.waiting_jobs() > 0;
+    }
 
     fn wake_at(&self, now: Time) -> Option<Time> {
-        Some(Time::new(now.units().floor() + 1.0))
+        self.waits.then(|| Time::new(now.units().floor() + 1.0))
     }
 
     fn looks_at_nodes(&self) -> bool {
@@ -190,7 +194,8 @@ impl Turn<'_> {
         for start in starts {
             let Some(ticket) = self.tickets.remove(&start.job) else { continue };
             if cluster.start(ticket, StartOptions::default()) {
-                self.starts[start.job] = Some(now.max(self.stays[start.job].queued().unwrap_or(now)));
+                self.starts[start.job] =
+                    Some(now.max(self.stays[start.job].queued().unwrap_or(now)));
                 self.started += 1;
                 self.changed = true;
             }

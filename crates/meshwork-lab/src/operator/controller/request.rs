@@ -150,7 +150,8 @@ pub(super) fn jobs(
             requests.push(request);
         }
         let site = machine.site(&rules.partitions[requests[0].partition].name);
-        let whole = u64::from(stay.nodes) * site.whole.first().map_or(1, |node| u64::from(site.nodes.processors(node)));
+        let whole = u64::from(stay.nodes)
+            * site.whole.first().map_or(1, |node| u64::from(site.nodes.processors(node)));
         let count = users.len();
         let user = *users.entry(stay.user.as_str()).or_insert(count);
         let count = accounts.len();
@@ -176,7 +177,8 @@ pub(super) fn jobs(
 
 /// The number in a job ID: tasks of an array come in their order behind their first.
 fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
-    let mut parts = stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
+    let mut parts =
+        stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
     (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 

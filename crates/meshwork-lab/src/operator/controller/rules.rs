@@ -198,10 +198,12 @@ impl SiteRules {
             let shares = get("Share").parse().unwrap_or(1.0);
             self.associations.push(Association { account, user, parent, shares, limits });
         }
-        for line in lines.iter().filter(|line| line.pairs[0].0.eq_ignore_ascii_case("partitionname"))
+        for line in
+            lines.iter().filter(|line| line.pairs[0].0.eq_ignore_ascii_case("partitionname"))
         {
             let place = self.partitions.iter().position(|own| own.name == line.pairs[0].1);
-            let qos = line.get("QOS").and_then(|name| self.qos.iter().position(|own| own.name == name));
+            let qos =
+                line.get("QOS").and_then(|name| self.qos.iter().position(|own| own.name == name));
             if let Some(place) = place {
                 self.partitions[place].qos = qos;
             }
@@ -222,7 +224,10 @@ fn qos_of(row: &BTreeMap<&str, &str>) -> QosRules {
         priority: get(&["Priority"]).parse().unwrap_or(0.0),
         limits: LimitSet {
             group: limit_of(get(&["GrpJobs"]), get(&["GrpTRES"])),
-            user: limit_of(get(&["MaxJobsPU", "MaxJobsPerUser"]), get(&["MaxTRESPU", "MaxTRESPerUser"])),
+            user: limit_of(
+                get(&["MaxJobsPU", "MaxJobsPerUser"]),
+                get(&["MaxTRESPU", "MaxTRESPerUser"]),
+            ),
             account: limit_of(
                 get(&["MaxJobsPA", "MaxJobsPerAccount"]),
                 get(&["MaxTRESPA", "MaxTRESPerAccount"]),
@@ -343,7 +348,8 @@ impl PriorityWeights {
             max_age: time("PriorityMaxAge", 7 * 86_400).max(1) as f64,
             half_life: if half_life > 0.0 { half_life } else { f64::INFINITY },
             period: time("PriorityCalcPeriod", 300).max(1),
-            favors_small: value("PriorityFavorSmall").is_some_and(|own| own.eq_ignore_ascii_case("yes")),
+            favors_small: value("PriorityFavorSmall")
+                .is_some_and(|own| own.eq_ignore_ascii_case("yes")),
         }
     }
 }

@@ -139,7 +139,8 @@ impl<'a> Given<'a> {
             at = due.into_iter().flatten().map(|own| own.max(at + 1)).min().unwrap_or(at + 1);
         }
         let Given { predicted, found, .. } = self;
-        let one = |(stay, (by, nodes))| PredictedStart { stay, by, predicted: predicted[stay], nodes };
+        let one =
+            |(stay, (by, nodes))| PredictedStart { stay, by, predicted: predicted[stay], nodes };
         found.into_iter().map(one).collect()
     }
 
@@ -262,7 +263,9 @@ impl<'a> Given<'a> {
         let mut ended = Vec::new();
         for &own in before {
             match self.events[own].1 {
-                Event::End(job) => ended.extend(self.controller.end(job, at).map(|held| (job, held))),
+                Event::End(job) => {
+                    ended.extend(self.controller.end(job, at).map(|held| (job, held)))
+                }
                 event => self.happen(event, at),
             }
         }

@@ -18,6 +18,7 @@ use serde_json::{Value as Json, json};
 use super::controller::replay as replay_all;
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine};
+use super::forecast::{Conditions, Forecast};
 use super::history::{JobRecord, Second, StartedBy};
 use super::paired;
 use super::places::{PlaceKind, place_of};
@@ -58,6 +59,8 @@ pub struct Fidelity {
     pub simultaneous: usize,
     /// Every recorded start beside the model's, in the order of the history.
     pub starts: Vec<StartBeside>,
+    /// The real and the predicted mean wait in seconds when the controller runs all jobs again.
+    pub wait: Option<(f64, f64)>,
     /// Features of the site that the model leaves out.
     pub unmodelled: Vec<Unmodelled>,
 }
@@ -143,6 +146,14 @@ impl Fidelity {
         counts
     }
 
+    /// Whether the model gets both the places and the times of starts right enough to rely on.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        let counts = self.start_counts();
+        let is_in_time = counts.cycle as f64 >= ENOUGH_CYCLES * counts.total as f64;
+        self.doubts().is_empty() && is_in_time
+    }
+
     /// Every start as CSV, with seconds since 1970.
     #[must_use]
     pub fn starts_table(&self) -> String {
@@ -159,7 +170,7 @@ impl Fidelity {
         text
     }
 
-    /// Reasons not to rely on the model, one sentence each; empty if it is good enough.
+    /// Reasons not to rely on the model's places, one sentence each; empty if it is good enough.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -173,22 +184,15 @@ impl Fidelity {
             );
             return doubts;
         }
-        if (same as f64) < ENOUGH_DECISIONS * all as f64 {
+        // The controller's rule may fit where that for one partition alone does not.
+        let counts = self.start_counts();
+        let are_placed =
+            counts.total > 0 && counts.place as f64 >= ENOUGH_PLACES * counts.total as f64;
+        if (same as f64) < ENOUGH_DECISIONS * all as f64 && !are_placed {
             doubts.push(format!(
                 "{} of the decisions are those of the rule, and {} % would be enough",
                 percent(same, all),
                 100.0 * ENOUGH_DECISIONS
-            ));
-        }
-        let counts = self.start_counts();
-        if (counts.cycle as f64) < ENOUGH_CYCLES * counts.total as f64 {
-            doubts.push(format!(
-                "{} of the starts are in the cycle in which the model makes them ({} too early, \
-                 {} too late), and {} % would be enough",
-                percent(counts.cycle, counts.total),
-                counts.early,
-                counts.late,
-                100.0 * ENOUGH_CYCLES
             ));
         }
         if (self.placements as f64) < ENOUGH_PLACES * self.placed as f64 {
@@ -231,7 +235,7 @@ impl Fidelity {
             })
             .collect();
         let counts = self.start_counts();
-        let wait = self.waits.last();
+        let wait = self.wait.unzip();
         let left_out: Vec<Json> = self
             .unmodelled
             .iter()
@@ -242,8 +246,8 @@ impl Fidelity {
                 "total": counts.total, "place": counts.place, "cycle": counts.cycle,
                 "early": counts.early, "late": counts.late
             },
-            "wait": { "real": wait.map(|own| own.real), "predicted": wait.map(|own| own.predicted) },
-            "unmodelled": left_out, "modelled": self.doubts().is_empty(),
+            "wait": { "real": wait.0, "predicted": wait.1 },
+            "unmodelled": left_out, "modelled": self.is_modelled(),
             "jobs": self.jobs, "placed": self.placed, "placements": self.placements, "decisions": decisions,
             "match": matching, "cleanup_seconds": self.cleanup, "by": by, "simultaneous": self.simultaneous,
             "waits": waits, "differing": differing, "doubts": self.doubts(),
@@ -259,14 +263,14 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// `report` covers all three parts together.
 ///
 /// # Complexity
-/// That of [`decisions`] and of [`replay_all`], and that of both schedulers at each of their cycles
+/// That of [`decisions`], of [`Forecast::run`] and of [`replay_all`], and that of both schedulers at each of their cycles
 /// in the recorded state.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
-    let found = decisions(folder, &|done, all| report(done, 3 * all));
+    let found = decisions(folder, &|done, all| report(done, 4 * all));
     let cleanup = found.cleanup.unwrap_or(0.0);
-    let (machine, given) = given(folder, cleanup, &|done| report(all + done, 3 * all));
+    let (machine, given) = given(folder, cleanup, &|done| report(all + done, 4 * all));
     let stays = &folder.history.stays;
     let hosts = &machine.reading.hosts;
     let beside = |own: &PredictedStart| {
@@ -284,9 +288,10 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
         }
     };
     let starts = given.iter().map(beside).collect();
-    let waits = waits(&machine, stays, cleanup, &|started| report(2 * all + started, 3 * all));
+    let waits = waits(folder, cleanup, &|started| report(2 * all + started, 4 * all));
+    let wait = wait(&machine, stays, cleanup, &|started| report(3 * all + started, 4 * all));
     let unmodelled = unmodelled::by_controller(&machine, &folder.history);
-    Fidelity { waits, starts, unmodelled, ..found }
+    Fidelity { waits, wait, starts, unmodelled, ..found }
 }
 
 /// The starts of the modelled controller given the recorded past, and the machine with the rule for
@@ -307,9 +312,8 @@ fn given(
         machine.fit_single_nodes(fits);
         let rules = SiteRules::of(&machine);
         let found = Given::new(&machine, &rules, stays, &nodes, cleanup).run(report);
-        let is_same = |own: &&PredictedStart| {
-            stays[own.stay].nodes == 1 && own.nodes == nodes[own.stay]
-        };
+        let is_same =
+            |own: &&PredictedStart| stays[own.stay].nodes == 1 && own.nodes == nodes[own.stay];
         (found.iter().filter(is_same).count(), machine, found)
     };
     let is_flat = folder.machine.sites().any(|site| matches!(site.structure, Structure::Flat));
@@ -378,23 +382,39 @@ pub fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
         cleanup,
         waits: Vec::new(),
         starts: Vec::new(),
+        wait: None,
         unmodelled: Vec::new(),
         simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
     }
 }
 
-/// Predicted and real waits of all jobs, and by size if there are several.
-fn waits(
+/// The real and the predicted mean wait when the controller runs all jobs again.
+fn wait(
     machine: &SlurmMachine,
     stays: &[JobRecord],
     cleanup: f64,
     report: &dyn Fn(usize),
-) -> Vec<PredictedWaits> {
+) -> Option<(f64, f64)> {
     let rules = SiteRules::of(machine);
-    let starts = replay_all(machine, &rules, stays, cleanup, report).unwrap_or_default();
+    let starts = replay_all(machine, &rules, stays, cleanup, report).ok()?;
+    let pairs = stays.iter().zip(&starts).filter_map(|(stay, start)| {
+        let real = stay.wait()? as f64;
+        Some((real, ((*start)? - stay.queued()?) as f64))
+    });
+    let (real, predicted): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    Some((mean(&real)?, mean(&predicted)?))
+}
+
+/// Predicted and real waits of all jobs, and by size if there are several.
+fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<PredictedWaits> {
+    let stays = &folder.history.stays;
+    let conditions = Conditions::of(&folder.machine, cleanup.round() as Second);
+    let forecast = Forecast { report, ..Forecast::new(&folder.machine, stays, &conditions) };
+    let outcomes = forecast.run().unwrap_or_default();
     let mut pairs: Vec<(Second, u32, f64, f64)> = Vec::new();
-    for (stay, start) in stays.iter().zip(&starts) {
-        let Some(((queued, real), start)) = stay.queued().zip(stay.wait()).zip(*start) else {
+    for (stay, outcome) in stays.iter().zip(&outcomes) {
+        let Some(((queued, real), start)) = stay.queued().zip(stay.wait()).zip(outcome.start)
+        else {
             continue;
         };
         pairs.push((queued, stay.nodes, real as f64, (start - queued) as f64));

@@ -9,12 +9,12 @@ mod tree;
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::listed::{NodeRequest, Nodes, Rule, RuleResult};
 use meshwork::alloc::listed::anchors::Anchors;
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::Tree;
+use meshwork::alloc::listed::{NodeRequest, Nodes, Rule, RuleResult};
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
