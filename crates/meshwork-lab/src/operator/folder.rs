@@ -61,7 +61,8 @@ impl SlurmMachine {
             Ok(found)
         };
         let name = |path: &Path| path.display().to_string();
-        let files = SlurmFiles { topology: name(topology), conf: conf.map(name) };
+        let files =
+            SlurmFiles { topology: name(topology), conf: conf.map(name), ..SlurmFiles::default() };
         let reading = site::read_texts(files, &topology_text, conf_text.as_deref(), &mut include);
         let mut texts = vec![(PathBuf::from(own), topology_text)];
         texts.extend(conf_text.map(|text| (PathBuf::from(CONF), text)));
@@ -102,8 +103,11 @@ impl SlurmMachine {
             texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
         };
         let conf = text(CONF);
-        let files =
-            SlurmFiles { topology: TOPOLOGIES[0].to_owned(), conf: conf.map(|_| CONF.to_owned()) };
+        let files = SlurmFiles {
+            topology: TOPOLOGIES[0].to_owned(),
+            conf: conf.map(|_| CONF.to_owned()),
+            ..SlurmFiles::default()
+        };
         let mut include = |path: &str| Err(format!("{path}: this file was not made"));
         let topology = text(TOPOLOGIES[0]).unwrap_or_default();
         let reading = site::read_texts(files, topology, conf, &mut include);
