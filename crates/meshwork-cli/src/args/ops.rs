@@ -232,6 +232,9 @@ pub(crate) struct Propose {
 pub(crate) struct Fidelity {
     /// The site, as `ops import` wrote it
     pub(crate) site: PathBuf,
+    /// Write every start beside that of the model to this file, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) starts: Option<PathBuf>,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,

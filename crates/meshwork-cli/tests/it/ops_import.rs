@@ -453,7 +453,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
 #[test]
 fn tables_are_kept_with_the_site() {
     let folder = tempfile::tempdir().unwrap();
-    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     put("slurm.conf", "NodeName=n[0-3] CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n");
     put(
         "sacct.txt",
@@ -471,7 +471,7 @@ fn tables_are_kept_with_the_site() {
     let tables = ["--qos", "q", "--assoc", "a", "--events", "e", "--reservations", "r"];
     let said = import(&tables);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let kept = |name: &str| std::fs::read_to_string(folder.path().join("site").join(name));
+    let kept = |name: &str| fs::read_to_string(folder.path().join("site").join(name));
     assert!(kept("topology.yaml").unwrap().contains("flat: true"));
     for (name, text) in [
         ("qos.txt", "few|10|2"),

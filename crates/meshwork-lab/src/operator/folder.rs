@@ -194,6 +194,12 @@ impl SlurmMachine {
         Some(machine)
     }
 
+    /// Places jobs of one node like all others on a flat machine, or not.
+    pub fn fit_single_nodes(&mut self, fits: bool) {
+        let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
+        sites.for_each(|site| site.fits_single = fits);
+    }
+
     /// The number of nodes on which jobs may run, in any partition.
     #[must_use]
     pub fn nodes_up(&self) -> u32 {

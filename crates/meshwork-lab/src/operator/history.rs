@@ -20,6 +20,8 @@ pub struct JobRecord {
     /// The charged account.
     pub account: String,
     pub partition: String,
+    /// The partitions that it named, separated by commas, if there are several.
+    pub partitions: String,
     /// The quality of service.
     pub qos: String,
     /// The final state, in one word of the scheduler.
@@ -58,6 +60,8 @@ pub struct JobRecord {
     pub require: String,
     /// The excluded nodes, as a host list.
     pub exclude: String,
+    /// What it was nice by: the points that its priority is lower by.
+    pub nice: i64,
     /// The last priority.
     pub priority: Option<i64>,
     /// The scheduler that started it.
@@ -127,7 +131,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 28] = [
+const COLUMNS: [&str; 30] = [
     "id",
     "attempt",
     "user",
@@ -156,6 +160,8 @@ const COLUMNS: [&str; 28] = [
     "reason",
     "line",
     "not_modelled",
+    "partitions",
+    "nice",
 ];
 
 impl History {
@@ -213,7 +219,10 @@ impl History {
             cell(&mut text, stay.by.word());
             cell(&mut text, &stay.reason);
             let beyond: Vec<&str> = stay.beyond.iter().map(|own| own.word()).collect();
-            let _ = writeln!(text, "{},{}", stay.line, beyond.join(" "));
+            let _ = write!(text, "{},{},", stay.line, beyond.join(" "));
+            cell(&mut text, &stay.partitions);
+            let nice = number(Some(stay.nice).filter(|&own| own != 0)).unwrap_or_default();
+            let _ = writeln!(text, "{nice}");
         }
         text
     }
@@ -294,6 +303,8 @@ impl History {
                     .filter(|own| cell("not_modelled").split(' ').any(|word| word == own.word()))
                     .collect(),
                 line: count("line")?.unwrap_or(0) as usize,
+                partitions: text("partitions"),
+                nice: number("nice")?.unwrap_or(0),
             });
         }
         Ok(History { stays })
@@ -321,6 +332,8 @@ mod tests {
             id: "7_[1-3%2]".to_owned(),
             attempt: 2,
             partition: "a,b".to_owned(),
+            partitions: "b,a".to_owned(),
+            nice: -7,
             state: "COMPLETED".to_owned(),
             submit: Some(1),
             start: Some(-5),

@@ -4,14 +4,16 @@
 //! nodes; all of them produce a [`history`]. [`quality`] reports how reliable it is, [`unmodelled`]
 //! its features that a replay ignores, [`places`] whether nodes are a listed place of the machine.
 //! [`folder`] stores a machine with its history. [`plan`] is the plan of backfill, [`forecast`]
-//! replays a history, [`causes`] records what jobs wait for meanwhile, and [`fidelity`] compares
-//! recorded decisions with the rule. [`compare`] replays a history under several topologies, with
+//! replays a history, [`causes`] records what jobs wait for meanwhile, [`controller`] is
+//! Slurm's controller with its two schedulers, and [`fidelity`] compares recorded decisions with
+//! the rule. [`compare`] replays a history under several topologies, with
 //! [`paired`] intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`]
 //! is a machine at one instant, for which [`explain`] says why a job waits, and [`defrag`] which
 //! moves free a place; an [`instant`] is that of a simulated run or a pool with any allocator.
 
 pub mod causes;
 pub mod compare;
+pub mod controller;
 pub mod defrag;
 mod desks;
 pub mod explain;

@@ -62,7 +62,7 @@ impl ResolvedRequest {
         let is_hopeless = is_unknown
             || wanted.nodes == 0
             || wanted.nodes > site.whole.count()
-            || find(site.structure.rule(), &site.nodes, &patient, &whole).is_none();
+            || find(site.rule(), &site.nodes, &patient, &whole).is_none();
         let found = Arc::new(Found { wanted, may, is_hopeless });
         ResolvedRequest { asked: Arc::new(asked), limit: limit(stay), found }
     }
@@ -286,7 +286,7 @@ impl<'a> BackfillPlan<'a> {
         if available.count() < wanted.nodes {
             return Err(at + 1);
         }
-        let rule = self.site.structure.rule();
+        let rule = self.site.rule();
         find(rule, &self.site.nodes, wanted, &available).ok_or(at + 1)
     }
 

@@ -151,6 +151,22 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
+/// The features that the [controller](super::controller) leaves out too.
+///
+/// # Complexity
+/// That of [`of`].
+#[must_use]
+pub fn by_controller(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
+    let has = |table: &str| machine.table(table).is_some();
+    let is_left_out = |own: &Unmodelled| match own.key {
+        "partitions" | "overlapping_partitions" => false,
+        "qos" | "limits_hit" | "limits" => !(has("qos.txt") && has("assoc.txt")),
+        "fair_share" => !has("assoc.txt"),
+        _ => true,
+    };
+    of(machine, history).into_iter().filter(is_left_out).collect()
+}
+
 /// The sentences above the results of a site: its doubts, and unmodelled features.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {

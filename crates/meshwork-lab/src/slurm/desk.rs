@@ -126,7 +126,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
         let (mut available, whole) = self.available(asked, excluded.as_ref());
         kept.into_iter().for_each(|kept| available.subtract(kept));
-        let rule = self.site.structure.rule();
+        let rule = self.site.rule();
         match decide(rule, &self.site.nodes, &wanted, &available, &whole) {
             Decision::Start(nodes) => SlurmAnswer::Nodes(nodes),
             Decision::Wait(wait, message) => SlurmAnswer::Wait(wait, message),
@@ -146,7 +146,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         let excluded = self.set(asked.exclude.as_ref()).ok()?;
         let (mut available, _) = self.available(asked, excluded.as_ref());
         available.subtract(kept);
-        find(self.site.structure.rule(), &self.site.nodes, &wanted, &available)
+        find(self.site.rule(), &self.site.nodes, &wanted, &available)
     }
 
     /// Allocates the nodes of [`SlurmAllocator::ask`] to a job, if there are any.

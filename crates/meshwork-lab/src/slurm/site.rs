@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use meshwork::alloc::listed::Nodes;
+use meshwork::alloc::listed::{Nodes, Rule};
 use meshwork::geometry::NodeSet;
 
 use super::conf::{self, Conf};
 use super::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use super::hostlist;
-use super::topology::{self, Hosts, SlurmTopology, Structure};
+use super::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
 use crate::run::file::{FileError, MAX_TEXT, read_whole};
 
 /// The names of the files.
@@ -302,6 +302,7 @@ impl Reading {
             topology: topology.name.clone(),
             structure: structure.clone(),
             is_exclusive,
+            fits_single: false,
         })
     }
 }
@@ -322,4 +323,17 @@ pub struct SlurmSite {
     pub structure: Structure,
     /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
+    /// Whether jobs of one node are placed like all others on a flat machine.
+    pub fits_single: bool,
+}
+
+impl SlurmSite {
+    /// The rule that selects nodes.
+    #[must_use]
+    pub fn rule(&self) -> &dyn Rule {
+        match self.structure {
+            Structure::Flat if self.fits_single => &FittedRuns,
+            _ => self.structure.rule(),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use meshwork_lab::findings::number::{Rounded, significant};
 use meshwork_lab::operator::fidelity::{self, Fidelity};
 use meshwork_lab::operator::folder::Folder;
+use meshwork_lab::run::file::write_whole;
 
 use crate::args::ops;
 use crate::command::meter::Meter;
@@ -18,6 +19,10 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     let meter = Meter::new("job");
     let found = fidelity::of(&folder, &|done, all| meter.count(done, all));
     meter.end();
+    if let Some(file) = &arguments.starts {
+        write_whole(file, found.starts_table().as_bytes())
+            .map_err(|error| Stop::Failed(error.to_string()))?;
+    }
     let doubts = found.doubts();
     let verdict = if doubts.is_empty() { Verdict::Done } else { Verdict::RunFailed };
     if arguments.json {
@@ -28,6 +33,9 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     out.line("")?;
     if doubts.is_empty() {
         out.line("The site is modelled well enough to go on.")?;
+        if !found.is_modelled() {
+            out.line("This holds for places: of the times, too few are those of the model.")?;
+        }
     }
     for doubt in doubts {
         out.line(&format!("The site is not modelled well enough to go on: {doubt}."))?;
@@ -63,6 +71,28 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
         format!(
             "{} starts share their second with others, and are taken in the order that fits best",
             found.simultaneous
+        ),
+    )?;
+    let counts = found.start_counts();
+    line(
+        "starts",
+        format!(
+            "{} of {} are in the cycle of the modelled scheduler, within {} s{}: {} too early, {} too late",
+            counts.cycle,
+            counts.total,
+            fidelity::SAME_CYCLE,
+            percent(counts.cycle, counts.total),
+            counts.early,
+            counts.late
+        ),
+    )?;
+    line(
+        "",
+        format!(
+            "{} of {} are on the recorded nodes{}",
+            counts.place,
+            counts.total,
+            percent(counts.place, counts.total)
         ),
     )?;
     line(

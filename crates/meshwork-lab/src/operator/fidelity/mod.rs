@@ -2,27 +2,38 @@
 //!
 //! Each recorded start is compared with the rule in the recorded state of the machine, so that a
 //! differing decision does not affect later ones. Waits are predicted by a full replay
-//! ([`Forecast`]), in which errors accumulate.
+//! ([`replay_all`]), in which errors accumulate.
 
 mod cleanup;
+mod given;
 mod replay;
 
+pub use given::{PredictedStart, SAME_CYCLE};
 pub use replay::{ComparedDecision, RuleDecision};
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::folder::Folder;
+use super::controller::replay as replay_all;
+use super::controller::rules::SiteRules;
+use super::folder::{Folder, SlurmMachine};
 use super::forecast::{Conditions, Forecast};
-use super::history::{Second, StartedBy};
+use super::history::{JobRecord, Second, StartedBy};
 use super::paired;
 use super::places::{PlaceKind, place_of};
+use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::mean;
+use crate::slurm::topology::Structure;
+use given::Given;
+use meshwork::geometry::NodeSet;
 use replay::Replay;
 
 /// The minimum share of equal decisions for a site to be considered modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
+
+/// The minimum share of starts in the right cycle for a site to be considered modelled.
+pub const ENOUGH_CYCLES: f64 = 0.9;
 
 /// The minimum share of node lists that are places.
 pub const ENOUGH_PLACES: f64 = 0.95;
@@ -46,6 +57,41 @@ pub struct Fidelity {
     pub waits: Vec<PredictedWaits>,
     /// The number of records that start within the same second as another event.
     pub simultaneous: usize,
+    /// Every recorded start beside the model's, in the order of the history.
+    pub starts: Vec<StartBeside>,
+    /// The real and the predicted mean wait in seconds when the controller runs all jobs again.
+    pub wait: Option<(f64, f64)>,
+    /// Features of the site that the model leaves out.
+    pub unmodelled: Vec<Unmodelled>,
+}
+
+/// A recorded start beside that of the modelled controller, given the recorded past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartBeside {
+    pub id: String,
+    pub start: Second,
+    /// When the model starts it; `None` if it would let it wait longer.
+    pub predicted: Option<Second>,
+    /// The recorded nodes as a host list.
+    pub nodes: String,
+    /// The nodes by the rule; empty if it finds none.
+    pub predicted_nodes: String,
+    /// Whether they are the recorded ones.
+    pub is_same_place: bool,
+}
+
+/// How many starts the model gets right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartCounts {
+    pub total: usize,
+    /// On the recorded nodes.
+    pub place: usize,
+    /// In the recorded cycle, or within [`SAME_CYCLE`] seconds of it.
+    pub cycle: usize,
+    /// Started by the model while Slurm let them wait.
+    pub early: usize,
+    /// Started by Slurm while the model lets them wait.
+    pub late: usize,
 }
 
 /// A decision that differs from that of the rule.
@@ -85,7 +131,46 @@ impl Fidelity {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
     }
 
-    /// Reasons not to rely on the model, one sentence each; empty if it is good enough.
+    /// The number of starts, and of those that the model gets right.
+    #[must_use]
+    pub fn start_counts(&self) -> StartCounts {
+        let mut counts = StartCounts { total: self.starts.len(), ..StartCounts::default() };
+        for own in &self.starts {
+            counts.place += usize::from(own.is_same_place);
+            match own.predicted.map(|predicted| predicted - own.start) {
+                Some(late) if late < -SAME_CYCLE => counts.early += 1,
+                Some(late) if late <= SAME_CYCLE => counts.cycle += 1,
+                _ => counts.late += 1,
+            }
+        }
+        counts
+    }
+
+    /// Whether the model gets both the places and the times of starts right enough to rely on.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        let counts = self.start_counts();
+        let is_in_time = counts.cycle as f64 >= ENOUGH_CYCLES * counts.total as f64;
+        self.doubts().is_empty() && is_in_time
+    }
+
+    /// Every start as CSV, with seconds since 1970.
+    #[must_use]
+    pub fn starts_table(&self) -> String {
+        let mut text = "job,start,predicted,nodes,predicted_nodes\n".to_owned();
+        let cell = |text: &str| match text.contains(',') {
+            true => format!("\"{text}\""),
+            false => text.to_owned(),
+        };
+        for own in &self.starts {
+            let predicted = own.predicted.map(|own| own.to_string()).unwrap_or_default();
+            let (nodes, rule) = (cell(&own.nodes), cell(&own.predicted_nodes));
+            text.push_str(&format!("{},{},{predicted},{nodes},{rule}\n", own.id, own.start));
+        }
+        text
+    }
+
+    /// Reasons not to rely on the model's places, one sentence each; empty if it is good enough.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -99,7 +184,11 @@ impl Fidelity {
             );
             return doubts;
         }
-        if (same as f64) < ENOUGH_DECISIONS * all as f64 {
+        // The controller's rule may fit where that for one partition alone does not.
+        let counts = self.start_counts();
+        let are_placed =
+            counts.total > 0 && counts.place as f64 >= ENOUGH_PLACES * counts.total as f64;
+        if (same as f64) < ENOUGH_DECISIONS * all as f64 && !are_placed {
             doubts.push(format!(
                 "{} of the decisions are those of the rule, and {} % would be enough",
                 percent(same, all),
@@ -145,7 +234,20 @@ impl Fidelity {
                 })
             })
             .collect();
+        let counts = self.start_counts();
+        let wait = self.wait.unzip();
+        let left_out: Vec<Json> = self
+            .unmodelled
+            .iter()
+            .map(|own| json!({ "what": own.what, "share": own.share }))
+            .collect();
         json!({
+            "starts": {
+                "total": counts.total, "place": counts.place, "cycle": counts.cycle,
+                "early": counts.early, "late": counts.late
+            },
+            "wait": { "real": wait.0, "predicted": wait.1 },
+            "unmodelled": left_out, "modelled": self.is_modelled(),
             "jobs": self.jobs, "placed": self.placed, "placements": self.placements, "decisions": decisions,
             "match": matching, "cleanup_seconds": self.cleanup, "by": by, "simultaneous": self.simultaneous,
             "waits": waits, "differing": differing, "doubts": self.doubts(),
@@ -156,19 +258,70 @@ impl Fidelity {
 /// A callback with the number of decisions or starts so far, and the total.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Compares the decisions and the waits of a history with the model.
+/// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` covers both parts together.
+/// `report` covers all three parts together.
 ///
 /// # Complexity
-/// That of [`decisions`] and of [`Forecast::run`].
+/// That of [`decisions`], of [`Forecast::run`] and of [`replay_all`], and that of both schedulers at each of their cycles
+/// in the recorded state.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
-    let found = decisions(folder, &|done, all| report(done, 2 * all));
     let all = folder.history.stays.len();
-    let waits =
-        waits(folder, found.cleanup.unwrap_or(0.0), &|started| report(all + started, 2 * all));
-    Fidelity { waits, ..found }
+    let found = decisions(folder, &|done, all| report(done, 4 * all));
+    let cleanup = found.cleanup.unwrap_or(0.0);
+    let (machine, given) = given(folder, cleanup, &|done| report(all + done, 4 * all));
+    let stays = &folder.history.stays;
+    let hosts = &machine.reading.hosts;
+    let beside = |own: &PredictedStart| {
+        let stay = &stays[own.stay];
+        let same = own.nodes.as_ref().is_some_and(|nodes| {
+            machine.nodes(&stay.nodelist).is_ok_and(|recorded| recorded == *nodes)
+        });
+        StartBeside {
+            id: stay.id.clone(),
+            start: stay.start.unwrap_or(0),
+            predicted: own.predicted,
+            nodes: stay.nodelist.clone(),
+            predicted_nodes: own.nodes.as_ref().map(|own| hosts.listed(own)).unwrap_or_default(),
+            is_same_place: same,
+        }
+    };
+    let starts = given.iter().map(beside).collect();
+    let waits = waits(folder, cleanup, &|started| report(2 * all + started, 4 * all));
+    let wait = wait(&machine, stays, cleanup, &|started| report(3 * all + started, 4 * all));
+    let unmodelled = unmodelled::by_controller(&machine, &folder.history);
+    Fidelity { waits, wait, starts, unmodelled, ..found }
+}
+
+/// The starts of the modelled controller given the recorded past, and the machine with the rule for
+/// jobs of one node that fits the history: it has changed between versions of Slurm.
+fn given(
+    folder: &Folder,
+    cleanup: f64,
+    report: &dyn Fn(usize),
+) -> (SlurmMachine, Vec<PredictedStart>) {
+    let stays = &folder.history.stays;
+    let nodes = |stay: &JobRecord| {
+        let nodes = folder.machine.nodes(&stay.nodelist).ok();
+        nodes.filter(|nodes| stay.ran() && !nodes.is_empty())
+    };
+    let nodes: Vec<Option<NodeSet>> = stays.iter().map(nodes).collect();
+    let run = |fits: bool| {
+        let mut machine = folder.machine.clone();
+        machine.fit_single_nodes(fits);
+        let rules = SiteRules::of(&machine);
+        let found = Given::new(&machine, &rules, stays, &nodes, cleanup).run(report);
+        let is_same =
+            |own: &&PredictedStart| stays[own.stay].nodes == 1 && own.nodes == nodes[own.stay];
+        (found.iter().filter(is_same).count(), machine, found)
+    };
+    let is_flat = folder.machine.sites().any(|site| matches!(site.structure, Structure::Flat));
+    let has_single = is_flat && stays.iter().any(|stay| stay.nodes == 1 && stay.ran());
+    let plain = run(false);
+    let fitted = has_single.then(|| run(true)).filter(|own| own.0 > plain.0);
+    let (_, machine, found) = fitted.unwrap_or(plain);
+    (machine, found)
 }
 
 /// Compares the decisions of a history with the rule of its machine, without waits.
@@ -228,8 +381,28 @@ pub fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
         differing,
         cleanup,
         waits: Vec::new(),
+        starts: Vec::new(),
+        wait: None,
+        unmodelled: Vec::new(),
         simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
     }
+}
+
+/// The real and the predicted mean wait when the controller runs all jobs again.
+fn wait(
+    machine: &SlurmMachine,
+    stays: &[JobRecord],
+    cleanup: f64,
+    report: &dyn Fn(usize),
+) -> Option<(f64, f64)> {
+    let rules = SiteRules::of(machine);
+    let starts = replay_all(machine, &rules, stays, cleanup, report).ok()?;
+    let pairs = stays.iter().zip(&starts).filter_map(|(stay, start)| {
+        let real = stay.wait()? as f64;
+        Some((real, ((*start)? - stay.queued()?) as f64))
+    });
+    let (real, predicted): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    Some((mean(&real)?, mean(&predicted)?))
 }
 
 /// Predicted and real waits of all jobs, and by size if there are several.

@@ -277,6 +277,8 @@ impl<'a> Folder<'_, 'a> {
             reason: if is_none(&reason) { String::new() } else { reason },
             beyond,
             line,
+            partitions: submitted.partitions,
+            nice: submitted.nice,
         })
     }
 }

@@ -10,6 +10,9 @@ pub(super) struct Submitted {
     pub(super) segment: Option<u32>,
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
+    /// Several partitions, separated by commas.
+    pub(super) partitions: String,
+    pub(super) nice: i64,
     pub(super) is_exclusive: bool,
     pub(super) whole_blocks: bool,
     pub(super) contiguous: bool,
@@ -112,7 +115,12 @@ impl Submitted {
             }
             "C" | "constraint" => self.beyond.push(Beyond::Features),
             "L" | "licenses" => self.beyond.push(Beyond::Licences),
-            "p" | "partition" if value.contains(',') => self.beyond.push(Beyond::Partitions),
+            "p" | "partition" if value.contains(',') => {
+                self.partitions = value.to_owned();
+                self.beyond.push(Beyond::Partitions);
+            }
+            // Without a number the default counts.
+            "nice" => self.nice = if value.is_empty() { 100 } else { value.parse().unwrap_or(0) },
             "reservation" => self.beyond.push(Beyond::Reservation),
             _ => {}
         }

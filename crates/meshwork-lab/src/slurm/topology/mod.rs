@@ -5,7 +5,7 @@ pub mod from_conf;
 pub mod from_yaml;
 pub mod hosts;
 
-pub use build::{NamedNodes, Structure, build};
+pub use build::{FittedRuns, NamedNodes, Structure, build};
 pub use hosts::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

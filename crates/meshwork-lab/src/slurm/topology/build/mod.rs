@@ -9,12 +9,12 @@ mod tree;
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::listed::Rule;
 use meshwork::alloc::listed::anchors::Anchors;
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::Tree;
+use meshwork::alloc::listed::{NodeRequest, Nodes, Rule, RuleResult};
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
@@ -67,6 +67,28 @@ impl Structure {
             | Structure::Ring(_, named)
             | Structure::Torus3d(_, named) => named,
         }
+    }
+}
+
+/// The rule of a flat machine where jobs of one node are placed like all others.
+///
+/// Slurm 22.05 does that; later versions give such a job the lightest node of lowest number.
+#[derive(Clone, Copy, Debug)]
+pub struct FittedRuns;
+
+impl Rule for FittedRuns {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        request: &NodeRequest,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> RuleResult {
+        Runs.attempt(nodes, request, required, available)
+    }
+
+    fn places_single_nodes(&self) -> bool {
+        true
     }
 }
 

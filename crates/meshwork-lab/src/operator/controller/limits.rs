@@ -1,0 +1,148 @@
+//! Limits of QOS and associations: what runs against them, and which one holds up a job.
+
+use std::collections::BTreeMap;
+
+use super::request::ControlledJob;
+use super::rules::{LimitOf, SiteRules};
+
+/// Running jobs that count against one limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    jobs: u64,
+    nodes: u64,
+    processors: u64,
+}
+
+/// Whose running jobs are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    Qos(usize),
+    QosUser(usize, usize),
+    QosAccount(usize, usize),
+    Association(usize),
+}
+
+/// The running jobs of each QOS and association.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunningSums {
+    sums: BTreeMap<Scope, Sum>,
+}
+
+/// When a limit is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Test {
+    /// Numbers of jobs and time limits, before nodes are sought.
+    Before,
+    /// Nodes and processors, after they were sought.
+    After,
+}
+
+fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
+    let mut scopes = Vec::new();
+    let mut all: Vec<usize> = job.qos.into_iter().chain(partition_qos).collect();
+    all.dedup();
+    for qos in all {
+        scopes.extend([
+            Scope::Qos(qos),
+            Scope::QosUser(qos, job.user),
+            Scope::QosAccount(qos, job.account),
+        ]);
+    }
+    scopes.extend(job.chain.iter().map(|&own| Scope::Association(own)));
+    scopes
+}
+
+impl RunningSums {
+    /// Counts a job that starts, or one that ends.
+    pub(super) fn count(
+        &mut self,
+        job: &ControlledJob,
+        partition_qos: Option<usize>,
+        starts: bool,
+    ) {
+        for scope in scopes(job, partition_qos) {
+            let sum = self.sums.entry(scope).or_default();
+            let sign = |own: &mut u64, by: u64| {
+                *own = if starts { *own + by } else { own.saturating_sub(by) };
+            };
+            sign(&mut sum.jobs, 1);
+            sign(&mut sum.nodes, job.nodes);
+            sign(&mut sum.processors, job.processors);
+        }
+    }
+
+    /// Whether no limit holds up a job. Of the limits of one kind the first counts that is set: of
+    /// the partition's QOS, of the job's, of its association.
+    pub(super) fn allow(
+        &self,
+        rules: &SiteRules,
+        job: &ControlledJob,
+        partition_qos: Option<usize>,
+        test: Test,
+    ) -> bool {
+        if !rules.enforces_limits {
+            return true;
+        }
+        let mut all: Vec<usize> = partition_qos.into_iter().chain(job.qos).collect();
+        all.dedup();
+        let of = |scope: Scope| self.sums.get(&scope).copied().unwrap_or_default();
+        let own = Sum { jobs: 1, nodes: job.nodes, processors: job.processors };
+        let part = |limit: &LimitOf| match test {
+            Test::Before => [limit.jobs, None, None],
+            Test::After => [None, limit.nodes, limit.processors],
+        };
+        // A limit in force: what runs, and the job itself, against it.
+        let exceeds = |most: Option<u64>, sum: Sum, kind: usize| {
+            let all = [sum.jobs + own.jobs, sum.nodes + own.nodes, sum.processors + own.processors];
+            most.is_some_and(|most| all[kind] > most)
+        };
+        let (mut group, mut user, mut account, mut each) =
+            ([false; 3], [false; 3], [false; 3], [false; 3]);
+        let mut wall = false;
+        for &qos in &all {
+            let limits = &rules.qos[qos].limits;
+            for (limit, seen, sum) in [
+                (&limits.group, &mut group, of(Scope::Qos(qos))),
+                (&limits.user, &mut user, of(Scope::QosUser(qos, job.user))),
+                (&limits.account, &mut account, of(Scope::QosAccount(qos, job.account))),
+                (&limits.job, &mut each, Sum::default()),
+            ] {
+                for (kind, most) in part(limit).into_iter().enumerate() {
+                    if !seen[kind] && most.is_some() {
+                        seen[kind] = true;
+                        if exceeds(most, sum, kind) {
+                            return false;
+                        }
+                    }
+                }
+            }
+            if test == Test::Before && !wall && limits.wall.is_some() {
+                wall = true;
+                if limits.wall.is_some_and(|most| job.limit > most) {
+                    return false;
+                }
+            }
+        }
+        for (level, &place) in job.chain.iter().enumerate() {
+            let limits = &rules.associations[place].limits;
+            let sum = of(Scope::Association(place));
+            let mut checked = vec![(&limits.group, group, sum)];
+            if level == 0 {
+                checked.push((&limits.user, user, sum));
+            }
+            checked.push((&limits.job, each, Sum::default()));
+            for (limit, seen, sum) in checked {
+                for (kind, most) in part(limit).into_iter().enumerate() {
+                    if !seen[kind] && exceeds(most, sum, kind) {
+                        return false;
+                    }
+                }
+            }
+            let longest = limits.wall.filter(|_| test == Test::Before && !wall);
+            if longest.is_some_and(|most| job.limit > most) {
+                return false;
+            }
+        }
+        true
+    }
+}

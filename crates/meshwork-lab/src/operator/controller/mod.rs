@@ -1,0 +1,584 @@
+//! Slurm's controller: its queue, its two schedulers and its limits, for the jobs of a history.
+//!
+//! It has no clock. A replay tells it what happens and when each scheduler runs.
+
+mod limits;
+mod plan;
+mod priority;
+mod replay;
+mod request;
+pub mod rules;
+
+pub use replay::replay;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use meshwork::geometry::NodeSet;
+
+use super::folder::SlurmMachine;
+use super::history::{JobRecord, Second};
+use crate::slurm::desk::SlurmAllocator;
+use limits::{RunningSums, Test};
+use plan::{BackfillPlan, Planned, blocks_around};
+use priority::FairTree;
+use request::{ControlledJob, ResolvedRequest};
+use rules::SiteRules;
+
+/// A waiting job in one of its partitions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Pair {
+    tier: u32,
+    priority: f64,
+    rank: u64,
+    job: usize,
+    /// The index of its request.
+    request: usize,
+}
+
+impl Pair {
+    fn before(&self, other: &Pair) -> std::cmp::Ordering {
+        let by_tier = other.tier.cmp(&self.tier);
+        by_tier
+            .then_with(|| other.priority.total_cmp(&self.priority))
+            .then_with(|| self.rank.cmp(&other.rank))
+    }
+}
+
+/// A running job.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) partition: usize,
+    pub(super) nodes: NodeSet,
+    pub(super) start: Second,
+}
+
+/// A start that a scheduler decides on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) job: usize,
+    pub(super) partition: usize,
+    /// The nodes by the rule; `None` if it would let the job wait.
+    pub(super) nodes: Option<NodeSet>,
+}
+
+/// A copy of the queue.
+#[derive(Clone)]
+pub(super) struct Queue(Vec<Pair>);
+
+/// Recorded starts of a pass with their partitions and nodes: it decides on each as if all before it were made.
+pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
+
+/// Whether a job is recorded to start in a partition.
+fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
+    recorded.get(&job).is_some_and(|own| own.0 == partition)
+}
+
+/// The state of a controller.
+pub(super) struct Controller<'a> {
+    machine: &'a SlurmMachine,
+    pub(super) rules: &'a SiteRules,
+    stays: &'a [JobRecord],
+    jobs: Vec<ControlledJob>,
+    kinds: usize,
+    desks: Vec<SlurmAllocator<usize>>,
+    pairs: Vec<Pair>,
+    pub(super) running: BTreeMap<usize, Held>,
+    sums: RunningSums,
+    fair: FairTree,
+    last_tick: Option<Second>,
+    /// The nodes and processors of the machine.
+    size: (f64, f64),
+}
+
+impl<'a> Controller<'a> {
+    pub(super) fn new(
+        machine: &'a SlurmMachine,
+        rules: &'a SiteRules,
+        stays: &'a [JobRecord],
+    ) -> Controller<'a> {
+        let (jobs, kinds) = request::jobs(machine, rules, stays);
+        let site =
+            |own: &rules::PartitionRules| SlurmAllocator::new(machine.site(&own.name).clone());
+        let desks: Vec<SlurmAllocator<usize>> = rules.partitions.iter().map(site).collect();
+        let mut all = NodeSet::empty(machine.reading.hosts.count());
+        desks.iter().for_each(|desk| all.unite(&desk.site().whole));
+        let processors = |node| f64::from(desks[0].site().nodes.processors(node));
+        let size = (f64::from(all.count()), all.iter().map(processors).sum());
+        Controller {
+            machine,
+            rules,
+            stays,
+            jobs,
+            kinds,
+            desks,
+            pairs: Vec::new(),
+            running: BTreeMap::new(),
+            sums: RunningSums::default(),
+            fair: FairTree::new(rules),
+            last_tick: None,
+            size,
+        }
+    }
+
+    /// The number of waiting pairs of jobs and partitions.
+    pub(super) fn waiting(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether no partition could ever hold a job.
+    pub(super) fn is_hopeless(&self, job: usize) -> bool {
+        self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
+    }
+
+    /// Adds a job to the queue.
+    pub(super) fn submit(&mut self, job: usize) {
+        for request in 0..self.jobs[job].requests.len() {
+            let pair = self.pair(job, request, None);
+            let place = self.pairs.partition_point(|own| own.before(&pair).is_lt());
+            self.pairs.insert(place, pair);
+        }
+    }
+
+    fn pair(&self, job: usize, request: usize, tick: Option<Second>) -> Pair {
+        let own = &self.jobs[job];
+        let partition = own.requests[request].partition;
+        let priority = priority::priority(self.rules, &self.fair, own, partition, tick, self.size);
+        Pair { tier: self.rules.partitions[partition].tier, priority, rank: own.rank, job, request }
+    }
+
+    /// Removes a waiting job from the queue.
+    pub(super) fn withdraw(&mut self, job: usize) {
+        self.pairs.retain(|own| own.job != job);
+    }
+
+    /// Lets a job run in a partition on nodes.
+    pub(super) fn start(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
+        self.withdraw(job);
+        self.hold(job, partition, nodes, now);
+    }
+
+    fn hold(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
+        let asked = &*self.request(job, partition).asked.clone();
+        self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
+        self.sums.count(&self.jobs[job], self.rules.partitions[partition].qos, true);
+        self.running.insert(job, Held { partition, nodes, start: now });
+    }
+
+    fn request(&self, job: usize, partition: usize) -> &ResolvedRequest {
+        let requests = &self.jobs[job].requests;
+        requests.iter().find(|own| own.partition == partition).unwrap_or(&requests[0])
+    }
+
+    /// Takes back the starts of some jobs and restores the queue in which they waited.
+    pub(super) fn retract(&mut self, jobs: &[usize], queue: Queue) {
+        for &job in jobs {
+            self.release(job);
+        }
+        self.pairs = queue.0;
+    }
+
+    /// The queue as it is, for [`retract`](Controller::retract).
+    pub(super) fn queue(&self) -> Queue {
+        Queue(self.pairs.clone())
+    }
+
+    fn release(&mut self, job: usize) -> Option<Held> {
+        let held = self.running.remove(&job)?;
+        self.desks.iter_mut().for_each(|desk| {
+            desk.release(&job);
+        });
+        self.sums.count(&self.jobs[job], self.rules.partitions[held.partition].qos, false);
+        Some(held)
+    }
+
+    /// Ends a running job.
+    pub(super) fn end(&mut self, job: usize, now: Second) -> Option<Held> {
+        let held = self.release(job)?;
+        self.charge(job, held.start, now, 1.0);
+        Some(held)
+    }
+
+    /// Takes back the end of a job.
+    pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
+        self.charge(job, held.start, now, -1.0);
+        self.hold(job, held.partition, held.nodes, held.start);
+    }
+
+    fn charge(&mut self, job: usize, start: Second, now: Second, sign: f64) {
+        if self.rules.enforces_limits {
+            let since = self.last_tick.map_or(start, |tick| tick.max(start));
+            self.fair.end(&self.jobs[job], (now - since) as f64, sign);
+        }
+    }
+
+    /// The partition in which a job is recorded to have run.
+    pub(super) fn partition_of(&self, job: usize) -> usize {
+        let name = &self.stays[job].partition;
+        let own = self.rules.partitions.iter().position(|own| own.name == *name);
+        own.unwrap_or_else(|| self.jobs[job].requests[0].partition)
+    }
+
+    /// Computes all priorities anew; returns whether the order of the queue has changed.
+    pub(super) fn tick(&mut self, now: Second) -> bool {
+        if !self.rules.weights.is_multifactor {
+            return false;
+        }
+        let weights = &self.rules.weights;
+        let period = self.last_tick.map_or(weights.period, |last| now - last) as f64;
+        let since = |held: &Held| self.last_tick.map_or(held.start, |last| last.max(held.start));
+        if weights.fair_share > 0.0 {
+            let running = self
+                .running
+                .iter()
+                .map(|(job, held)| (&self.jobs[*job], (now - since(held)) as f64));
+            self.fair.tick(&self.rules.associations, period, running);
+        }
+        self.last_tick = Some(now);
+        let pairs = std::mem::take(&mut self.pairs);
+        let mut moved: Vec<Pair> =
+            pairs.iter().map(|own| self.pair(own.job, own.request, Some(now))).collect();
+        let is_sorted = moved.is_sorted_by(|a, b| a.before(b).is_le());
+        if !is_sorted {
+            moved.sort_by(Pair::before);
+        }
+        self.pairs = moved;
+        !is_sorted
+    }
+
+    /// The nodes on which no job may start now.
+    fn closed(&self, now: Second) -> NodeSet {
+        let mut closed = NodeSet::empty(self.machine.reading.hosts.count());
+        for (from, until, nodes) in &self.rules.outages {
+            if (*from..*until).contains(&now) {
+                closed.unite(nodes);
+            }
+        }
+        closed
+    }
+
+    fn find(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        self.desks[request.partition].find_without(&request.asked, kept)
+    }
+
+    /// The nodes that a job would get in its partition if it came first.
+    pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
+        self.find(self.request(job, partition), &self.closed(now))
+    }
+
+    /// Whether the limits of a partition admit a job, and the partition gives out nodes.
+    fn is_admitted(&self, pair: &Pair, request: &ResolvedRequest) -> bool {
+        let own = &self.rules.partitions[request.partition];
+        let nodes = self.jobs[pair.job].nodes;
+        own.is_up
+            && own.max_time.is_none_or(|most| request.limit <= most)
+            && nodes >= u64::from(own.least)
+            && nodes <= u64::from(own.most)
+    }
+
+    fn allows(&self, job: usize, partition: usize, test: Test) -> bool {
+        let qos = self.rules.partitions[partition].qos;
+        self.sums.allow(self.rules, &self.jobs[job], qos, test)
+    }
+
+    /// Runs the main scheduler; the jobs that start do so at once. With `recorded` starts it makes
+    /// these instead of its own, which it only returns.
+    pub(super) fn main(
+        &mut self,
+        now: Second,
+        is_full: bool,
+        recorded: Option<&Recorded>,
+    ) -> Vec<Start> {
+        let parameters = &self.rules.parameters;
+        let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
+        let part_depth = parameters.partition_job_depth;
+        let mut kept = self.closed(now);
+        let mut failed = vec![false; self.desks.len()];
+        let mut considered = vec![0_usize; self.desks.len()];
+        let mut open = self.open_partitions();
+        let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
+        // Starts that are not recorded, which are taken back behind the pass.
+        let mut tried = Vec::new();
+        let pairs = std::mem::take(&mut self.pairs);
+        for pair in &pairs {
+            if done.contains(&pair.job) {
+                continue;
+            }
+            if open == 0 && recorded.is_none() {
+                break;
+            }
+            let request = self.jobs[pair.job].requests[pair.request].clone();
+            let partition = request.partition;
+            considered[partition] += 1;
+            if considered[partition] > part_depth {
+                continue;
+            }
+            tested += 1;
+            // One job more than the parameter says is considered.
+            if tested > depth.saturating_add(1) {
+                break;
+            }
+            if failed[partition] || !self.is_admitted(pair, &request) {
+                continue;
+            }
+            if !self.allows(pair.job, partition, Test::Before) {
+                continue;
+            }
+            let found = self.find(&request, &kept);
+            // A job that is over its limits holds up nobody, whether or not nodes are free.
+            let is_allowed = self.allows(pair.job, partition, Test::After);
+            let found_or_over = found.is_some() || !is_allowed;
+            let nodes = found.filter(|_| is_allowed);
+            match (recorded, nodes) {
+                (None, Some(nodes)) => {
+                    self.hold(pair.job, partition, nodes.clone(), now);
+                    done.insert(pair.job);
+                    decided.push(Start { job: pair.job, partition, nodes: Some(nodes) });
+                }
+                (Some(recorded), nodes)
+                    if nodes.is_some() || starts_here(recorded, pair.job, partition) =>
+                {
+                    match recorded.get(&pair.job) {
+                        Some((own, held)) if *own == partition => {
+                            self.hold(pair.job, partition, held.clone(), now);
+                            done.insert(pair.job);
+                        }
+                        // It starts in another of its partitions.
+                        Some(_) => {}
+                        None => {
+                            let held = nodes.clone().into_iter();
+                            held.for_each(|nodes| self.hold(pair.job, partition, nodes, now));
+                            tried.push(pair.job);
+                            done.insert(pair.job);
+                        }
+                    }
+                    decided.push(Start { job: pair.job, partition, nodes });
+                }
+                _ if found_or_over || request.is_hopeless() => {}
+                _ => {
+                    failed[partition] = true;
+                    open -= 1;
+                    let site = self.desks[partition].site();
+                    match &request.wanted().listed {
+                        // A job that names all of its nodes holds up nobody on others.
+                        Some(named) if named.count() >= request.wanted().nodes => {
+                            failed[partition] = false;
+                            open += 1;
+                            kept.unite(named);
+                        }
+                        _ => kept.unite(&site.whole),
+                    }
+                }
+            }
+        }
+        tried.into_iter().for_each(|job| drop(self.release(job)));
+        self.pairs = pairs;
+        self.pairs.retain(|own| !self.running.contains_key(&own.job));
+        decided
+    }
+
+    /// The number of partitions in which jobs wait.
+    fn open_partitions(&self) -> usize {
+        let mut waits = vec![false; self.desks.len()];
+        for pair in &self.pairs {
+            waits[self.jobs[pair.job].requests[pair.request].partition] = true;
+        }
+        waits.iter().filter(|own| **own).count()
+    }
+
+    /// Runs backfill, as [`main`](Controller::main) runs the main scheduler.
+    pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
+        let parameters = &self.rules.parameters;
+        let closed = self.closed(now);
+        let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
+        let may_start = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
+            let request = &self.jobs[pair.job].requests[pair.request];
+            *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
+        };
+        // Reservations last for one pass, so behind the last job that may start none is needed.
+        let is_wanted = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
+            recorded.is_some_and(|own| own.contains_key(&pair.job)) || may_start(fits, pair)
+        };
+        let last = self.pairs.iter().rposition(|pair| is_wanted(&mut fits, pair));
+        let Some(last) = last else { return Vec::new() };
+        let mut plan = self.plan(now, &closed);
+        let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut of_partition = vec![0_usize; self.desks.len()];
+        let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
+        // Starts that are not recorded, which are taken back behind the pass.
+        let mut tried = Vec::new();
+        let pairs = std::mem::take(&mut self.pairs);
+        for pair in &pairs[..=last] {
+            if done.contains(&pair.job) {
+                continue;
+            }
+            let request = self.jobs[pair.job].requests[pair.request].clone();
+            let partition = request.partition;
+            let is_allowed = |test| self.allows(pair.job, partition, test);
+            if !self.is_admitted(pair, &request)
+                || !is_allowed(Test::Before)
+                || !is_allowed(Test::After)
+            {
+                continue;
+            }
+            let user = of_user.entry(self.jobs[pair.job].user).or_default();
+            if *user >= parameters.bf_max_job_user
+                || of_partition[partition] >= parameters.bf_max_job_part
+            {
+                continue;
+            }
+            *user += 1;
+            of_partition[partition] += 1;
+            tested += 1;
+            if tested > parameters.bf_max_job_test {
+                break;
+            }
+            let fits =
+                *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
+            let site = self.machine.site(&self.rules.partitions[partition].name);
+            let planned = plan.plan(site, &request, |kept| {
+                let mut kept = kept.clone();
+                kept.unite(&closed);
+                if fits { self.find(&request, &kept) } else { None }
+            });
+            let around = |nodes: &NodeSet| blocks_around(site, nodes, request.asked.whole_blocks);
+            let mine = recorded.and_then(|own| own.get(&pair.job));
+            let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
+            let nodes = if let Planned::Now(nodes) = &planned { Some(nodes.clone()) } else { None };
+            if nodes.is_some() || here.is_some() {
+                // A recorded job may start in another of its partitions.
+                if mine.is_none() || here.is_some() {
+                    done.insert(pair.job);
+                }
+                if let Some(start) = if mine.is_none() { nodes.clone() } else { here.cloned() } {
+                    let around = around(&start);
+                    plan.reserve(now, request.limit, &around);
+                    plan.run(request.limit, around);
+                    self.hold(pair.job, partition, start, now);
+                    tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
+                }
+                decided.push(Start { job: pair.job, partition, nodes });
+                continue;
+            }
+            let waited = now - self.jobs[pair.job].eligible;
+            if waited < parameters.bf_min_age_reserve
+                || pair.priority < parameters.bf_min_prio_reserve
+            {
+                continue;
+            }
+            if let Planned::Later(start, nodes) = planned {
+                plan.reserve(start, request.limit, &around(&nodes));
+            }
+        }
+        tried.into_iter().for_each(|job| drop(self.release(job)));
+        self.pairs = pairs;
+        self.pairs.retain(|own| !self.running.contains_key(&own.job));
+        decided
+    }
+
+    /// The plan behind the running jobs.
+    fn plan(&self, now: Second, closed: &NodeSet) -> BackfillPlan {
+        let mut up = NodeSet::full(self.machine.reading.hosts.count());
+        up.subtract(closed);
+        let running = self.running.iter().map(|(job, held)| {
+            let site = self.desks[held.partition].site();
+            let nodes = blocks_around(site, &held.nodes, self.stays[*job].whole_blocks);
+            (held.start.saturating_add(self.jobs[*job].limit), nodes)
+        });
+        let rules::SchedulerParameters { bf_window, bf_resolution, .. } = self.rules.parameters;
+        BackfillPlan::new(now, bf_window, bf_resolution, up, running)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
+
+    /// A machine of 16 nodes, with lines of a `slurm.conf` and tables.
+    fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
+        let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
+        let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
+        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
+        let tables = [("qos.txt", qos.to_owned()), ("assoc.txt", associations.to_owned())];
+        SlurmMachine::made(texts.to_vec()).unwrap().with_tables(tables)
+    }
+
+    fn job(id: &str, partition: &str, nodes: u32) -> JobRecord {
+        JobRecord {
+            id: id.to_owned(),
+            partition: partition.split(',').next().unwrap_or_default().to_owned(),
+            partitions: if partition.contains(',') { partition.to_owned() } else { String::new() },
+            user: "u".to_owned(),
+            account: "a".to_owned(),
+            qos: "q".to_owned(),
+            submit: Some(100),
+            eligible: Some(100),
+            limit: Some(60),
+            nodes,
+            exclusive: true,
+            ..JobRecord::default()
+        }
+    }
+
+    /// The jobs that a main pass and then a backfill pass start, with their partitions.
+    fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
+        let rules = SiteRules::of(machine);
+        let mut controller = Controller::new(machine, &rules, jobs);
+        (0..jobs.len()).for_each(|own| controller.submit(own));
+        let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
+        let main = of(controller.main(100, false, None));
+        [main, of(controller.backfill(100, None))]
+    }
+
+    #[test]
+    fn a_job_that_does_not_fit_takes_the_nodes_of_its_partition() {
+        let conf = "PartitionName=low Nodes=n[0-15] Default=YES\n\
+                    PartitionName=high Nodes=n[0-7] PriorityTier=5\n\
+                    PartitionName=other Nodes=n[8-15]\n";
+        let machine = machine(conf, "", "");
+        // The second job of the higher tier finds nothing; it leaves n[8-15] to the others.
+        let jobs = [
+            job("1", "low", 9),
+            job("2", "high", 5),
+            job("3", "high", 8),
+            job("4", "low", 1),
+            job("5", "other", 2),
+        ];
+        let [main, backfill] = passes(&machine, &jobs);
+        // The job of 9 nodes fails then too, and with it all of them.
+        assert_eq!(main, [(1, 1)]);
+        assert_eq!(backfill, [(3, 0), (4, 2)]);
+    }
+
+    #[test]
+    fn a_job_stands_in_the_queue_once_for_each_partition() {
+        let conf = "PartitionName=low Nodes=n[0-15] Default=YES\n\
+                    PartitionName=high Nodes=n[0-3] PriorityTier=5 MaxNodes=2\n";
+        let machine = machine(conf, "", "");
+        let jobs = [job("1", "low,high", 2), job("2", "low,high", 4)];
+        assert_eq!(passes(&machine, &jobs)[0], [(0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn a_job_over_its_limits_holds_up_nobody() {
+        let conf = "AccountingStorageEnforce=limits\nPartitionName=p Nodes=n[0-15] Default=YES\n";
+        let qos = "Name|Priority|GrpTRES|MaxJobsPU\nq|0|node=10|\nr|0||1\n";
+        let associations = "Account|User|Share|GrpJobs|GrpTRES|MaxJobs\n\
+                            root||1|||\na||1|||\na|u|1||node=4|\n";
+        let machine = machine(conf, qos, associations);
+        let own =
+            |id: &str, nodes, qos: &str| JobRecord { qos: qos.to_owned(), ..job(id, "p", nodes) };
+        // The QOS q replaces the limit of 4 nodes by one of 10; r allows one job, and leaves it.
+        let jobs = [
+            own("1", 8, "q"),
+            own("2", 3, "q"),
+            own("3", 2, "q"),
+            own("4", 1, "r"),
+            own("5", 1, "q"),
+        ];
+        assert_eq!(passes(&machine, &jobs)[0], [(0, 0), (2, 0)]);
+    }
+}

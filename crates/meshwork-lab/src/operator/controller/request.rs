@@ -1,0 +1,195 @@
+//! The jobs of a history as the controller sees them: requests, owners and limits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use meshwork::alloc::listed::{NodeRequest, find};
+use meshwork::geometry::NodeSet;
+
+use super::rules::SiteRules;
+use crate::operator::folder::{SlurmMachine, asked};
+use crate::operator::history::{JobRecord, Second};
+use crate::slurm::desk::SlurmRequest;
+use crate::slurm::site::SlurmSite;
+use crate::slurm::topology::Structure;
+
+/// The limit in seconds of a job without one.
+const NO_LIMIT: Second = 365 * 86_400;
+
+/// A request in one partition, looked up on its machine.
+#[derive(Clone, Debug)]
+pub(super) struct ResolvedRequest {
+    /// The index of the partition.
+    pub(super) partition: usize,
+    pub(super) asked: Arc<SlurmRequest>,
+    /// The time limit in seconds.
+    pub(super) limit: Second,
+    /// The same number for requests that differ in nothing but their limits.
+    pub(super) kind: usize,
+    found: Arc<Found>,
+}
+
+/// Lookups shared by requests of one kind.
+#[derive(Debug)]
+struct Found {
+    wanted: NodeRequest,
+    /// The nodes on which it might run, were all of them free.
+    may: NodeSet,
+    /// Whether not even the empty partition has nodes for it.
+    is_hopeless: bool,
+}
+
+impl ResolvedRequest {
+    fn of(machine: &SlurmMachine, site: &SlurmSite, asked: SlurmRequest) -> Found {
+        let list =
+            |list: &Option<String>| list.as_ref().map(|list| machine.nodes(list)).transpose();
+        let (required, excluded) = (list(&asked.require), list(&asked.exclude));
+        let is_unknown = required.is_err() || excluded.is_err();
+        let mut wanted = asked.wanted;
+        wanted.listed = required.unwrap_or(None);
+        let (mut may, mut whole) = (site.up.clone(), site.whole.clone());
+        if let Ok(Some(excluded)) = &excluded {
+            may.subtract(excluded);
+            if !matches!(site.structure, Structure::Torus3d(..)) {
+                whole.subtract(excluded);
+            }
+        }
+        let patient = NodeRequest { switches: None, ..wanted.clone() };
+        let is_hopeless = is_unknown
+            || wanted.nodes == 0
+            || wanted.nodes > site.whole.count()
+            || find(site.rule(), &site.nodes, &patient, &whole).is_none();
+        Found { wanted, may, is_hopeless }
+    }
+
+    pub(super) fn wanted(&self) -> &NodeRequest {
+        &self.found.wanted
+    }
+
+    /// The nodes on which it might run, were all of them free.
+    pub(super) fn may(&self) -> &NodeSet {
+        &self.found.may
+    }
+
+    /// Whether not even the empty partition has nodes for it.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.found.is_hopeless
+    }
+}
+
+/// A job of a history with everything that decides when it starts.
+#[derive(Clone, Debug)]
+pub(super) struct ControlledJob {
+    pub(super) user: usize,
+    pub(super) account: usize,
+    /// Its association and all above it, by index.
+    pub(super) chain: Vec<usize>,
+    pub(super) qos: Option<usize>,
+    pub(super) nodes: u64,
+    /// The processors of its nodes that it takes.
+    pub(super) processors: u64,
+    /// The processors that it asked for.
+    pub(super) asked_processors: u64,
+    /// The time limit in seconds.
+    pub(super) limit: Second,
+    /// When it could start but for the machine and other jobs.
+    pub(super) eligible: Second,
+    /// Its rank in the order of submission, which decides between equal priorities.
+    pub(super) rank: u64,
+    /// One request for each partition that it names.
+    pub(super) requests: Vec<ResolvedRequest>,
+    /// A priority set by hand.
+    pub(super) fixed_priority: Option<f64>,
+    pub(super) nice: f64,
+}
+
+/// The jobs of a history, and the number of kinds of requests.
+///
+/// # Complexity
+/// **O(n k)** for *n* jobs and *k* different requests for one number of nodes in a partition.
+pub(super) fn jobs(
+    machine: &SlurmMachine,
+    rules: &SiteRules,
+    stays: &[JobRecord],
+) -> (Vec<ControlledJob>, usize) {
+    let mut known: BTreeMap<(usize, u32), Vec<(SlurmRequest, ResolvedRequest)>> = BTreeMap::new();
+    let (mut users, mut accounts) = (BTreeMap::new(), BTreeMap::new());
+    let mut kinds = 0;
+    let mut ranks: Vec<usize> = (0..stays.len()).collect();
+    ranks.sort_by_cached_key(|&place| number(&stays[place]));
+    let mut rank = vec![0; stays.len()];
+    (0..).zip(&ranks).for_each(|(own, &place)| rank[place] = own);
+    let mut jobs = Vec::with_capacity(stays.len());
+    for (place, stay) in stays.iter().enumerate() {
+        let names = if stay.partitions.is_empty() { &stay.partition } else { &stay.partitions };
+        let named: Vec<usize> = names
+            .split(',')
+            .filter_map(|name| rules.partitions.iter().position(|own| own.name == name))
+            .collect();
+        // A job of a partition that is not listed goes to the default one.
+        let named = if named.is_empty() { vec![rules.default_partition] } else { named };
+        let limit = stay.limit.or(rules.partitions[named[0]].default_time).unwrap_or(NO_LIMIT);
+        let limit = limit.max(1);
+        let mut requests = Vec::new();
+        for partition in named {
+            let known = known.entry((partition, stay.nodes)).or_default();
+            let own = asked(stay);
+            let request = match known.iter().find(|(asked, _)| *asked == own) {
+                Some((_, alike)) => ResolvedRequest { limit, ..alike.clone() },
+                None => {
+                    let site = machine.site(&rules.partitions[partition].name);
+                    let found = ResolvedRequest::of(machine, site, own.clone());
+                    let (asked, kind) = (Arc::new(own.clone()), kinds);
+                    kinds += 1;
+                    let found = Arc::new(found);
+                    let request = ResolvedRequest { partition, asked, limit, kind, found };
+                    known.push((own, request.clone()));
+                    request
+                }
+            };
+            requests.push(request);
+        }
+        let site = machine.site(&rules.partitions[requests[0].partition].name);
+        let whole = u64::from(stay.nodes)
+            * site.whole.first().map_or(1, |node| u64::from(site.nodes.processors(node)));
+        let count = users.len();
+        let user = *users.entry(stay.user.as_str()).or_insert(count);
+        let count = accounts.len();
+        let account = *accounts.entry(stay.account.as_str()).or_insert(count);
+        jobs.push(ControlledJob {
+            user,
+            account,
+            chain: chain(rules, stay),
+            qos: rules.qos.iter().position(|own| own.name == stay.qos),
+            nodes: u64::from(stay.nodes),
+            processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
+            asked_processors: u64::from(stay.nodes),
+            limit,
+            eligible: stay.queued().unwrap_or(0),
+            rank: rank[place],
+            requests,
+            fixed_priority: None,
+            nice: stay.nice as f64,
+        });
+    }
+    (jobs, kinds)
+}
+
+/// The number in a job ID: tasks of an array come in their order behind their first.
+fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
+    let mut parts =
+        stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
+    (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+/// The association of a job, and all above it.
+fn chain(rules: &SiteRules, stay: &JobRecord) -> Vec<usize> {
+    let of = |own: &super::rules::Association| own.account == stay.account && own.user == stay.user;
+    let mut next = rules.associations.iter().position(of);
+    let mut chain = Vec::new();
+    while let Some(own) = next {
+        chain.push(own);
+        next = rules.associations[own].parent;
+    }
+    chain
+}

@@ -1,0 +1,355 @@
+//! The rules of a site: its partitions, limits, weights and the parameters of its schedulers.
+
+use std::collections::BTreeMap;
+
+use crate::operator::folder::SlurmMachine;
+use crate::operator::history::Second;
+use crate::operator::sacct::{LocalClock, span};
+use crate::slurm::conf;
+use meshwork::geometry::NodeSet;
+
+/// All rules that decide when the jobs of a site start.
+#[derive(Clone, Debug)]
+pub struct SiteRules {
+    pub partitions: Vec<PartitionRules>,
+    /// The index of the partition of jobs that name none.
+    pub default_partition: usize,
+    pub parameters: SchedulerParameters,
+    pub weights: PriorityWeights,
+    /// The QOS, in the order of their file.
+    pub qos: Vec<QosRules>,
+    /// The associations; every account comes before its users and sub-accounts.
+    pub associations: Vec<Association>,
+    /// Whether limits hold up jobs, and ended jobs are charged to their users.
+    pub enforces_limits: bool,
+    /// Whether limits of a QOS hold up jobs.
+    pub enforces_qos: bool,
+    /// Nodes on which no job may start, and from when until when.
+    pub outages: Vec<(Second, Second, NodeSet)>,
+    /// The second at which the controller started, from which its ticks are counted.
+    pub started: Option<Second>,
+}
+
+/// A partition as the schedulers see it.
+#[derive(Clone, Debug)]
+pub struct PartitionRules {
+    pub name: String,
+    pub tier: u32,
+    pub job_factor: f64,
+    /// The longest limit of a job, in seconds.
+    pub max_time: Option<Second>,
+    /// The limit of jobs that give none.
+    pub default_time: Option<Second>,
+    pub least: u32,
+    pub most: u32,
+    /// The index of its QOS.
+    pub qos: Option<usize>,
+    pub is_up: bool,
+}
+
+/// The parameters of both schedulers; times are in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchedulerParameters {
+    /// The interval of backfill; `None` for never.
+    pub bf_interval: Option<Second>,
+    pub bf_window: Second,
+    pub bf_resolution: Second,
+    pub bf_max_job_test: usize,
+    pub bf_max_job_user: usize,
+    pub bf_max_job_part: usize,
+    pub bf_min_age_reserve: Second,
+    pub bf_min_prio_reserve: f64,
+    pub default_queue_depth: usize,
+    pub partition_job_depth: usize,
+    /// The interval of main passes over the whole queue; `None` for never.
+    pub sched_interval: Option<Second>,
+    /// The shortest time between two main passes.
+    pub main_delay: f64,
+}
+
+/// The weights of the multifactor priority, and its times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriorityWeights {
+    /// Whether priorities have factors; otherwise the order of submission counts.
+    pub is_multifactor: bool,
+    pub age: f64,
+    pub fair_share: f64,
+    pub size: f64,
+    pub partition: f64,
+    pub qos: f64,
+    pub max_age: f64,
+    pub half_life: f64,
+    pub period: Second,
+    pub favors_small: bool,
+}
+
+/// A limit on each of jobs, nodes and processors; `None` for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitOf {
+    pub jobs: Option<u64>,
+    pub nodes: Option<u64>,
+    pub processors: Option<u64>,
+}
+
+/// The limits of a QOS or an association.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitSet {
+    /// On all running jobs together.
+    pub group: LimitOf,
+    /// On the running jobs of each user.
+    pub user: LimitOf,
+    /// On the running jobs of each account.
+    pub account: LimitOf,
+    /// On each job.
+    pub job: LimitOf,
+    /// On the limit of each job, in seconds.
+    pub wall: Option<Second>,
+}
+
+/// A QOS with its limits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QosRules {
+    pub name: String,
+    pub priority: f64,
+    pub limits: LimitSet,
+}
+
+/// An account, or a user in one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Association {
+    pub account: String,
+    /// The user; empty for the account itself.
+    pub user: String,
+    /// The index of the account above it.
+    pub parent: Option<usize>,
+    pub shares: f64,
+    pub limits: LimitSet,
+}
+
+impl SiteRules {
+    /// The rules in a machine's `slurm.conf` and in the tables beside it.
+    #[must_use]
+    pub fn of(machine: &SlurmMachine) -> SiteRules {
+        let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
+        let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
+        let partitions = partitions(machine, &lines);
+        let enforced = value("AccountingStorageEnforce").unwrap_or_default().to_lowercase();
+        let enforces = |words: &[&str]| words.iter().any(|word| enforced.contains(word));
+        let is_default = |own: &&conf::Partition| own.is_default;
+        let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
+        let default = conf.filter(is_default).last().map(|own| &own.name);
+        let default = partitions.iter().position(|own| Some(&own.name) == default);
+        let mut rules = SiteRules {
+            partitions,
+            default_partition: default.unwrap_or(0),
+            parameters: SchedulerParameters::of(&lines),
+            weights: PriorityWeights::of(&lines),
+            qos: Vec::new(),
+            associations: Vec::new(),
+            enforces_limits: enforces(&["limits", "safe", "all"]),
+            enforces_qos: enforces(&["limits", "qos", "safe", "all"]),
+            outages: Vec::new(),
+            started: None,
+        };
+        let table = |name: &str| machine.table(name).unwrap_or_default();
+        rules.read_tables(&lines, table("qos.txt"), table("assoc.txt"));
+        rules.read_events(machine, table("events.txt"));
+        rules
+    }
+
+    /// Adds when nodes were down or drained, and when the controller registered first.
+    fn read_events(&mut self, machine: &SlurmMachine, events: &str) {
+        let time = |text: &str| {
+            let read = LocalClock::utc().time(text).ok().flatten();
+            read.map(|(second, _)| second)
+        };
+        for row in rows(events) {
+            let get = |key: &str| row.get(key).copied().unwrap_or_default();
+            let Some(from) = time(get("TimeStart")) else { continue };
+            if get("NodeName").is_empty() {
+                self.started = self.started.or(Some(from));
+            } else if let Ok(nodes) = machine.nodes(get("NodeName")) {
+                let until = time(get("TimeEnd")).unwrap_or(Second::MAX);
+                self.outages.push((from, until, nodes));
+            }
+        }
+    }
+
+    /// Adds the QOS and associations of two tables as `sacctmgr show … -P` prints them.
+    fn read_tables(&mut self, lines: &[conf::ConfLine], qos: &str, associations: &str) {
+        self.qos = rows(qos).map(|row| qos_of(&row)).collect();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for row in rows(associations) {
+            let get = |key: &str| row.get(key).copied().unwrap_or_default();
+            let (account, user) = (get("Account").to_owned(), get("User").to_owned());
+            let parent = if user.is_empty() {
+                known.insert(account.clone(), self.associations.len());
+                known.get("root").copied().filter(|_| account != "root")
+            } else {
+                known.get(&account).copied()
+            };
+            let limits = LimitSet {
+                group: limit_of(get("GrpJobs"), get("GrpTRES")),
+                user: limit_of(get("MaxJobs"), ""),
+                job: limit_of("", get("MaxTRES")),
+                account: LimitOf::default(),
+                wall: span(get("MaxWall")).ok().flatten(),
+            };
+            let shares = get("Share").parse().unwrap_or(1.0);
+            self.associations.push(Association { account, user, parent, shares, limits });
+        }
+        for line in
+            lines.iter().filter(|line| line.pairs[0].0.eq_ignore_ascii_case("partitionname"))
+        {
+            let place = self.partitions.iter().position(|own| own.name == line.pairs[0].1);
+            let qos =
+                line.get("QOS").and_then(|name| self.qos.iter().position(|own| own.name == name));
+            if let Some(place) = place {
+                self.partitions[place].qos = qos;
+            }
+        }
+    }
+}
+
+fn rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
+    lines.map(move |line| header.iter().copied().zip(line.split('|')).collect())
+}
+
+fn qos_of(row: &BTreeMap<&str, &str>) -> QosRules {
+    let get = |keys: &[&str]| keys.iter().find_map(|key| row.get(key).copied()).unwrap_or_default();
+    QosRules {
+        name: get(&["Name"]).to_owned(),
+        priority: get(&["Priority"]).parse().unwrap_or(0.0),
+        limits: LimitSet {
+            group: limit_of(get(&["GrpJobs"]), get(&["GrpTRES"])),
+            user: limit_of(
+                get(&["MaxJobsPU", "MaxJobsPerUser"]),
+                get(&["MaxTRESPU", "MaxTRESPerUser"]),
+            ),
+            account: limit_of(
+                get(&["MaxJobsPA", "MaxJobsPerAccount"]),
+                get(&["MaxTRESPA", "MaxTRESPerAccount"]),
+            ),
+            job: limit_of("", get(&["MaxTRES", "MaxTRESPerJob"])),
+            wall: span(get(&["MaxWall"])).ok().flatten(),
+        },
+    }
+}
+
+fn limit_of(jobs: &str, tres: &str) -> LimitOf {
+    let of = |key: &str| {
+        let pair = tres.split(',').filter_map(|pair| pair.split_once('='));
+        pair.filter(|(name, _)| *name == key).find_map(|(_, count)| count.parse().ok())
+    };
+    LimitOf { jobs: jobs.parse().ok(), nodes: of("node"), processors: of("cpu") }
+}
+
+fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<PartitionRules> {
+    let conf = machine.reading.conf.as_ref();
+    let mut found: Vec<PartitionRules> = Vec::new();
+    let mut defaults: Vec<(String, String)> = Vec::new();
+    for line in lines {
+        let Some((key, name)) = line.pairs.first() else { continue };
+        if !key.eq_ignore_ascii_case("partitionname") {
+            continue;
+        }
+        if name.eq_ignore_ascii_case("default") {
+            defaults.extend(line.pairs[1..].iter().cloned());
+            continue;
+        }
+        let pairs = defaults.iter().cloned().chain(line.pairs.iter().cloned()).collect();
+        let line = conf::ConfLine { number: line.number, pairs };
+        let time = |key: &str| span(line.get(key)?).ok().flatten();
+        let count = |key: &str| line.get(key).and_then(|text| text.parse::<u32>().ok());
+        let read = conf.and_then(|conf| conf.partitions.iter().find(|own| own.name == *name));
+        found.push(PartitionRules {
+            name: name.clone(),
+            tier: count("PriorityTier").or(count("Priority")).unwrap_or(1),
+            job_factor: f64::from(count("PriorityJobFactor").or(count("Priority")).unwrap_or(1)),
+            max_time: time("MaxTime"),
+            default_time: time("DefaultTime"),
+            least: read.map_or(0, |own| own.least),
+            most: read.map_or(u32::MAX, |own| own.most),
+            qos: None,
+            is_up: line.get("State").is_none_or(|state| state.eq_ignore_ascii_case("up")),
+        });
+    }
+    if found.is_empty() {
+        found.push(PartitionRules {
+            name: String::new(),
+            tier: 1,
+            job_factor: 1.0,
+            max_time: None,
+            default_time: None,
+            least: 0,
+            most: u32::MAX,
+            qos: None,
+            is_up: true,
+        });
+    }
+    found
+}
+
+impl SchedulerParameters {
+    /// The parameters in the lines of a `slurm.conf`, with Slurm's defaults.
+    #[must_use]
+    pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
+        let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
+        let given: BTreeMap<String, f64> = value("SchedulerParameters")
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|one| one.split_once('='))
+            .filter_map(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)))
+            .collect();
+        let number = |key: &str, default: f64| given.get(key).copied().unwrap_or(default);
+        let count = |key: &str, default: f64| match number(key, default) {
+            most if most > 0.0 => most as usize,
+            _ => usize::MAX,
+        };
+        let seconds = |key: &str, default: f64| number(key, default) as Second;
+        let every = |key: &str, default: f64| Some(seconds(key, default)).filter(|own| *own > 0);
+        let is_backfill = !value("SchedulerType").is_some_and(|kind| kind.ends_with("builtin"));
+        SchedulerParameters {
+            bf_interval: every("bf_interval", 30.0).filter(|_| is_backfill),
+            bf_window: seconds("bf_window", 1440.0) * 60,
+            bf_resolution: seconds("bf_resolution", 60.0).max(1),
+            bf_max_job_test: count("bf_max_job_test", 500.0),
+            bf_max_job_user: count("bf_max_job_user", 0.0),
+            bf_max_job_part: count("bf_max_job_part", 0.0),
+            bf_min_age_reserve: seconds("bf_min_age_reserve", 0.0),
+            bf_min_prio_reserve: number("bf_min_prio_reserve", 0.0),
+            default_queue_depth: count("default_queue_depth", 100.0),
+            partition_job_depth: count("partition_job_depth", 0.0),
+            sched_interval: every("sched_interval", 60.0),
+            main_delay: number("batch_sched_delay", 3.0)
+                .max(number("sched_min_interval", 2.0) / 1e6),
+        }
+    }
+}
+
+impl PriorityWeights {
+    fn of(lines: &[conf::ConfLine]) -> PriorityWeights {
+        let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
+        let weight = |key: &str| value(key).and_then(|own| own.parse().ok()).unwrap_or(0.0);
+        let time = |key: &str, default: Second| {
+            value(key).and_then(|own| span(own).ok().flatten()).unwrap_or(default)
+        };
+        let half_life = time("PriorityDecayHalfLife", 7 * 86_400) as f64;
+        let kind = value("PriorityType").unwrap_or("priority/multifactor");
+        PriorityWeights {
+            is_multifactor: kind.ends_with("multifactor"),
+            age: weight("PriorityWeightAge"),
+            fair_share: weight("PriorityWeightFairshare"),
+            size: weight("PriorityWeightJobSize"),
+            partition: weight("PriorityWeightPartition"),
+            qos: weight("PriorityWeightQOS"),
+            max_age: time("PriorityMaxAge", 7 * 86_400).max(1) as f64,
+            half_life: if half_life > 0.0 { half_life } else { f64::INFINITY },
+            period: time("PriorityCalcPeriod", 300).max(1),
+            favors_small: value("PriorityFavorSmall")
+                .is_some_and(|own| own.eq_ignore_ascii_case("yes")),
+        }
+    }
+}
