@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         describe,
         main,
         ops,
+        plan,
         report,
         reproduce,
         show,
@@ -74,8 +75,8 @@ else:
     # for no studies, and the command for neither.
     _HOMES = {
         "_commands": (
-            "Collected", "check", "collect", "describe", "list", "main", "ops", "report", "reproduce", "show", "status",
-            "submit", "trace", "traffic",
+            "Collected", "check", "collect", "describe", "list", "main", "ops", "plan", "report", "reproduce", "show",
+            "status", "submit", "trace", "traffic",
         ),
         "_errors": ("InputError", "MeshworkError", "RunError", "StrategyError"),
         "_machine": (
@@ -145,6 +146,7 @@ __all__ = [
     "mesh",
     "named",
     "ops",
+    "plan",
     "register",
     "registered",
     "report",
