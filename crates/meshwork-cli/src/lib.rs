@@ -147,6 +147,7 @@ fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
         Command::List(arguments) => command::list::run(out, catalogue, &arguments)?,
         Command::Trace(arguments) => command::trace::run(out, &arguments)?,
         Command::Watch(arguments) => command::watch::run(out, catalogue, &arguments)?,
+        Command::Plan(arguments) => command::plan::run(out, catalogue, &arguments)?,
         Command::Place(arguments) => command::place::run(out, catalogue, &arguments)?,
         Command::Traffic(arguments) => command::traffic::run(out, &arguments)?,
         Command::Ops(asked) => command::ops::run(out, catalogue, &asked)?,

@@ -25,6 +25,7 @@ pub mod findings;
 pub mod gpus;
 pub mod lab;
 pub mod operator;
+pub mod plan;
 pub mod report;
 pub mod run;
 pub mod slurm;

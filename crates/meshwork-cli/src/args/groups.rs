@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Begin", &["replay", "new", "reproduce"]),
     ("Studies", &["run", "choose", "report", "watch", "show", "list", "schema", "check"]),
     ("Many computers", &["submit", "status", "collect"]),
-    ("Your machine", &["ops", "place", "trace"]),
+    ("Your machine", &["ops", "plan", "place", "trace"]),
     ("Network", &["traffic"]),
     ("This program", &["completions", "man", "help"]),
 ];

@@ -126,6 +126,14 @@ pub(crate) enum Command {
     /// Draw the machine of a study while it is running
     #[command(after_help = WATCH_HELP)]
     Watch(Watch),
+    /// Decide once: which waiting jobs of a state start now, on which nodes, and what is reserved
+    #[command(
+        after_help = "The state is an object: now, running jobs with id, nodes (or blocks), since and until, and waiting jobs in \
+        the order of the queue, with id and the columns of a table of jobs, of which a size and an estimate are needed. With \
+        names, a host list of all nodes, nodes are written by their names. The policy is the study's machine, allocator and \
+        scheduler.\n\nExample:\n  meshwork plan state.json --study study.toml"
+    )]
+    Plan(Plan),
     /// Serve an allocator: allocate and release over JSON lines
     #[command(after_help = PLACE_HELP)]
     Place(Place),
@@ -304,6 +312,19 @@ pub(crate) struct Show {
     /// Print one JSON object for each scenario
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `meshwork plan`.
+#[derive(Args, Debug)]
+pub(crate) struct Plan {
+    /// The state as JSON; - for standard input
+    pub(crate) state: PathBuf,
+    /// The study whose policy decides
+    #[arg(long, value_name = "FILE")]
+    pub(crate) study: PathBuf,
+    /// Set a key of the study, such as scheduler=easy
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
 }
 
 /// `meshwork list`.

@@ -10,6 +10,7 @@ pub(crate) mod new;
 pub(crate) mod ops;
 pub(crate) mod pages;
 pub(crate) mod place;
+pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod replay;
 mod report_live;

@@ -52,7 +52,7 @@ nonsense
 {"id":"a","error":"`at` is 1, but it is 2.5 already, and time does not go back","line":9}
 {"id":"a","released":15}
 {"error":"this is not JSON (column 2)","line":11}
-{"id":"x","error":"`op` is \"relese\", but must be \"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"snapshot\" or \"restore\"","line":12}
+{"id":"x","error":"`op` is \"relese\", but must be \"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"","line":12}
 {"id":"x","error":"unknown key `blok` (known to `allocate`: op, id, at, block, nodes, subcube)","line":13}
 {"id":"x","error":"`block` is [3,0], but must be a list of whole numbers from 1 to 4294967295","line":14}
 {"id":"x","error":"give one of `block` ([3,5]), `nodes` (15) and `subcube` (4)","line":15}
@@ -380,4 +380,36 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     let one_by_one: String = said.out.lines().take(150).map(|line| format!("{line}\n")).collect();
     let first: String = lines.lines().take(150).map(|line| format!("{line}\n")).collect();
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
+}
+
+/// What is held becomes exactly what another program says, or nothing changes.
+#[test]
+fn what_is_held_follows_another_program() {
+    let said = place(
+        &["--machine", "mesh:4x4"],
+        br#"{"op":"allocate","id":"a","block":[2,2]}
+{"op":"hold_exactly","held":[{"id":"a","nodes":[5,4,1,0]},{"id":7,"nodes":[3]}]}
+{"op":"hold_exactly","held":[{"id":7,"nodes":[2]},{"id":"b","nodes":[8,9,12,13]}]}
+{"op":"hold_exactly","held":[{"id":7,"nodes":[2]},{"id":"c","nodes":[2,3]}]}
+{"op":"hold_exactly","held":[{"id":7,"nodes":[16]}]}
+{"op":"hold_exactly","held":[{"id":7,"nodes":[1]},{"id":7,"nodes":[2]}]}
+{"op":"hold_exactly","held":{"a":[1]}}
+{"op":"show"}
+{"op":"hold_exactly","held":[]}
+"#,
+    );
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines[1], r#"{"kept":1,"adopted":1,"released":0}"#);
+    assert_eq!(lines[2], r#"{"kept":0,"adopted":2,"released":2}"#);
+    assert!(lines[3].contains("error"), "node 2 is held twice: {}", lines[3]);
+    assert_eq!(lines[4], r#"{"error":"there is no node 16, they count from 0 to 15","line":5}"#);
+    assert_eq!(lines[5], r#"{"error":"7 is in `held` twice","line":6}"#);
+    assert!(lines[6].contains("must be a list of what is held, as in [{"), "{}", lines[6]);
+    assert!(
+        lines[7]
+            .contains(r#"[{"id":7,"letter":"B","blocks":[{"base":[2,0],"dims":[1,1]}]},{"id":"b""#),
+        "{}",
+        lines[7]
+    );
+    assert_eq!(lines[8], r#"{"kept":0,"adopted":0,"released":2}"#);
 }

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         describe,
         main,
         ops,
+        plan,
         report,
         reproduce,
         show,
@@ -76,8 +77,8 @@ else:
     # for no studies, and the command for neither.
     _HOMES = {
         "_commands": (
-            "Choice", "Collected", "check", "choose", "collect", "describe", "list", "main", "ops", "report", "reproduce",
-            "show", "status", "submit", "trace", "traffic",
+            "Choice", "Collected", "check", "choose", "collect", "describe", "list", "main", "ops", "plan", "report",
+            "reproduce", "show", "status", "submit", "trace", "traffic",
         ),
         "_errors": ("InputError", "MeshworkError", "RunError", "StrategyError"),
         "_machine": (
@@ -149,6 +150,7 @@ __all__ = [
     "mesh",
     "named",
     "ops",
+    "plan",
     "register",
     "registered",
     "report",

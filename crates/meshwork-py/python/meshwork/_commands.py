@@ -105,6 +105,56 @@ def show(path: str | os.PathLike[str], set: Mapping[str, object] | None = None) 
     return _objects("show", str(path), *_settings(set))
 
 
+def plan(
+    state: Mapping[str, Any],
+    study: str | os.PathLike[str],
+    set: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Decide once: which waiting jobs of a state start now, on which nodes, and what is reserved.
+
+    Parameters
+    ----------
+    state
+        `now`, `running` jobs with `id`, `nodes` (or `blocks`), `since` and `until`, and `waiting` jobs in the order of the
+        queue, with `id` and the columns of a table of jobs, a size and an `estimate` among them. With `names`, a host list
+        of all nodes, nodes are written by their names.
+    study
+        The study file whose machine, allocator and scheduler decide.
+
+    Returns
+    -------
+    dict
+        `now`, `starts` (each with `id` and `nodes`), `reserved` (each with `id` and the instant `at`) and `never`, the ids
+        of jobs that the empty machine could not run.
+
+    Raises
+    ------
+    InputError
+        If the state is none, or names what the machine does not have.
+
+    Examples
+    --------
+    >>> import meshwork as mw, pathlib, tempfile
+    >>> study = mw.Study(machine=mw.mesh(4, 4), allocator="first_fit", workload={"name": "lublin", "jobs": 9})
+    >>> state = {"now": 5, "running": [{"id": "a", "nodes": [0, 1, 4, 5], "since": 1, "until": 9}],
+    ...          "waiting": [{"id": "b", "block": [2, 2], "estimate": 60}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "policy.toml"
+    ...     _ = path.write_text(study.toml)
+    ...     mw.plan(state, path)["starts"][0]["nodes"]
+    [2, 3, 6, 7]
+    """
+    import json
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "state.json"
+        file.write_text(json.dumps(state), encoding="utf-8")
+        text, _ = ask("plan", str(file), f"--study={study}", *_settings(set))
+    decided: dict[str, Any] = json.loads(text)
+    return decided
+
+
 def check(folder: str | os.PathLike[str], sample: int = 20, threads: int | None = None) -> list[dict[str, Any]]:
     """Replay a sample of the stored runs of a folder, and compare.
 

@@ -2,10 +2,12 @@
 
 mod followers;
 mod names;
+mod plan;
 mod simulation;
 mod unread;
 
 pub use names::Names;
+pub use plan::{HeldNodes, InstantPlan, PlanError, PlanState, PlannedStart, plan};
 pub use simulation::Simulation;
 
 use crate::access::Access;

@@ -201,6 +201,34 @@ impl Placement {
         self.len() == 0
     }
 
+    /// The placement of these nodes: one block if they form one, else runs of them in index order.
+    ///
+    /// A block across the border of a ring counts as several runs.
+    ///
+    /// # Panics
+    /// If a node is not on the grid.
+    #[must_use]
+    pub fn of_nodes(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
+        let mut set = NodeSet::empty(grid.nodes());
+        nodes.into_iter().for_each(|node| set.insert(node));
+        let Some(base) = set.first() else { return Placement::default() };
+        let corner = grid.coordinates(base);
+        let mut sides = Dims::from_elem(1, grid.dimensions());
+        for node in set.iter() {
+            for (side, (at, from)) in
+                sides.iter_mut().zip(grid.coordinates(node).iter().zip(&corner))
+            {
+                *side = (*side).max((at + 1).saturating_sub(*from));
+            }
+        }
+        let block = Block { base, sides };
+        let whole = Placement { blocks: vec![block].into() };
+        let is_block = grid.holds(base, &whole.blocks[0].sides)
+            && whole.len() == set.count()
+            && whole.is_within(&set, grid);
+        if is_block { whole } else { super::ranked::of_set(grid, &set) }
+    }
+
     /// All nodes, in rank order.
     #[must_use]
     pub fn nodes(&self, grid: &Grid) -> Vec<Node> {

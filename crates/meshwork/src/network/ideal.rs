@@ -27,7 +27,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
 /// The ideal network: the finish times of running jobs, and the work state behind each. The slots
 /// serve to find the entry of a job that is moved, resized or stopped.
 #[derive(Default)]
-struct Ideal {
+pub(super) struct Ideal {
     finishes: Ends<Finish>,
     slots: Vec<Slot>,
 }

@@ -117,6 +117,17 @@ pub enum NamedPoolError {
     /// The name is already in use.
     #[error("{0} is held already: release it first")]
     HeldAlready(Name),
+    /// A name occurs twice in what is to be held.
+    #[error("{0} is in `held` twice")]
+    Twice(Name),
+    /// A node is not on the machine.
+    #[error("there is no node {node}, they count from 0 to {}", .nodes - 1)]
+    NoNode {
+        /// Number that was given.
+        node: u32,
+        /// Number of nodes.
+        nodes: u32,
+    },
     /// No placement is held under this name.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),

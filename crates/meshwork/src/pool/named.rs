@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{FreeSpace, NamedPoolError, PlacedBlock, Pool, RestoreError, Snapshot};
+use super::{FreeSpace, NamedPoolError, PlacedBlock, Pool, PoolError, RestoreError, Snapshot};
 use crate::job::{Request, Time};
 use crate::machine::Placement;
+use crate::topology::Node;
 
 /// Name under which processors are held: an integer or a string; 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +48,9 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold a placement made elsewhere.
     Adopt(Name, Vec<PlacedBlock>),
+    /// Make the held set equal to these nodes, by name: placements on other nodes are released, and
+    /// missing ones are adopted.
+    HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
     /// Return where a request would be placed, without changing anything.
@@ -76,6 +80,15 @@ pub enum Answer {
         /// Explanation, if a rule of the machine other than its size excludes the request.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
+    },
+    /// Numbers of placements that [`Operation::HoldExactly`] kept, adopted and released.
+    HeldExactly {
+        /// Placements that were held already.
+        kept: u32,
+        /// Placements that are held from now on.
+        adopted: u32,
+        /// Placements that are free again.
+        released: u32,
     },
     /// Number of released processors.
     Released(u32),
@@ -186,6 +199,14 @@ impl NamedPool {
                 self.holders.insert(name, placement.clone());
                 Answer::Placed(placement)
             }
+            Operation::HoldExactly(held) => {
+                let before = self.state();
+                let done = self.hold_exactly(held, at);
+                if done.is_err() {
+                    self.restore(&before).expect("a state that was taken here is valid");
+                }
+                done?
+            }
             Operation::Release(name) => {
                 let Some(placement) = self.holders.get(&name).cloned() else {
                     return Err(NamedPoolError::NotHeld(name));
@@ -218,6 +239,53 @@ impl NamedPool {
                 Answer::Restored
             }
         })
+    }
+
+    fn hold_exactly(
+        &mut self,
+        held: Vec<(Name, Vec<Node>)>,
+        at: Time,
+    ) -> Result<Answer, NamedPoolError> {
+        let grid = self.pool.site().grid().clone();
+        let mut wanted: BTreeMap<Name, Placement> = BTreeMap::new();
+        for (name, nodes) in held {
+            if let Some(beyond) = nodes.iter().find(|&&node| node >= grid.nodes()) {
+                return Err(NamedPoolError::NoNode { node: *beyond, nodes: grid.nodes() });
+            }
+            if nodes.is_empty() {
+                return Err(PoolError::NoBlocks.into());
+            }
+            let placement = Placement::of_nodes(&grid, nodes);
+            if wanted.insert(name.clone(), placement).is_some() {
+                return Err(NamedPoolError::Twice(name));
+            }
+        }
+        self.pool.advance(at)?;
+        let sorted = |placement: &Placement| {
+            let mut nodes = placement.nodes(&grid);
+            nodes.sort_unstable();
+            nodes
+        };
+        let is_kept = |name: &Name, placement: &Placement| {
+            wanted.get(name).is_some_and(|other| sorted(other) == sorted(placement))
+        };
+        let gone = self.holders.iter().filter(|(name, placement)| !is_kept(name, placement));
+        let gone: Vec<Name> = gone.map(|(name, _)| name.clone()).collect();
+        let kept = (self.holders.len() - gone.len()) as u32;
+        for name in &gone {
+            if let Some(placement) = self.holders.remove(name) {
+                self.pool.release(&placement)?;
+            }
+        }
+        let mut adopted = 0;
+        for (name, placement) in wanted {
+            if !self.holders.contains_key(&name) {
+                self.pool.adopt(&placement)?;
+                self.holders.insert(name, placement);
+                adopted += 1;
+            }
+        }
+        Ok(Answer::HeldExactly { kept, adopted, released: gone.len() as u32 })
     }
 
     fn is_new(&self, name: &Name) -> Result<(), NamedPoolError> {

@@ -32,6 +32,7 @@ mod mesh_allocators;
 mod messages;
 mod metamorphic;
 mod partitions;
+mod plan;
 mod pool;
 mod priority;
 mod reconfigurable;

@@ -104,6 +104,7 @@ fn what_a_desk_is_asked_and_answers_is_written_and_read() {
         Operation::Show,
         Operation::Snapshot,
         Operation::Release(Name::Number(7)),
+        Operation::HoldExactly(vec![(Name::Number(8), vec![0, 1])]),
     ];
     let mut written = Vec::new();
     for (i, operation) in operations.into_iter().enumerate() {

@@ -20,7 +20,7 @@ use crate::picture::{Cell, Letters, Map};
 const WIDTH: usize = 80;
 
 /// The operations, for error messages.
-const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"snapshot\" or \"restore\"";
+const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
 /// The reason why a line was refused.
 #[derive(Debug)]
@@ -173,6 +173,20 @@ impl Counter {
 
     /// Assigns a letter to a new holder, and frees that of a released one.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
+        if let Answer::HeldExactly { .. } = answer {
+            let (named, letters) = (&self.named, &mut self.letters);
+            self.letter_of.retain(|name, letter| {
+                let is_held = named.held_by(name).is_some();
+                if !is_held {
+                    letters.give_back(*letter);
+                }
+                is_held
+            });
+            for Holding { name, .. } in named.holdings() {
+                self.letter_of.entry(name).or_insert_with(|| letters.take());
+            }
+            return;
+        }
         let Some(name) = name else { return };
         match answer {
             Answer::Placed(_)
@@ -212,6 +226,10 @@ impl Counter {
                 if let Some(reason) = reason {
                     let _ = write!(out, ",\"reason\":{}", Json::from(reason.as_str()));
                 }
+            }
+            Answer::HeldExactly { kept, adopted, released } => {
+                let _ =
+                    write!(out, "\"kept\":{kept},\"adopted\":{adopted},\"released\":{released}");
             }
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");
@@ -288,6 +306,7 @@ fn question(asked: &mut Asked) -> Result<Asks, String> {
     let keys: &[&str] = match op.as_str() {
         "allocate" | "can" => &["op", "id", "at", "block", "nodes", "subcube"],
         "adopt" => &["op", "id", "at", "blocks"],
+        "hold_exactly" => &["op", "at", "held"],
         "release" => &["op", "id", "at"],
         "free" => &["op", "id", "at", "ratio"],
         "show" | "snapshot" => &["op", "at"],
@@ -300,6 +319,7 @@ fn question(asked: &mut Asked) -> Result<Asks, String> {
         "allocate" => Operation::Allocate(name(asked)?, request(asked)?),
         "can" => Operation::Can(request(asked)?),
         "adopt" => Operation::Adopt(name(asked)?, blocks(asked)?),
+        "hold_exactly" => Operation::HoldExactly(held(asked)?),
         "release" => Operation::Release(name(asked)?),
         "free" => Operation::Free(ratio(asked)?),
         "show" => Operation::Show,
@@ -383,6 +403,17 @@ fn blocks(asked: &Asked) -> Result<Vec<PlacedBlock>, String> {
     };
     let blocks = given.as_array().and_then(|blocks| blocks.iter().map(block).collect());
     blocks.ok_or_else(|| format!("`blocks` is {given}, but must be {example}"))
+}
+
+fn held(asked: &Asked) -> Result<Vec<(Name, Vec<u32>)>, String> {
+    let example = "a list of what is held, as in [{\"id\":7,\"nodes\":[0,1]}]";
+    let given = asked.get("held").ok_or_else(|| format!("`held` is missing: {example}"))?;
+    let one = |one: &Json| {
+        let fields = one.as_object().filter(|fields| fields.len() == 2)?;
+        Some((name_of(fields.get("id")?)?, list(fields.get("nodes")?, 0)?))
+    };
+    let held = given.as_array().and_then(|held| held.iter().map(one).collect());
+    held.ok_or_else(|| format!("`held` is {given}, but must be {example}"))
 }
 
 fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {

@@ -1,0 +1,43 @@
+//! `meshwork plan`: one decision of a policy for a given state.
+
+use std::io::Read;
+use std::path::Path;
+
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::Study;
+use meshwork_lab::operator::read_text;
+use meshwork_lab::plan::ReadState;
+use meshwork_lab::study::expand::expand;
+
+use crate::args::Plan;
+use crate::output::{Ended, Output, Stop, Verdict};
+
+/// The most bytes of a state on standard input.
+const MOST: u64 = 1 << 28;
+
+/// Prints which jobs start now, where, and what is reserved.
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Plan) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.study, &arguments.settings)?;
+    let points = expand(&study)?;
+    let [point] = &points[..] else {
+        return Err(Stop::Wrong(format!(
+            "{}: a plan is made by one policy, and this study has {} scenarios: choose one with --set",
+            arguments.study.display(),
+            points.len()
+        )));
+    };
+    let text =
+        if arguments.state == Path::new("-") {
+            let mut text = String::new();
+            std::io::stdin().lock().take(MOST).read_to_string(&mut text).map_err(|error| {
+                Stop::Failed(format!("standard input cannot be read ({error})"))
+            })?;
+            text
+        } else {
+            read_text(&arguments.state).map_err(|trouble| Stop::Wrong(trouble.to_string()))?
+        };
+    let wrong = |says: String| Stop::Wrong(format!("{}: {says}", arguments.state.display()));
+    let state = ReadState::read(&point.scenario, &text).map_err(wrong)?;
+    out.json(&state.decide(&point.scenario).map_err(wrong)?)?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,227 @@
+//! `meshwork plan`: states as JSON, and the decisions of a policy for them.
+
+use meshwork::engine::{HeldNodes, InstantPlan, PlanState, plan};
+use meshwork::job::{Job, Request, Time};
+use meshwork::machine::Placement;
+use meshwork::pool::PlacedBlock;
+use meshwork::scenario::Scenario;
+use meshwork::topology::Topology;
+use meshwork::workload::table::{Cell, Listed};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::run::inputs::row;
+use crate::slurm::hostlist;
+
+/// A state as JSON.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StateText {
+    now: f64,
+    /// Names of the nodes in the order of their numbers, as a host list.
+    #[serde(default)]
+    names: Option<String>,
+    #[serde(default)]
+    running: Vec<HeldText>,
+    #[serde(default)]
+    waiting: Vec<Map<String, Json>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeldText {
+    id: Json,
+    since: f64,
+    until: f64,
+    #[serde(default)]
+    site: usize,
+    /// Numbers of the nodes, or their names as a host list.
+    #[serde(default)]
+    nodes: Option<Json>,
+    #[serde(default)]
+    blocks: Option<Vec<PlacedBlock>>,
+}
+
+/// A state that was read, with what its answer needs.
+#[derive(Debug)]
+pub struct ReadState {
+    /// The state.
+    pub state: PlanState,
+    ids: Vec<Json>,
+    names: Option<Vec<String>>,
+}
+
+impl ReadState {
+    /// Reads a state for a scenario.
+    ///
+    /// # Errors
+    /// One sentence: the text is no such object, or names what the machine does not have.
+    pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
+        let given: StateText = serde_json::from_str(text).map_err(|error| {
+            format!("this is no state: {error}; it has now, running, waiting and, for machines whose nodes have names, names")
+        })?;
+        let now = instant("now", given.now)?;
+        let topologies = scenario.topologies();
+        let names = given.names.as_deref().map(hostlist::names).transpose()?;
+        let all: u64 = topologies.iter().map(|own| u64::from(own.nodes())).sum();
+        if let Some(names) = names.as_ref().filter(|names| names.len() as u64 != all) {
+            return Err(format!("names has {} nodes, but the machine has {all}", names.len()));
+        }
+        let mut running = Vec::with_capacity(given.running.len());
+        for held in &given.running {
+            let wrong = |says: String| format!("running job {}: {says}", held.id);
+            running.push(held_nodes(held, &topologies, names.as_deref()).map_err(wrong)?);
+        }
+        let mut ids = Vec::with_capacity(given.waiting.len());
+        let mut waiting = Vec::with_capacity(given.waiting.len());
+        for job in given.waiting {
+            let id = job
+                .get("id")
+                .cloned()
+                .ok_or_else(|| format!("waiting job {} has no id", waiting.len() + 1))?;
+            let wrong = |says: String| format!("waiting job {id}: {says}");
+            waiting.push(waiting_job(&job, given.now).map_err(wrong)?);
+            ids.push(id);
+        }
+        Ok(ReadState { state: PlanState { now, running, waiting }, ids, names })
+    }
+
+    /// The decisions of a scenario's policy as JSON: `starts`, `reserved` and `never`.
+    ///
+    /// # Errors
+    /// One sentence, if running jobs hold the same node, or a component breaks its contract.
+    pub fn decide(&self, scenario: &Scenario) -> Result<Json, String> {
+        let sentence = |error: &dyn std::fmt::Display| error.to_string();
+        let setup = scenario.setup_ideal(0).map_err(|error| sentence(&error))?;
+        let decided = plan(setup, &self.state).map_err(|error| sentence(&error))?;
+        Ok(self.json(&decided, &scenario.topologies()))
+    }
+
+    fn json(&self, plan: &InstantPlan, topologies: &[Topology]) -> Json {
+        let start = |own: &meshwork::engine::PlannedStart| {
+            let grid = topologies[own.site].grid();
+            let mut nodes = own.placement.nodes(grid);
+            let mut start = json!({ "id": self.ids[own.waiting] });
+            match &self.names {
+                Some(names) => {
+                    let first: u32 = topologies[..own.site].iter().map(|site| site.nodes()).sum();
+                    nodes.sort_unstable();
+                    let names = nodes.iter().map(|node| names[(first + node) as usize].as_str());
+                    start["nodes"] = json!(hostlist::bracketed(names));
+                }
+                None => {
+                    start["nodes"] = json!(nodes);
+                    start["blocks"] = json!(PlacedBlock::all_of(&own.placement, grid));
+                }
+            }
+            if topologies.len() > 1 {
+                start["site"] = json!(own.site);
+            }
+            start
+        };
+        let starts: Vec<Json> = plan.starts.iter().map(start).collect();
+        let reserved =
+            plan.reserved.iter().map(|(job, at)| json!({ "id": self.ids[*job], "at": at.units() }));
+        let never = plan.never.iter().map(|job| self.ids[*job].clone());
+        json!({
+            "now": self.state.now.units(),
+            "starts": starts,
+            "reserved": reserved.collect::<Vec<Json>>(),
+            "never": never.collect::<Vec<Json>>(),
+        })
+    }
+}
+
+fn instant(key: &str, at: f64) -> Result<Time, String> {
+    let is_one = at.is_finite() && at.abs() <= meshwork::registry::LARGEST;
+    is_one.then(|| Time::new(at)).ok_or_else(|| format!("{key} is {at}, which is no instant"))
+}
+
+fn held_nodes(
+    held: &HeldText,
+    topologies: &[Topology],
+    names: Option<&[String]>,
+) -> Result<HeldNodes, String> {
+    let topology = topologies.get(held.site).ok_or_else(|| {
+        format!("there is no site {}, they count from 0 to {}", held.site, topologies.len() - 1)
+    })?;
+    let grid = topology.grid();
+    let placement = match (&held.nodes, &held.blocks) {
+        (None, Some(blocks)) => {
+            PlacedBlock::placement(blocks, topology).map_err(|error| error.to_string())?
+        }
+        (Some(nodes), None) => {
+            let nodes = match (nodes, names) {
+                (Json::String(list), Some(names)) => {
+                    let place = |name: String| {
+                        let found = names.iter().position(|own| *own == name);
+                        found.ok_or_else(|| format!("the machine has no node {name}"))
+                    };
+                    hostlist::names(list)?
+                        .into_iter()
+                        .map(|name| place(name).map(|node| node as u64))
+                        .collect::<Result<Vec<u64>, String>>()?
+                }
+                (Json::Array(nodes), _) if nodes.iter().all(Json::is_u64) => {
+                    nodes.iter().filter_map(Json::as_u64).collect()
+                }
+                _ => {
+                    return Err(format!(
+                        "nodes is {nodes}, but must be a list of numbers{}",
+                        if names.is_some() { ", or a host list" } else { "" }
+                    ));
+                }
+            };
+            if let Some(beyond) = nodes.iter().find(|&&node| node >= u64::from(grid.nodes())) {
+                return Err(format!(
+                    "there is no node {beyond}, they count from 0 to {}",
+                    grid.nodes() - 1
+                ));
+            }
+            Placement::of_nodes(grid, nodes.into_iter().map(|node| node as u32))
+        }
+        _ => return Err("it must have either nodes or blocks".to_owned()),
+    };
+    if placement.is_empty() {
+        return Err("it holds no nodes".to_owned());
+    }
+    let (since, until) = (instant("since", held.since)?, instant("until", held.until)?);
+    let job = Job::new(0, since, Request::Nodes(placement.len()), 1.0);
+    Ok(HeldNodes { site: held.site, placement, since, until, job })
+}
+
+/// A waiting job from the columns of a table of jobs, of which it needs size and estimate.
+fn waiting_job(given: &Map<String, Json>, now: f64) -> Result<Job, String> {
+    let mut cells = vec![("submit", Cell::Number(now))];
+    let mut has_time = false;
+    for (key, value) in given {
+        if key == "id" || value.is_null() {
+            continue;
+        }
+        if matches!(key.as_str(), "submit" | "runtime" | "after" | "think" | "wait") {
+            return Err(format!("a waiting job has no {key}: its place in the queue says when"));
+        }
+        let cell = match value {
+            Json::Number(number) => Cell::Number(number.as_f64().unwrap_or(f64::NAN)),
+            Json::String(text) => Cell::Text(text.as_str().into()),
+            Json::Bool(is) => Cell::Text(is.to_string().into()),
+            Json::Array(sides) if sides.iter().all(Json::is_u64) => {
+                let sides: Vec<String> = sides.iter().map(Json::to_string).collect();
+                Cell::Text(sides.join("x").into())
+            }
+            _ => return Err(format!("{key} is {value}, but must be a number or a text")),
+        };
+        if key == "estimate" {
+            has_time = true;
+            cells.push(("runtime", cell.clone()));
+        }
+        cells.push((key, cell));
+    }
+    if !has_time {
+        return Err("it has no estimate, the time after which it is expected to end".to_owned());
+    }
+    let row = row(1, cells)?;
+    let listed = Listed::read(Box::new(std::iter::once(Ok(row))), "state");
+    let mut jobs = listed.map_err(|error| error.0.trim_start_matches("state:1: ").to_owned())?.jobs;
+    jobs.pop().map(|(job, _)| job).ok_or_else(|| "it is no job".to_owned())
+}

@@ -1,0 +1,186 @@
+//! One scheduling decision for a machine and a queue in a given state.
+
+use super::{RunError, Setup, Simulation};
+use crate::cluster::{Cluster, Place, StartOptions};
+use crate::job::{Job, JobId, Time};
+use crate::machine::Placement;
+use crate::network;
+use crate::observe::{Event, Observer};
+use crate::sched::Scheduler;
+use crate::workload::Submission;
+
+/// A machine and its queue at one instant.
+#[derive(Clone, Debug)]
+pub struct PlanState {
+    /// The instant.
+    pub now: Time,
+    /// Running jobs, in the order in which the allocator learns of them.
+    pub running: Vec<HeldNodes>,
+    /// Waiting jobs in queue order. Their arrival counts as now.
+    pub waiting: Vec<Job>,
+}
+
+/// Nodes that a running job holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldNodes {
+    /// Index of the site.
+    pub site: usize,
+    /// The nodes.
+    pub placement: Placement,
+    /// Start of the job, before the instant of the state.
+    pub since: Time,
+    /// Expected end, from which a scheduler plans; one that has passed counts as now.
+    pub until: Time,
+    /// The job as it was submitted. Its arrival and its times do not matter.
+    pub job: Job,
+}
+
+/// The decisions of a policy for a state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstantPlan {
+    /// Jobs that start now, in the order of their starts.
+    pub starts: Vec<PlannedStart>,
+    /// Index of each waiting job that has a reservation, with its reserved start.
+    pub reserved: Vec<(usize, Time)>,
+    /// Indices of the waiting jobs that do not fit even the empty machine.
+    pub never: Vec<usize>,
+}
+
+/// A waiting job that starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedStart {
+    /// Index of the job among the waiting ones.
+    pub waiting: usize,
+    /// Index of the site.
+    pub site: usize,
+    /// Its nodes.
+    pub placement: Placement,
+}
+
+/// Reason for which a state has no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// A running job started at or after the instant of the state.
+    #[error(
+        "running job {0} started at {1}, but must have started before {2}, the present instant"
+    )]
+    Since(usize, Time, Time),
+    /// The nodes of a running job are not on the machine, or another job holds one of them.
+    #[error(
+        "the nodes of running job {0} do not lie on the machine, or another job holds one of them"
+    )]
+    NotFree(usize),
+    /// The decision broke a contract.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Lets the policy of a setup decide once, in the given state.
+///
+/// It is what a [`Simulation`] does in one instant: running jobs hold their nodes and are known to
+/// the allocator, the waiting ones arrive, and the scheduler is called. What a policy remembers of
+/// earlier instants beside that, such as promises or usage, is not part of a state. Failures,
+/// access rules and energy of the setup are left out, as are messages: a job takes its estimate.
+///
+/// # Errors
+/// If running jobs hold the same node or none of the machine, started too late, or if a component
+/// breaks its contract.
+///
+/// # Complexity
+/// O(r log r) for r running jobs, and a pass of the scheduler.
+pub fn plan(setup: Setup, state: &PlanState) -> Result<InstantPlan, PlanError> {
+    let PlanState { now, running, waiting } = state;
+    if let Some(late) = running.iter().position(|held| held.since >= *now) {
+        return Err(PlanError::Since(late, running[late].since, *now));
+    }
+    let mut order: Vec<usize> = (0..running.len()).collect();
+    order.sort_by_key(|&held| running[held].since);
+    let held: Vec<HeldNodes> = order.iter().map(|&held| running[held].clone()).collect();
+    let arriving = held.iter().map(|held| {
+        let estimate = held.until.max(now.next()) - held.since;
+        // It must still run at the instant of the state.
+        Job { arrival: held.since, estimate, runtime: 2.0 * estimate, ..held.job.clone() }
+    });
+    let queued = waiting.iter().map(|job| Job { arrival: *now, ..job.clone() });
+    let jobs: Vec<Job> = arriving.chain(queued).collect();
+    let jobs = jobs.into_iter().map(|job| Ok(Submission::Job(job)));
+
+    let Setup { scheduler: mut policy, .. } = setup;
+    let setup = Setup {
+        scheduler: Box::new(Adopting { held: held.clone(), next: 0 }),
+        network: network::ideal(),
+        kill_at_estimate: false,
+        time: None,
+        outages: None,
+        access: None,
+        energy: None,
+        ..setup
+    };
+    let mut decisions = Decisions { running: held.len(), ..Decisions::default() };
+    {
+        let mut simulation = Simulation::new(setup, Box::new(jobs), &mut decisions)?;
+        simulation.run_until(*now)?;
+        if let Some(missing) = (0..held.len() as u64)
+            .find(|&id| !simulation.cluster().running().any(|(_, running)| running.id == JobId(id)))
+        {
+            return Err(PlanError::NotFree(order[missing as usize]));
+        }
+        if !waiting.is_empty() {
+            simulation.pass(&mut *policy)?;
+        }
+    }
+    Ok(decisions.plan)
+}
+
+/// Starts running jobs on the nodes that they hold, and no others.
+struct Adopting {
+    held: Vec<HeldNodes>,
+    next: usize,
+}
+
+impl Scheduler for Adopting {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let arrived = cluster.arrivals().to_vec();
+        for ticket in arrived {
+            let Some(held) = self.held.get(self.next) else { return };
+            self.next += 1;
+            let place = Place::These(held.site, &held.placement);
+            cluster.start(ticket, StartOptions::at(place));
+        }
+    }
+}
+
+/// Records what the policy decides about waiting jobs.
+#[derive(Default)]
+struct Decisions {
+    running: usize,
+    plan: InstantPlan,
+}
+
+impl Decisions {
+    fn waiting(&self, id: JobId) -> Option<usize> {
+        (id.0 as usize).checked_sub(self.running)
+    }
+}
+
+impl Observer for Decisions {
+    fn observe(&mut self, _now: Time, event: &Event<'_>) {
+        match event {
+            Event::Started(running) => {
+                if let Some(waiting) = self.waiting(running.id) {
+                    let (site, placement) = (running.site, running.placement.clone());
+                    self.plan.reserved.retain(|(job, _)| *job != waiting);
+                    self.plan.starts.push(PlannedStart { waiting, site, placement });
+                }
+            }
+            Event::Promised(id, at) => {
+                if let Some(waiting) = self.waiting(*id) {
+                    self.plan.reserved.retain(|(job, _)| *job != waiting);
+                    self.plan.reserved.push((waiting, *at));
+                }
+            }
+            Event::Refused(id, _) => self.plan.never.extend(self.waiting(*id)),
+            _ => {}
+        }
+    }
+}
