@@ -32,6 +32,7 @@ mod place;
 mod place_parts;
 mod place_slurm;
 mod place_state;
+mod plan;
 mod reproduce;
 mod resume;
 mod serve;

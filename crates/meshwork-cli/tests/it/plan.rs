@@ -1,0 +1,77 @@
+//! `meshwork plan`: states and answers as JSON.
+
+use std::fs;
+
+use crate::common::meshwork;
+
+const STUDY: &str = "name = 'p'\nmachine = 'mesh:4x4'\nallocator = 'first_fit'\n\
+                     scheduler = ['easy', 'fcfs']\nworkload = { name = 'lublin', load = 0.5 }\n";
+
+const STATE: &str = r#"{ "now": 1000, "names": "n[0-15]",
+  "running": [{ "id": "a", "nodes": "n[0-7]", "since": 400, "until": 1600 }],
+  "waiting": [{ "id": 1, "block": [4, 3], "estimate": 3600 }, { "id": 2, "nodes": 4, "estimate": 600, "user": "u" },
+    { "id": 3, "nodes": 17, "estimate": 1 }] }"#;
+
+#[test]
+fn a_policy_decides_about_nodes_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.toml"), STUDY.replace("['easy', 'fcfs']", "'easy'")).unwrap();
+    fs::write(folder.path().join("state.json"), STATE).unwrap();
+    let said = meshwork(folder.path(), &["plan", "state.json", "--study", "s.toml"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-11]"}],"reserved":[{"id":1,"at":1600.0}],"never":[3]}"#;
+    assert_eq!(said.out.trim_end(), expected);
+    let fcfs = ["plan", "state.json", "--study", "s.toml", "--set", "scheduler=fcfs"];
+    let said = meshwork(folder.path(), &fcfs);
+    assert!(said.out.contains(r#""starts":[],"reserved":[]"#), "{}", said.out);
+}
+
+#[test]
+fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
+    let refused = |state: &str, more: &[&str], words: &str| {
+        fs::write(folder.path().join("state.json"), state).unwrap();
+        let arguments = ["plan", "state.json", "--study", "s.toml"];
+        let said = meshwork(folder.path(), &[&arguments[..], more].concat());
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{words}: {}", said.err);
+        assert!(said.err.contains(words), "{words}: {}", said.err);
+        assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    };
+    refused(STATE, &[], "a plan is made by one policy, and this study has 2 scenarios");
+    let easy = ["--set", "scheduler=easy"];
+    for (state, words) in [
+        ("[]", "state.json: this is no state"),
+        (r#"{"now":1,"runing":[]}"#, "unknown field `runing`"),
+        (r#"{"now":1,"names":"n[0-3]"}"#, "names has 4 nodes, but the machine has 16"),
+        (
+            r#"{"now":9,"running":[{"id":"x","nodes":[16],"since":1,"until":2}]}"#,
+            "running job \"x\": there is no node 16",
+        ),
+        (
+            r#"{"now":9,"running":[{"id":"x","nodes":"n1","since":1,"until":2}]}"#,
+            "nodes is \"n1\", but must be a list of numbers",
+        ),
+        (
+            r#"{"now":9,"running":[{"id":"x","since":1,"until":2}]}"#,
+            "it must have either nodes or blocks",
+        ),
+        (
+            r#"{"now":9,"running":[{"id":"x","nodes":[1],"since":9,"until":12}]}"#,
+            "must have started before 9",
+        ),
+        (
+            r#"{"now":9,"running":[{"id":"x","nodes":[1],"since":8,"until":12},{"id":"y","nodes":[1],"since":7,"until":12}]}"#,
+            "another job holds one of them",
+        ),
+        (r#"{"now":9,"waiting":[{"nodes":1,"estimate":1}]}"#, "waiting job 1 has no id"),
+        (r#"{"now":9,"waiting":[{"id":"w","nodes":1}]}"#, "waiting job \"w\": it has no estimate"),
+        (
+            r#"{"now":9,"waiting":[{"id":"w","node":1,"estimate":1}]}"#,
+            "there is no column `node` (did you mean `nodes`?",
+        ),
+        (r#"{"now":9,"waiting":[{"id":"w","nodes":1,"estimate":-1}]}"#, "waiting job \"w\": "),
+    ] {
+        refused(state, &easy, words);
+    }
+}
