@@ -1,9 +1,9 @@
 """Measures the intervals of `meshwork ops when` against recorded starts.
 
-`python3 benches/start_times.py MESHWORK FOLDER [EVERY]`: each folder in FOLDER is a history with
+`python3 benches/start_times.py MESHWORK FOLDER [EVERY [FUTURES]]`: each folder in FOLDER is a history with
 `sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, and `snapshots/squeue-start.txt.gz`
 (what `squeue --start -h -o "%i|%u|%P|%S"` printed, after a line `@ BEFORE AFTER` each time). Of
-every EVERYth snapshot (5), all waiting jobs are asked for. The table has, for each history, the
+every EVERYth snapshot (5), all waiting jobs are asked for, with FUTURES futures (200). The table has, for each history, the
 number of answers for jobs that started, the share of starts within the interval (90 %) and before
 and after it, the median absolute error of the median, and that of `squeue --start`, which counts
 only where it has an estimate; the last error is that of `ops when` for those.
@@ -48,7 +48,7 @@ def starts(folder):
     return {job: sorted(times) for job, times in found.items()}
 
 
-def measure(meshwork, folder, every, site):
+def measure(meshwork, folder, every, futures, site):
     """Return the errors of one history: inside, before, after, of the median, of Slurm, beside it."""
     files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
     files += ["--topology", folder / "topology.yaml", "-o", site]
@@ -57,6 +57,7 @@ def measure(meshwork, folder, every, site):
     errors, slurm, beside, asked = [], [], [], 0
     for at, told in list(snapshots(folder))[::every]:
         command = [meshwork, "ops", "when", site, "--all", "--at", str(at), "--json"]
+        command += ["--futures", futures]
         said = subprocess.run(command, capture_output=True, text=True)
         if said.returncode != 0:
             continue
@@ -86,6 +87,7 @@ def main():
     """Print a line for each history, and one for all."""
     meshwork, root = sys.argv[1], Path(sys.argv[2])
     every = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    futures = sys.argv[4] if len(sys.argv) > 4 else "200"
     print("history  starts  inside  before  after  error  squeue --start  error there")
 
     def line(name, asked, place, errors, slurm, beside):
@@ -96,7 +98,7 @@ def main():
     whole = [0, [0, 0, 0], [], [], []]
     for folder in sorted(path for path in root.iterdir() if (path / "snapshots").is_dir()):
         with tempfile.TemporaryDirectory() as out:
-            found = measure(meshwork, folder, every, str(Path(out) / "site"))
+            found = measure(meshwork, folder, every, futures, str(Path(out) / "site"))
         line(folder.name, *found)
         whole[0] += found[0]
         whole[1] = [a + b for a, b in zip(whole[1], found[1], strict=True)]

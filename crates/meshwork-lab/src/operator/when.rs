@@ -26,6 +26,15 @@ const LEAST_PERIODS: Second = 3;
 /// The shortest time for which past submissions are resampled together.
 const SHORTEST_PIECE: Second = 60;
 
+/// The number of earlier instants at which forecasts are compared with recorded starts.
+const EARLIER: Second = 8;
+
+/// The minimum number of recorded starts from which intervals are corrected.
+const LEAST_STARTS: usize = 30;
+
+/// The seconds added to both sides of a ratio of waits, which are known to the second only.
+const SLACK: f64 = 5.0;
+
 /// The number and conditions of sampled futures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFutures {
@@ -118,6 +127,98 @@ impl<'a> RunTimes<'a> {
         }
         times.sort_unstable();
         times
+    }
+}
+
+/// The ratios of real to predicted waits at earlier instants, for each bound of the interval.
+///
+/// What the model leaves out makes forecasts early or late by a factor; it shows in the past.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PastRatios {
+    /// Ratios, ascending, and whether the start is known; of others the wait so far counts.
+    of: [Vec<(f64, bool)>; 3],
+}
+
+impl PastRatios {
+    /// The ratios at instants before `at`, with starts that were recorded by then.
+    ///
+    /// # Complexity
+    /// That of a forecast for each earlier instant and future.
+    #[must_use]
+    pub fn before(
+        machine: &SlurmMachine,
+        stays: &[JobRecord],
+        at: Second,
+        sampled: SampledFutures,
+    ) -> PastRatios {
+        let mut ratios = PastRatios::default();
+        let Some(first) = stays.iter().filter_map(JobRecord::queued).min() else { return ratios };
+        let sampled = SampledFutures { count: (sampled.count / 8).max(20), ..sampled };
+        for earlier in 1..=EARLIER {
+            let then = first + (at - first).max(0) * earlier / (EARLIER + 1);
+            for own in StartQueue::of(machine, stays, then, sampled).intervals() {
+                let started = stays
+                    .iter()
+                    .filter(|stay| stay.id == own.id && own.held.is_none())
+                    .filter(|stay| stay.end.is_none_or(|end| end > then))
+                    .find(|stay| stay.submit.is_some_and(|submit| submit <= then));
+                let Some(stay) = started else { continue };
+                let start = stay.start.filter(|&start| start < at);
+                if start.is_none() && stay.end.is_some_and(|end| end <= at) {
+                    continue;
+                }
+                let real = (start.unwrap_or(at) - then) as f64 + SLACK;
+                let bounds = [own.earliest, own.median, own.latest];
+                for (ratios, bound) in ratios.of.iter_mut().zip(bounds) {
+                    if let Some(bound) = bound {
+                        ratios.push((real / ((bound - then) as f64 + SLACK), start.is_some()));
+                    }
+                }
+            }
+        }
+        for own in &mut ratios.of {
+            own.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        ratios
+    }
+
+    /// The ratio below which a share of the starts is, by the product-limit estimate of Kaplan and
+    /// Meier; `None` if too few starts are known.
+    fn quantile(&self, bound: usize, share: f64) -> Option<f64> {
+        let own = &self.of[bound];
+        if own.iter().filter(|(_, is_known)| *is_known).count() < LEAST_STARTS {
+            return None;
+        }
+        let mut waiting = 1.0;
+        for (place, (ratio, is_known)) in own.iter().enumerate() {
+            if *is_known {
+                waiting *= 1.0 - 1.0 / (own.len() - place) as f64;
+            }
+            if 1.0 - waiting >= share {
+                return Some(*ratio);
+            }
+        }
+        own.last().map(|(ratio, _)| *ratio)
+    }
+
+    /// Corrects the bounds of an interval by the ratios of the past.
+    #[must_use]
+    pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
+        let tail = (1.0 - confidence) / 2.0;
+        let corrected = |bound: usize, share: f64, time: Option<Second>| {
+            let Some(ratio) = self.quantile(bound, share) else { return time };
+            let wait = |time: Second| ((time - at) as f64 + SLACK) * ratio - SLACK;
+            time.map(|time| at + wait(time).max(0.0).round() as Second)
+        };
+        let median = corrected(1, 0.5, own.median);
+        let earliest = corrected(0, tail, own.earliest).min(median.or(own.earliest));
+        let latest = corrected(2, 1.0 - tail, own.latest);
+        StartInterval {
+            earliest,
+            median,
+            latest: latest.map(|own| own.max(median.unwrap_or(own))),
+            ..own
+        }
     }
 }
 
@@ -498,6 +599,29 @@ mod tests {
         assert_eq!(of("partition q"), Some(1_010));
         assert_eq!(of("1 nodes"), Some(1_400));
         assert_eq!(queue.intervals(), before);
+    }
+
+    #[test]
+    fn waits_that_were_longer_than_predicted_lengthen_the_interval() {
+        let known = |ratio: f64| (0..40).map(|own| (ratio + f64::from(own) / 1e6, true)).collect();
+        let ratios = PastRatios { of: [known(0.5), known(2.0), known(3.0)] };
+        let own = StartInterval {
+            id: "1".to_owned(),
+            earliest: Some(115),
+            median: Some(125),
+            latest: Some(135),
+            held: None,
+        };
+        let found = ratios.correct(own.clone(), 100, 0.9);
+        assert_eq!([found.earliest, found.median, found.latest], [Some(105), Some(155), Some(215)]);
+        // Half of the starts are unknown: all that is known of them is that they are later.
+        let mut of = ratios.of.clone();
+        of[1] = (0..80).map(|own| (1.0 + f64::from(own), own % 2 == 0)).collect();
+        let censored = PastRatios { of };
+        assert!(censored.quantile(1, 0.5).unwrap() > 41.0);
+        // Too few known starts correct nothing.
+        let few = PastRatios { of: [vec![(9.0, true); 5], Vec::new(), vec![(9.0, false); 99]] };
+        assert_eq!(few.correct(own.clone(), 100, 0.9), own);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::when::{SampledFutures, StartInterval, StartQueue};
+use meshwork_lab::operator::when::{PastRatios, SampledFutures, StartInterval, StartQueue};
 use serde_json::json;
 
 use super::state::{held_back, second};
@@ -29,7 +29,9 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         cleanup: asked.cleanup.into(),
     };
     let mut queue = StartQueue::of(&folder.machine, &folder.history.stays, at, sampled);
-    let found = queue.intervals();
+    let ratios = PastRatios::before(&folder.machine, &folder.history.stays, at, sampled);
+    let correct = |own: StartInterval| ratios.correct(own, at, asked.confidence);
+    let found: Vec<StartInterval> = queue.intervals().into_iter().map(correct).collect();
     let Some(job) = job else {
         return all(out, asked, at, &clock, &found);
     };
@@ -38,6 +40,14 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         return Err(Stop::Wrong(format!("{shown}: job {job} does not wait at {at}")));
     };
     let changes = if own.held.is_none() { queue.changes(job) } else { Vec::new() };
+    // The corrected median is compared with corrected ones.
+    let changes: Vec<(String, Option<i64>)> = changes
+        .into_iter()
+        .map(|(what, median)| {
+            let own = StartInterval { median, ..StartInterval::default() };
+            (what, ratios.correct(own, at, asked.confidence).median)
+        })
+        .collect();
     if asked.json {
         let mut object = own.json();
         object["at"] = json!(at);
