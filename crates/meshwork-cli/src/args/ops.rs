@@ -72,6 +72,14 @@ pub(crate) enum Ops {
         --shape 4x2x2 --exempt 1100\n  meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
     )]
     Defrag(Defrag),
+    /// Estimate when waiting jobs start: an interval from sampled futures of the site's own queue
+    #[command(
+        after_help = "Run times are drawn from jobs that had ended, given limit, user and the time that a job has run, and \
+        jobs to come from past submissions; nothing that was recorded after the instant is used. Times in JSON are seconds \
+        since 1970, and null if the job does not start by then.\n\nExamples:\n  meshwork ops when site 1109 --at \
+        2026-11-21T14:54:44\n  meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
+    )]
+    When(When),
 }
 
 /// An instant as written on the command line.
@@ -134,6 +142,46 @@ pub(crate) struct Explain {
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `meshwork ops when`.
+#[derive(Args, Debug)]
+pub(crate) struct When {
+    /// The site, as `ops import` wrote it
+    pub(crate) site: PathBuf,
+    /// The job, as in 1109 or 1088_3
+    #[arg(required_unless_present = "all")]
+    pub(crate) job: Option<String>,
+    /// All jobs that wait, as a table
+    #[arg(long, conflicts_with = "job", requires = "at")]
+    pub(crate) all: bool,
+    /// The instant, as 2026-01-31T23:59:59 or in seconds since 1970 [default: when the job began to wait]
+    #[arg(long, value_name = "TIME", value_parser = at)]
+    pub(crate) at: Option<At>,
+    /// The probability with which a job starts within its interval
+    #[arg(long, value_name = "P", default_value = "0.9", value_parser = confidence)]
+    pub(crate) confidence: f64,
+    /// The number of sampled futures
+    #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) futures: u32,
+    /// Where the sampling begins to draw
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) seed: u64,
+    /// The seconds from a job's end until its nodes are given out again
+    #[arg(long, value_name = "SECONDS", default_value = "1")]
+    pub(crate) cleanup: u32,
+    /// The time zone of dates that name none, and of those that are shown [default: UTC]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
+    pub(crate) time_zone: Option<LocalClock>,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads a probability strictly between 0 and 1.
+fn confidence(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value < 1.0);
+    value.ok_or_else(|| "a probability between 0 and 1 is needed, as 0.9".to_owned())
 }
 
 /// `meshwork ops defrag`.

@@ -26,6 +26,7 @@ mod ops_kueue;
 mod ops_propose;
 mod ops_sacct;
 mod ops_state;
+mod ops_when;
 mod own_strategy;
 mod parameters;
 mod place;

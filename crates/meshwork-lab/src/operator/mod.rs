@@ -3,6 +3,7 @@
 //! [`sacct`] reads Slurm's accounting records, [`kueue`] Kueue's workloads, [`swf`] a log without
 //! nodes; all of them produce a [`history`]. [`quality`] reports how reliable it is, [`unmodelled`]
 //! its features that a replay ignores, [`places`] whether nodes are a listed place of the machine.
+//! [`when`] estimates starts of waiting jobs over sampled futures.
 //! [`folder`] stores a machine with its history. [`plan`] is the plan of backfill, [`forecast`]
 //! replays a history, [`causes`] records what jobs wait for meanwhile, [`controller`] is
 //! Slurm's controller with its two schedulers, and [`fidelity`] compares recorded decisions with
@@ -34,6 +35,7 @@ pub mod state;
 pub mod swf;
 pub mod unlisted;
 pub mod unmodelled;
+pub mod when;
 
 use std::fmt;
 use std::path::Path;

@@ -282,10 +282,16 @@ impl MachineState {
     /// The reason recorded for a started job is ignored, as it does not belong to an instant.
     #[must_use]
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
+        MachineState::reason_at(stay, self.now)
+    }
+
+    /// The reason beside nodes and the queue for which a job waits at an instant, if there is one.
+    #[must_use]
+    pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
         let told = Some(reason).filter(|_| stay.start.is_none()).and_then(HeldBack::of);
         told.or_else(|| {
-            let is_later = stay.eligible.is_some_and(|eligible| eligible > self.now);
+            let is_later = stay.eligible.is_some_and(|eligible| eligible > now);
             is_later.then(|| HeldBack { kind: "begin_time", says: "BeginTime".to_owned() })
         })
     }

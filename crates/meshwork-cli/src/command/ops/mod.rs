@@ -7,6 +7,7 @@ mod import;
 mod instant;
 mod propose;
 mod state;
+mod when;
 
 use meshwork::catalogue::Catalogue;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
         Ops::Import(arguments) => import::run(out, arguments),
         Ops::Propose(arguments) => propose::run(out, arguments),
+        Ops::When(arguments) => when::run(out, arguments),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
 
+use std::path::Path;
+
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::operator::defrag::{self, Cost, DefragTarget, defrag};
 use meshwork_lab::operator::explain::{self, Explanation, WaitReason};
@@ -36,15 +38,16 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
 }
 
 /// The requested second of a site's history.
-fn second(
-    asked: &ops::State,
+pub(super) fn second(
+    site: &Path,
+    at: Option<&At>,
     clock: &LocalClock,
     folder: &Folder,
     job: Option<&str>,
 ) -> Result<i64, Stop> {
-    let shown = asked.state.display();
+    let shown = site.display();
     let wrong = |says: String| Err(Stop::Wrong(says));
-    match (&asked.at, job) {
+    match (at, job) {
         (Some(At::Number(at)), _) if at.fract() != 0.0 => {
             wrong(format!("--at {at}: of a site it is a whole second, since 1970"))
         }
@@ -69,7 +72,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
     let clock = asked.time_zone.clone().unwrap_or_default();
     if path.is_dir() {
         let folder = Folder::read(path).map_err(Stop::Wrong)?;
-        let at = second(asked, &clock, &folder, job)?;
+        let at = second(path, asked.at.as_ref(), &clock, &folder, job)?;
         let mut state = MachineState::of_history(folder, at).map_err(Stop::Wrong)?;
         if clock.is_known() {
             state.clock = clock;
@@ -199,7 +202,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
 }
 
 /// The reason why Slurm does not consider a job: a short explanation, and Slurm's own word.
-fn held_back(own: &HeldBack) -> String {
+pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",
         "dependency" => "it follows other jobs",

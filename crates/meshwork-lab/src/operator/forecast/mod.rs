@@ -174,6 +174,14 @@ impl<'a> Forecast<'a> {
         happen(self, &ResolvedRequest::all(self.machine, self.stays), None)
     }
 
+    /// The outcome of each stay, if its request is resolved already.
+    ///
+    /// # Complexity
+    /// That of [`Forecast::run`].
+    pub(super) fn run_resolved(self, requests: &[ResolvedRequest]) -> Option<Vec<JobOutcome>> {
+        happen(self, requests, None)
+    }
+
     /// The outcome of each stay, with the seconds that it waits for each cause.
     ///
     /// # Complexity

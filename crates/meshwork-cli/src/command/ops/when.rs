@@ -1,0 +1,117 @@
+//! `meshwork ops when`: intervals in which waiting jobs are likely to start.
+
+use meshwork_lab::operator::folder::Folder;
+use meshwork_lab::operator::sacct::LocalClock;
+use meshwork_lab::operator::when::{PastRatios, SampledFutures, StartInterval, StartQueue};
+use serde_json::json;
+
+use super::state::{held_back, second};
+use crate::args::ops;
+use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::{Column, print};
+
+/// Samples futures of a site's queue, for one job or all that wait.
+pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
+    let folder = Folder::read(&asked.site).map_err(Stop::Wrong)?;
+    let given = asked.time_zone.clone().unwrap_or_default();
+    let (job, shown) = (asked.job.as_deref(), asked.site.display());
+    let at = second(&asked.site, asked.at.as_ref(), &given, &folder, job)?;
+    let span = folder.history.span();
+    if !span.is_some_and(|(first, last)| (first..=last).contains(&at)) {
+        let says = format!("{shown}: the history says nothing of {}", LocalClock::utc().shown(at));
+        return Err(Stop::Wrong(says));
+    }
+    let clock = if given.is_known() { given } else { LocalClock::utc() };
+    let sampled = SampledFutures {
+        count: asked.futures,
+        seed: asked.seed,
+        confidence: asked.confidence,
+        cleanup: asked.cleanup.into(),
+    };
+    let mut queue = StartQueue::of(&folder.machine, &folder.history.stays, at, sampled);
+    let ratios = PastRatios::before(&folder.machine, &folder.history.stays, at, sampled);
+    let correct = |own: StartInterval| ratios.correct(own, at, asked.confidence);
+    let found: Vec<StartInterval> = queue.intervals().into_iter().map(correct).collect();
+    let Some(job) = job else {
+        return all(out, asked, at, &clock, &found);
+    };
+    let Some(own) = found.iter().rev().find(|own| own.id == job) else {
+        let at = clock.shown(at);
+        return Err(Stop::Wrong(format!("{shown}: job {job} does not wait at {at}")));
+    };
+    let changes = if own.held.is_none() { queue.changes(job) } else { Vec::new() };
+    // The corrected median is compared with corrected ones.
+    let changes: Vec<(String, Option<i64>)> = changes
+        .into_iter()
+        .map(|(what, median)| {
+            let own = StartInterval { median, ..StartInterval::default() };
+            (what, ratios.correct(own, at, asked.confidence).median)
+        })
+        .collect();
+    if asked.json {
+        let mut object = own.json();
+        object["at"] = json!(at);
+        object["confidence"] = json!(asked.confidence);
+        object["futures"] = json!(asked.futures);
+        let change =
+            |(what, median): &(String, Option<i64>)| json!({ "what": what, "median": median });
+        object["changes"] = changes.iter().map(change).collect();
+        out.json(&object)?;
+        return Ok(Verdict::Done);
+    }
+    if let Some(reason) = &own.held {
+        let why = held_back(reason);
+        out.line(&format!("job {job} has no start time at {}: {why}", clock.shown(at)))?;
+        return Ok(Verdict::Done);
+    }
+    let time = |time: Option<i64>| time.map_or("never".to_owned(), |time| clock.shown(time));
+    out.headline(&format!("job {job} at {}", clock.shown(at)))?;
+    let percent = 100.0 * asked.confidence;
+    let (earliest, latest) = (time(own.earliest), time(own.latest));
+    out.line(&format!("  starts between {earliest} and {latest} in {percent} % of the futures"))?;
+    out.line(&format!("  median {}", time(own.median)))?;
+    for (what, median) in changes {
+        if median.is_some_and(|median| own.median.is_none_or(|own| median < own)) {
+            out.line(&format!("  with {what}: median {}", time(median)))?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+/// Prints the intervals of all waiting jobs.
+fn all(
+    out: &mut Output,
+    asked: &ops::When,
+    at: i64,
+    clock: &LocalClock,
+    found: &[StartInterval],
+) -> Ended {
+    if asked.json {
+        let jobs: Vec<_> = found.iter().map(StartInterval::json).collect();
+        let (confidence, futures) = (asked.confidence, asked.futures);
+        out.json(&json!({ "at": at, "confidence": confidence, "futures": futures, "jobs": jobs }))?;
+        return Ok(Verdict::Done);
+    }
+    if found.is_empty() {
+        out.line(&format!("no job waits at {}", clock.shown(at)))?;
+        return Ok(Verdict::Done);
+    }
+    let cells = |of: &dyn Fn(&StartInterval) -> String| found.iter().map(of).collect::<Vec<_>>();
+    let times = |of: &dyn Fn(&StartInterval) -> Option<i64>| {
+        cells(&|own| match (&own.held, of(own)) {
+            (Some(_), _) => String::new(),
+            (None, time) => time.map_or("never".to_owned(), |time| clock.shown(time)),
+        })
+    };
+    let columns = [
+        Column::words("earliest", times(&|own| own.earliest)),
+        Column::words("median", times(&|own| own.median)),
+        Column::words("latest", times(&|own| own.latest)),
+        Column::words(
+            "reason",
+            cells(&|own| own.held.as_ref().map_or(String::new(), |own| own.says.clone())),
+        ),
+    ];
+    print(out, &[Column::words("job", cells(&|own| own.id.clone()))], &columns, &[])?;
+    Ok(Verdict::Done)
+}

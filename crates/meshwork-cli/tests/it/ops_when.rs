@@ -1,0 +1,74 @@
+//! `meshwork ops when`: its interval, its keys, and its answers to wrong questions.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Said, meshwork};
+use serde_json::Value as Json;
+
+/// A site of four nodes: thirty jobs of 100 s, one that runs, one that waits, and one that is held.
+fn site(folder: &Path) {
+    let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
+    fs::write(folder.join("slurm.conf"), conf).unwrap();
+    let mut text = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|Exclusive|AllocTRES\n".to_owned();
+    let mut job = |id: u32, submit: u32, times: &str, nodes: &str, reason: &str| {
+        text.push_str(&format!(
+            "{id}|{id}|ada|p|{submit}|{submit}|{times}|10|4|4|{nodes}|{reason}|NODE|cpu=4,node=4\n"
+        ));
+    };
+    for id in 1..=30 {
+        let start = 100 * id;
+        job(id, start, &format!("{start}|{}|COMPLETED", start + 100), "n[0-3]", "");
+    }
+    job(31, 3_100, "3100|3500|COMPLETED", "n[0-3]", "");
+    job(32, 3_110, "3500|3600|COMPLETED", "n[0-3]", "");
+    job(33, 3_120, "None|Unknown|PENDING", "None assigned", "JobHeldUser");
+    fs::write(folder.join("sacct.txt"), text).unwrap();
+    let files = ["--sacct", "sacct.txt", "--conf", "slurm.conf", "-o", "site"];
+    let said = meshwork(folder, &[&["ops", "import"], &files[..]].concat());
+    assert_eq!(said.status, Some(0), "{}", said.err);
+}
+
+fn when(folder: &Path, more: &[&str]) -> Said {
+    meshwork(folder, &[&["ops", "when", "site"], more].concat())
+}
+
+#[test]
+fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    site(folder.path());
+    let said = when(folder.path(), &["32", "--at", "3150", "--json", "--cleanup", "0"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let own: Json = serde_json::from_str(&said.out).unwrap();
+    for key in ["earliest", "median", "latest"] {
+        assert_eq!(own[key], 3_200, "{own}");
+    }
+    assert_eq!((&own["job"], &own["confidence"]), (&Json::from("32"), &Json::from(0.9)));
+    let said = when(folder.path(), &["--all", "--at", "3150", "--json"]);
+    let all: Json = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(all["jobs"].as_array().unwrap().len(), 2);
+    let held = all["jobs"].as_array().unwrap().iter().find(|own| own["job"] == "33").unwrap();
+    assert_eq!((&held["median"], &held["reason"]["kind"]), (&Json::Null, &Json::from("held")));
+    let said = when(folder.path(), &["33", "--at", "3150"]);
+    assert!(said.out.contains("it is held, until somebody releases it"), "{}", said.out);
+    let table = when(folder.path(), &["--all", "--at", "3150"]);
+    assert!(table.out.contains("1970-01-01 00:53:2"), "{}", table.out);
+}
+
+#[test]
+fn wrong_questions_get_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    site(folder.path());
+    for (asked, says) in [
+        (&["32", "--at", "3550"][..], "job 32 does not wait at"),
+        (&["99", "--at", "3150"], "job 99 does not wait at"),
+        (&["99"], "there is no job 99"),
+        (&["32", "--at", "99999"], "the history says nothing of"),
+        (&["32", "--confidence", "1.5"], "a probability between 0 and 1 is needed"),
+        (&["--all"], "--at"),
+    ] {
+        let said = when(folder.path(), asked);
+        assert_eq!(said.status, Some(2), "{asked:?}: {}", said.err);
+        assert!(said.err.contains(says), "{asked:?}: {}", said.err);
+    }
+}
