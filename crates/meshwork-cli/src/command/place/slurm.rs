@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use meshwork::alloc::listed::{NodeRequest, Wait};
 use meshwork::pool::Name;
+use meshwork_lab::slurm;
 use meshwork_lab::slurm::desk::{self, SlurmAllocator, SlurmAnswer};
-use meshwork_lab::slurm::site;
 use serde_json::{Value as Json, json};
 
 use super::Clerk;
@@ -43,7 +43,7 @@ impl Window {
     /// Makes the allocator of the partition given on the command line.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
-        let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
+        let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;
         let site = reading.site(arguments.partition.as_deref()).map_err(whose)?;
         Ok(Window { allocator: SlurmAllocator::new(site) })
     }
@@ -155,8 +155,7 @@ fn hosts(asked: &Asked, key: &str) -> Result<Option<String>, String> {
     match value(asked, key) {
         None => Ok(None),
         Some(Json::String(list)) => {
-            meshwork_lab::slurm::hostlist::names(list)
-                .map_err(|says| format!("`{key}`: {says}"))?;
+            slurm::hostlist::names(list).map_err(|says| format!("`{key}`: {says}"))?;
             Ok(Some(list.clone()))
         }
         Some(other) => {

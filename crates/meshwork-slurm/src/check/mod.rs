@@ -8,12 +8,10 @@ mod table;
 
 pub use table::{PlacementRow, PlacementTable};
 
-use std::path::Path;
-
 use serde_json::{Value as Json, json};
 
-use super::finding::{Level, LintFinding, Source};
-use super::site::{self, Reading};
+use crate::finding::{Level, LintFinding, Source};
+use crate::site::Reading;
 
 /// The files with all findings.
 #[derive(Clone, Debug)]
@@ -23,14 +21,6 @@ pub struct LintReport {
     /// The placements listed by each topology.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
-}
-
-/// Reads the files and checks them.
-///
-/// # Errors
-/// One sentence, if a file cannot be read.
-pub fn check(topology: &Path, conf: Option<&Path>) -> Result<LintReport, String> {
-    Ok(of(site::read(topology, conf)?))
 }
 
 /// Checks files that have been read.
