@@ -14,6 +14,7 @@ pub mod conf;
 pub mod desk;
 pub mod finding;
 pub mod lines;
+pub mod shared;
 pub mod site;
 pub mod topology;
 pub mod yaml;

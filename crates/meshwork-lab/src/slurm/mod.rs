@@ -16,10 +16,14 @@ use crate::run::file::{FileError, MAX_TEXT, read_whole};
 /// # Errors
 /// One sentence, if a file cannot be read.
 pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, String> {
-    site::read(topology, conf, &text)
+    site::read(topology, conf, &read_file)
 }
 
-fn text(path: &Path) -> Result<String, String> {
+/// Reads one of these files.
+///
+/// # Errors
+/// One sentence, if it cannot be read.
+pub fn read_file(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileError::NotText(shown)));

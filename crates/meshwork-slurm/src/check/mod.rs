@@ -8,10 +8,13 @@ mod table;
 
 pub use table::{PlacementRow, PlacementTable};
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 
 use crate::finding::{Level, LintFinding, Source};
-use crate::site::Reading;
+use crate::shared::{gres, traps};
+use crate::site::{self, Reading};
 
 /// The files with all findings.
 #[derive(Clone, Debug)]
@@ -21,6 +24,25 @@ pub struct LintReport {
     /// The placements listed by each topology.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
+}
+
+/// Reads the files and checks them; `text` reads one.
+///
+/// # Errors
+/// The sentence of `text`, if it cannot read a file.
+pub fn check(
+    topology: &Path,
+    conf: Option<&Path>,
+    gres: Option<&Path>,
+    text: &dyn Fn(&Path) -> Result<String, String>,
+) -> Result<LintReport, String> {
+    let mut reading = site::read(topology, conf, text)?;
+    if let Some(path) = gres {
+        let lines = gres::open(path, text)?;
+        reading.files.gres = Some(path.display().to_string());
+        traps::look(&mut reading, &lines);
+    }
+    Ok(of(reading))
 }
 
 /// Checks files that have been read.
@@ -54,6 +76,7 @@ impl LintReport {
         let file = |finding: &LintFinding| match finding.source {
             Source::Topology => Some(files.topology.clone()),
             Source::Conf => files.conf.clone(),
+            Source::Gres => files.gres.clone(),
         };
         let finding = |finding: &&LintFinding| {
             json!({
@@ -74,9 +97,13 @@ impl LintReport {
                 })
             })
             .collect();
-        json!({
+        let mut all = json!({
             "file": files.topology, "conf": files.conf, "starts": self.starts(), "findings": findings,
             "topologies": topologies
-        })
+        });
+        if let Some(gres) = &files.gres {
+            all["gres"] = gres.clone().into();
+        }
+        all
     }
 }

@@ -10,8 +10,13 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
-    let reading = slurm::read(&arguments.file, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
-    let checked = check::of(reading);
+    let checked = check::check(
+        &arguments.file,
+        arguments.conf.as_deref(),
+        arguments.gres.as_deref(),
+        &slurm::read_file,
+    )
+    .map_err(Stop::Wrong)?;
     let verdict = if checked.starts() { Verdict::Done } else { Verdict::RunFailed };
     if arguments.json {
         out.json(&checked.json())?;
