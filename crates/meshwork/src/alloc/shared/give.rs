@@ -220,8 +220,9 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes whole tasks socket by socket, then the rest one core of each socket in turn; returns the
-/// number of cores, or `None` if there are too few.
+/// Takes whole tasks socket by socket, then the rest one core of each socket in turn.
+///
+/// Returns the number of cores, or `None` if there are too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;
