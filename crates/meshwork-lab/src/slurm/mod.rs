@@ -1,18 +1,31 @@
-//! A machine managed by Slurm: topologies, nodes and partitions, read from its files.
+//! Machines managed by Slurm, in studies.
 //!
-//! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
-//! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
-//! both for one partition; [`desk`] allocates its nodes by the rules of the model; [`check`] lints
-//! the files, and [`scenario`] makes a study's machine of them.
+//! The crate `meshwork-slurm` understands their files; [`read`] opens them, and [`scenario`] makes
+//! a study's machine of them.
 
-pub mod check;
-pub mod conf;
-pub mod desk;
-pub mod finding;
+use std::path::Path;
+
 pub mod scenario;
-pub mod shared;
-pub mod site;
-pub mod topology;
-pub mod yaml;
 
-pub use meshwork::job::hostlist;
+pub use meshwork_slurm::*;
+
+use crate::run::file::{FileError, MAX_TEXT, read_whole};
+
+/// Reads a topology file and optionally a `slurm.conf`; see [`site::read`].
+///
+/// # Errors
+/// One sentence, if a file cannot be read.
+pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, String> {
+    site::read(topology, conf, &read_file)
+}
+
+/// Reads one of these files.
+///
+/// # Errors
+/// One sentence, if it cannot be read.
+pub fn read_file(path: &Path) -> Result<String, String> {
+    let shown = path.display().to_string();
+    let text = read_whole(&shown, path, MAX_TEXT)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileError::NotText(shown)));
+    text.map_err(|error| error.to_string())
+}

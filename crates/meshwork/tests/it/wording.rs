@@ -14,8 +14,9 @@ const OPENINGS: [&str; 9] =
     ["The same", "That of", "Those ", "As ", "So many", "So much", "Who ", "Whoever ", "What "];
 
 /// Folders of Rust code, from the root of the repository.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "crates/meshwork",
+    "crates/meshwork-slurm",
     "crates/meshwork-lab",
     "crates/meshwork-cli",
     "crates/meshwork-py",

@@ -1,5 +1,6 @@
 //! `meshwork ops check`: the findings on the files of a machine.
 
+use meshwork_lab::slurm;
 use meshwork_lab::slurm::check::{self, PlacementTable};
 use meshwork_lab::slurm::finding::Level;
 use serde_json::Value as Json;
@@ -9,9 +10,13 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
-    let checked =
-        check::check(&arguments.file, arguments.conf.as_deref(), arguments.gres.as_deref())
-            .map_err(Stop::Wrong)?;
+    let checked = check::check(
+        &arguments.file,
+        arguments.conf.as_deref(),
+        arguments.gres.as_deref(),
+        &slurm::read_file,
+    )
+    .map_err(Stop::Wrong)?;
     let verdict = if checked.starts() { Verdict::Done } else { Verdict::RunFailed };
     if arguments.json {
         out.json(&checked.json())?;

@@ -6,10 +6,10 @@ use meshwork::alloc::listed::{NodeRequest, Wait};
 use meshwork::alloc::shared::SharedGrant;
 use meshwork::geometry::NodeSet;
 use meshwork::pool::Name;
+use meshwork_lab::slurm;
 use meshwork_lab::slurm::desk::{self, SlurmAllocator, SlurmAnswer};
 use meshwork_lab::slurm::shared::desk::SharedAllocator;
 use meshwork_lab::slurm::shared::{SharedSite, gres, options};
-use meshwork_lab::slurm::site;
 use serde_json::{Value as Json, json};
 
 use super::Clerk;
@@ -57,12 +57,13 @@ impl Window {
     /// Makes the allocator of the partition given on the command line.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
-        let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
+        let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;
         let partition = arguments.partition.as_deref();
         let site = reading.site(partition).map_err(whose)?;
         let lines = match &arguments.gres {
             None => Vec::new(),
-            Some(path) => gres::open(path).map_err(|says| Stop::Wrong(format!("--gres {says}")))?,
+            Some(path) => gres::open(path, &slurm::read_file)
+                .map_err(|says| Stop::Wrong(format!("--gres {says}")))?,
         };
         let parts = SharedSite::new(&reading, &lines, partition).map(SharedAllocator::new);
         if let (Some(_), Err(says)) = (&arguments.gres, &parts) {
@@ -227,8 +228,7 @@ fn hosts(asked: &Asked, key: &str) -> Result<Option<String>, String> {
     match value(asked, key) {
         None => Ok(None),
         Some(Json::String(list)) => {
-            meshwork_lab::slurm::hostlist::names(list)
-                .map_err(|says| format!("`{key}`: {says}"))?;
+            slurm::hostlist::names(list).map_err(|says| format!("`{key}`: {says}"))?;
             Ok(Some(list.clone()))
         }
         Some(other) => {

@@ -4,9 +4,9 @@ use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;
 
 use super::{Builder, NamedNodes, Structure};
-use crate::slurm::finding::Fatal;
-use crate::slurm::hostlist::{compressed, names};
-use crate::slurm::topology::{NodeGroup, SlurmTopology};
+use crate::finding::Fatal;
+use crate::topology::{NodeGroup, SlurmTopology};
+use meshwork::job::hostlist::{compressed, names};
 
 /// The highest level of blocks, as an exponent.
 const HIGHEST_LEVEL: u32 = 15;

@@ -2,7 +2,7 @@
 
 use super::gres::GresLine;
 use super::{SharedSite, params};
-use crate::slurm::site::Reading;
+use crate::site::Reading;
 
 /// Adds warnings about `gres.conf` and about what follows from it.
 ///

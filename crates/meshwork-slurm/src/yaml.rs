@@ -80,7 +80,7 @@ enum Open {
 /// The first document of a text; an empty text has none.
 ///
 /// ```
-/// use meshwork_lab::slurm::yaml::{Value, read};
+/// use meshwork_slurm::yaml::{Value, read};
 /// let yaml = read("- topology: t\n  dims: {x: 4}\n").unwrap().unwrap();
 /// let dims = yaml.items()[0].get("dims").unwrap();
 /// assert_eq!((dims.line, dims.get("x").map(|x| &x.value)), (2, Some(&Value::Scalar("4".into(), false))));

@@ -3,7 +3,7 @@
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
 
-use crate::slurm::topology::{NamedNodes, SlurmTopology, Structure, by};
+use crate::topology::{NamedNodes, SlurmTopology, Structure, by};
 
 pub type PlacementRow = Vec<Json>;
 

@@ -6,7 +6,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
 use super::SlurmTopology;
-use crate::slurm::hostlist::{bracketed, compressed, names};
+use meshwork::job::hostlist::{bracketed, compressed, names};
 
 /// The existing nodes, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use meshwork::alloc::listed::anchors::Torus;
 
-use crate::slurm::topology::{SlurmTopology, Structure, Switch, TopologyKind};
+use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 
 /// The maximum number of lines and columns of a drawing.
 const MOST: usize = 200;
@@ -95,7 +95,7 @@ fn layers(torus: &Torus, name: &str) -> Vec<String> {
 fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     let children = |switch: &Switch| -> Vec<usize> {
         let list = switch.children.as_ref().filter(|_| switch.nodes.is_none());
-        let names = list.map(|list| crate::slurm::hostlist::names(&list.text).unwrap_or_default());
+        let names = list.map(|list| meshwork::job::hostlist::names(&list.text).unwrap_or_default());
         let named =
             |name: String| switches.iter().position(|other| other.name.as_ref() == Some(&name));
         names.unwrap_or_default().into_iter().filter_map(named).collect()

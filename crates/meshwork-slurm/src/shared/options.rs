@@ -1,9 +1,9 @@
 //! Options of `salloc` as one string.
 
 use meshwork::alloc::shared::{GpuCount, SharedRequest, SocketOrder};
+use meshwork::job::hostlist;
 
 use super::SharedSite;
-use crate::slurm::hostlist;
 
 /// The options that are read, for error messages.
 const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres=gpu:K, --gpus, \

@@ -5,11 +5,10 @@ use std::path::Path;
 use meshwork::alloc::listed::{Nodes, Rule};
 use meshwork::geometry::NodeSet;
 
-use super::conf::{self, Conf};
-use super::finding::{Fatal, Level, LintFinding, LintFindings, Source};
-use super::hostlist;
-use super::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
-use crate::run::file::{FileError, MAX_TEXT, read_whole};
+use crate::conf::{self, Conf};
+use crate::finding::{Fatal, Level, LintFinding, LintFindings, Source};
+use crate::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
+use meshwork::job::hostlist;
 
 /// The names of the files.
 #[derive(Clone, Debug, Default)]
@@ -64,27 +63,24 @@ pub struct Reading {
     pub conf: Option<Conf>,
 }
 
-/// Reads a topology file and optionally a `slurm.conf`.
+/// Reads a topology file and optionally a `slurm.conf`; `text` reads a file.
 ///
 /// Problems are among the findings; topologies are present only if no finding is fatal.
 ///
 /// # Errors
-/// One sentence, if a file cannot be read.
-pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
+/// The sentence of `text`, if it cannot read one of the two.
+pub fn read(
+    topology: &Path,
+    conf: Option<&Path>,
+    text: &dyn Fn(&Path) -> Result<String, String>,
+) -> Result<Reading, String> {
     let name = |path: &Path| path.display().to_string();
-    let text = text(topology)?;
-    let conf_text = conf.map(self::text).transpose()?;
+    let topology_text = text(topology)?;
+    let conf_text = conf.map(text).transpose()?;
     let folder = conf.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
-    let mut include = |path: &str| self::text(&folder.join(path));
+    let mut include = |path: &str| text(&folder.join(path));
     let files = SlurmFiles { topology: name(topology), conf: conf.map(name), gres: None };
-    Ok(read_texts(files, &text, conf_text.as_deref(), &mut include))
-}
-
-pub(crate) fn text(path: &Path) -> Result<String, String> {
-    let shown = path.display().to_string();
-    let text = read_whole(&shown, path, MAX_TEXT)
-        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileError::NotText(shown)));
-    text.map_err(|error| error.to_string())
+    Ok(read_texts(files, &topology_text, conf_text.as_deref(), &mut include))
 }
 
 /// Reads files given as texts; see [`read`].

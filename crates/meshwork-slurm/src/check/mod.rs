@@ -12,9 +12,9 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::finding::{Level, LintFinding, Source};
-use super::shared::{gres, traps};
-use super::site::{self, Reading};
+use crate::finding::{Level, LintFinding, Source};
+use crate::shared::{gres, traps};
+use crate::site::{self, Reading};
 
 /// The files with all findings.
 #[derive(Clone, Debug)]
@@ -26,18 +26,19 @@ pub struct LintReport {
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads the files and checks them.
+/// Reads the files and checks them; `text` reads one.
 ///
 /// # Errors
-/// One sentence, if a file cannot be read.
+/// The sentence of `text`, if it cannot read a file.
 pub fn check(
     topology: &Path,
     conf: Option<&Path>,
     gres: Option<&Path>,
+    text: &dyn Fn(&Path) -> Result<String, String>,
 ) -> Result<LintReport, String> {
-    let mut reading = site::read(topology, conf)?;
+    let mut reading = site::read(topology, conf, text)?;
     if let Some(path) = gres {
-        let lines = gres::open(path)?;
+        let lines = gres::open(path, text)?;
         reading.files.gres = Some(path.display().to_string());
         traps::look(&mut reading, &lines);
     }

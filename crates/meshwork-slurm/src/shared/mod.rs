@@ -10,9 +10,9 @@ use meshwork::alloc::shared::{
     SlurmNodeType,
 };
 
-use super::conf::{Conf, ConfLine, Partition};
-use super::site::Reading;
-use super::topology::{Hosts, Structure};
+use crate::conf::{Conf, ConfLine, Partition};
+use crate::site::Reading;
+use crate::topology::{Hosts, Structure};
 use gres::GresLine;
 
 /// A partition with the parts of its nodes.

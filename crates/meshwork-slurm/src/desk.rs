@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use meshwork::alloc::listed::{Decision, NodeRequest, SlurmMessage, Wait, decide, find};
 use meshwork::geometry::NodeSet;
 
-use super::hostlist::names;
-use super::site::SlurmSite;
-use super::topology::Structure;
+use crate::site::SlurmSite;
+use crate::topology::Structure;
+use meshwork::job::hostlist::names;
 
 /// The request of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

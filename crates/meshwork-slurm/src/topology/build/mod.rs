@@ -19,8 +19,8 @@ use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
 use super::{Hosts, SlurmTopology, TopologyKind};
-use crate::slurm::finding::{Fatal, LintFindings};
-use crate::slurm::hostlist::compressed;
+use crate::finding::{Fatal, LintFindings};
+use meshwork::job::hostlist::compressed;
 
 /// A switch, block, ring or torus with its nodes.
 #[derive(Clone, Debug)]

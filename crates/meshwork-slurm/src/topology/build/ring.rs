@@ -5,9 +5,9 @@ use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
 use super::{Builder, NamedNodes, Structure};
-use crate::slurm::finding::Fatal;
-use crate::slurm::hostlist::names;
-use crate::slurm::topology::{NodeGroup, SlurmTopology};
+use crate::finding::Fatal;
+use crate::topology::{NodeGroup, SlurmTopology};
+use meshwork::job::hostlist::names;
 
 /// The longest ring that Slurm accepts.
 const LONGEST_RING: usize = 16;

@@ -3,8 +3,8 @@
 use super::{
     ListedPlacement, NodeGroup, Region, SlurmTopology, SlurmTorus, Switch, Text, TopologyKind, Xyz,
 };
-use crate::slurm::finding::{Fatal, LintFindings};
-use crate::slurm::yaml::{self, Value, Yaml};
+use crate::finding::{Fatal, LintFindings};
+use crate::yaml::{self, Value, Yaml};
 
 /// The kinds of topology, by their keys.
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];

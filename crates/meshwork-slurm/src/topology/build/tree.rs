@@ -6,9 +6,9 @@ use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::geometry::NodeSet;
 
 use super::{Builder, NamedNodes, Structure};
-use crate::slurm::finding::Fatal;
-use crate::slurm::hostlist::names;
-use crate::slurm::topology::{SlurmTopology, Switch};
+use crate::finding::Fatal;
+use crate::topology::{SlurmTopology, Switch};
+use meshwork::job::hostlist::names;
 
 /// The number of passes in which Slurm determines the levels of switches.
 const MOST_PASSES: usize = 21;

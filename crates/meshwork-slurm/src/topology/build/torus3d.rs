@@ -6,9 +6,9 @@ use meshwork::geometry::NodeSet;
 use meshwork::topology::{MAX_NODES, Node};
 
 use super::{Builder, NamedNodes, Structure};
-use crate::slurm::finding::Fatal;
-use crate::slurm::hostlist::names;
-use crate::slurm::topology::{ListedPlacement, Region, SlurmTopology, SlurmTorus, by};
+use crate::finding::Fatal;
+use crate::topology::{ListedPlacement, Region, SlurmTopology, SlurmTorus, by};
+use meshwork::job::hostlist::names;
 
 impl Builder<'_> {
     pub(super) fn toruses(

@@ -1,7 +1,10 @@
 //! The part of a `gres.conf` that is used: GPUs with their types, cores and links.
 
-use crate::slurm::conf::{ConfLine, lines};
-use crate::slurm::hostlist;
+use std::path::Path;
+
+use meshwork::job::hostlist;
+
+use crate::lines::{ConfLine, lines};
 
 /// A line of `gres.conf` about GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,13 +25,15 @@ pub struct GresLine {
     pub links: Option<Vec<i32>>,
 }
 
-/// Opens a `gres.conf`.
+/// Opens a `gres.conf`; `text` reads the file.
 ///
 /// # Errors
 /// One sentence with the file.
-pub fn open(path: &std::path::Path) -> Result<Vec<GresLine>, String> {
-    let text = crate::slurm::site::text(path)?;
-    read(&text).map_err(|says| format!("{}, {says}", path.display()))
+pub fn open(
+    path: &Path,
+    text: &dyn Fn(&Path) -> Result<String, String>,
+) -> Result<Vec<GresLine>, String> {
+    read(&text(path)?).map_err(|says| format!("{}, {says}", path.display()))
 }
 
 /// Reads a `gres.conf`; lines about other resources than GPUs are left out.

@@ -1,8 +1,8 @@
 //! Reads a `topology.conf`: switches, blocks or rings, one per line.
 
 use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
-use crate::slurm::conf::{ConfLine, lines};
-use crate::slurm::finding::{Fatal, LintFindings};
+use crate::finding::{Fatal, LintFindings};
+use crate::lines::{ConfLine, lines};
 
 /// The topology of a file, whose kind is that of its lines.
 ///

@@ -4,10 +4,10 @@ use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
 use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, decide};
 use meshwork::geometry::NodeSet;
 
-use crate::slurm::conf::Partition;
-use crate::slurm::finding::LintFindings;
-use crate::slurm::site::Reading;
-use crate::slurm::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
+use crate::conf::Partition;
+use crate::finding::LintFindings;
+use crate::site::Reading;
+use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
 
 /// The maximum number of job sizes tried on the empty machine.
 const MOST_TRIED: u32 = 4096;

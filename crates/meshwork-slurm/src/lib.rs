@@ -1,0 +1,22 @@
+//! The files in which a cluster is described to Slurm: topologies, nodes and partitions.
+//!
+//! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
+//! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
+//! both for one partition; [`desk`] allocates its nodes by the rules of the model; [`check`] lints
+//! the files.
+//!
+//! Nothing here simulates, and nothing opens a file: callers pass texts, or a function that reads
+//! them. Like the model, it uses no thread, clock or environment.
+#![allow(missing_docs, reason = "only the studies, the command and the Python package use it")]
+
+pub mod check;
+pub mod conf;
+pub mod desk;
+pub mod finding;
+pub mod lines;
+pub mod shared;
+pub mod site;
+pub mod topology;
+pub mod yaml;
+
+pub use meshwork::job::hostlist;
