@@ -1,4 +1,4 @@
-// Makes `dist/page.js`, the one script of every page; `node build.js --check` only says whether it is up to date.
+// Builds `dist/page.js`, the script of every page; `node build.js --check` only tests whether it is up to date.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// What every page of Meshwork runs: it starts whatever stands in the page.
+// The script of every page: starts the elements that the page has.
 
 import { follow } from "./live/live.js";
 import { drawMachine } from "./machine/player.js";
@@ -18,5 +18,5 @@ for (const recordings of document.querySelectorAll("script.recordings")) {
 }
 if (document.getElementById("live-state")) follow();
 
-// For whoever has fresh data.
+// For pages that receive new data.
 Object.assign(globalThis, { drawFigures });

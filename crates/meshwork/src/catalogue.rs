@@ -37,8 +37,9 @@ pub static SITE_FAMILY: Family = Family {
     ],
 };
 
-/// Every strategy, workload, metric, topology and machine that a scenario may name, with any added
-/// entries. It is used when a scenario or a pool is read, and never while one runs.
+/// Every entry that a scenario may name: those of this crate, and any that were added.
+///
+/// It is used when a scenario or a pool is read, and never while one runs.
 ///
 /// ```
 /// use meshwork::alloc::{AllocatorEntry, block::first_fit};
@@ -93,9 +94,10 @@ impl Catalogue {
         Catalogue { added: Vec::new() }
     }
 
-    /// This catalogue with one more entry, as the last of the list of its family. An added metric is
-    /// measured in every run that names no metrics, unless it is a quantile or constructed for each
-    /// run.
+    /// This catalogue with one more entry, as the last of the list of its family.
+    ///
+    /// An added metric is measured in every run that names no metrics, unless it is a quantile or
+    /// constructed for each run.
     ///
     /// # Errors
     /// If one of its names is taken, its description (a name, a parameter or a default) is invalid,

@@ -1,4 +1,4 @@
-//! What most strategies from outside need, to import at once.
+//! Prelude for strategies from outside: the names that most of them need.
 //!
 //! ```
 //! use meshwork::strategy::*;

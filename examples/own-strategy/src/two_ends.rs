@@ -33,10 +33,10 @@ pub(crate) static ENTRY: AllocatorEntry = AllocatorEntry::new(
         Ok(Box::new(TwoEnds { bases: FreeBases::new(grid), large }))
     },
 )
-.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
-.asks(Asks::Block)
-.finds(Finds::EveryBlock)
-.contiguous(true);
+        .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
+        .asks(Asks::Block)
+        .finds(Finds::EveryBlock)
+        .contiguous(true);
 
 #[derive(Clone)]
 struct TwoEnds {

@@ -333,7 +333,7 @@ pub(crate) struct Watch {
     /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The run: the number of a scenario, or that and of a replication, as in 3/2
+    /// The run: the number of a scenario, or that and of a replication, both from 1, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
     run: RunName,
     /// The scenario of the run, as it was given before `--run`
@@ -398,7 +398,8 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and, as wanted, \"nodes_max\", \"segment\", \
     \"spread_segments\":true,\n  \
     \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \"exclude\":\"n9\",\n  \
-    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n\n\
+    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"options\":\"-n2 --gpus-per-task=1 -c8\"}  parts of nodes, as salloc gives them\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
 /// `meshwork place`.
@@ -413,6 +414,9 @@ pub(crate) struct Place {
     /// The slurm.conf of that machine: nodes, weights, partitions
     #[arg(long, value_name = "FILE", requires = "slurm")]
     pub(crate) conf: Option<PathBuf>,
+    /// The gres.conf of that machine: its GPUs, for questions with options
+    #[arg(long, value_name = "FILE", requires = "conf")]
+    pub(crate) gres: Option<PathBuf>,
     /// The partition [default: the one that slurm.conf makes the default]
     #[arg(long, value_name = "NAME", requires = "slurm")]
     pub(crate) partition: Option<String>,
@@ -423,7 +427,7 @@ pub(crate) struct Place {
     /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// The seed of an allocator that draws
+    /// The seed of an allocator that uses random numbers
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seed: i64,
     /// How a count of processors becomes a block

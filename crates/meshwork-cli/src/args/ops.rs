@@ -96,8 +96,8 @@ pub(crate) struct State {
     /// A site, a folder of results, what `scontrol show job -o` prints, or what `meshwork place` saves or, with --slurm,
     /// answers to `show`
     pub(crate) state: PathBuf,
-    /// The instant: of a site's history as 2026-01-31T23:59:59 or in seconds since 1970, of a run
-    /// by its own clock [default of a job in a site's history: when it began to wait]
+    /// The instant: for a site as 2026-01-31T23:59:59 or in seconds since 1970, for a run in its
+    /// units of time [default for a job in a site's history: when it began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
     /// The time zone of dates that name none, as Europe/Berlin or +01:00, and of those that are
@@ -107,7 +107,7 @@ pub(crate) struct State {
     /// The run of a folder of results: the number of a scenario, or that and of a replication, as in 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,
-    /// The topology.yaml or topology.conf, where the state is no site
+    /// The topology.yaml or topology.conf, if the state is not a site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf beside it
@@ -243,7 +243,7 @@ pub(crate) struct Import {
     /// What sacct -P prints
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
-    /// What kubectl get workloads,nodes -A -o json prints, at several times, the first first
+    /// What kubectl get workloads,nodes -A -o json prints, at several times, in their order
     #[arg(
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
     )]
@@ -251,12 +251,25 @@ pub(crate) struct Import {
     /// A log in the Standard Workload Format, which has waits and no nodes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
-    /// The topology.yaml or topology.conf of the machine [default with --kueue: a tree of the labels of its nodes]
-    #[arg(long, value_name = "FILE", required_unless_present = "kueue")]
+    /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of --conf; with --kueue a
+    /// tree of the labels of its nodes]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["kueue", "conf"])]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
+    /// What sacctmgr show qos -P prints
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) qos: Option<PathBuf>,
+    /// What sacctmgr show assoc -P prints
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) assoc: Option<PathBuf>,
+    /// What sacctmgr show event -P prints: nodes that were down or drained
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) events: Option<PathBuf>,
+    /// What scontrol show res -o prints
+    #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
+    pub(crate) reservations: Option<PathBuf>,
     /// The folder for the site
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,
@@ -277,6 +290,9 @@ pub(crate) struct Check {
     /// The slurm.conf of the machine: without it every node that the file names is taken to be there
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
+    /// The gres.conf of the machine: its GPUs, and what Slurm does with them that surprises
+    #[arg(long, value_name = "FILE", requires = "conf")]
+    pub(crate) gres: Option<PathBuf>,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,8 +8,8 @@ use crate::memory::Memory;
 /// `meshwork traffic`.
 #[derive(Args, Debug)]
 pub(crate) struct Traffic {
-    /// The machine: mesh:8x8, hypercube:10, fat_tree:4x4x4, tpu_v4, or a table as in a study; in
-    /// place of all options that say how it is wired
+    /// The machine: mesh:8x8, hypercube:10, fat_tree:4x4x4, tpu_v4, or a table as in a study. It
+    /// replaces all options about the wiring
     #[arg(
         short, long, conflicts_with_all = [
             "topology", "dims", "wrap", "processors_per_node", "arity", "levels", "taper", "p", "a", "h"

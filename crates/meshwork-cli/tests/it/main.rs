@@ -29,6 +29,7 @@ mod ops_state;
 mod own_strategy;
 mod parameters;
 mod place;
+mod place_parts;
 mod place_slurm;
 mod place_state;
 mod reproduce;

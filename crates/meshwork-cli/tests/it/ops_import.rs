@@ -447,3 +447,52 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
         assert_eq!(states["COMPLETED"], json!(completed));
     }
 }
+
+/// Tables of QOS, associations, events and reservations are kept with the site; without a topology
+/// the machine is flat.
+#[test]
+fn tables_are_kept_with_the_site() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    put("slurm.conf", "NodeName=n[0-3] CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n");
+    put(
+        "sacct.txt",
+        "JobIDRaw|Submit|Start|End|State|NNodes|NodeList|TimelimitRaw\n\
+         1|100|101|109|COMPLETED|2|n[0-1]|5\n",
+    );
+    put("q", "Name|Priority|MaxJobsPU\nnormal|0|\nfew|10|2\n");
+    put("a", "Cluster|Account|User|Share\nc|root||1\n");
+    put("e", "NodeName|TimeStart|TimeEnd|State\nn2|50|60|DOWN\n");
+    put("r", "No reservations in the system\n");
+    let import = |more: &[&str]| {
+        let arguments = ["ops", "import", "--sacct", "sacct.txt", "--conf", "slurm.conf"];
+        meshwork(folder.path(), &[&arguments[..], &["-o", "site"], more].concat())
+    };
+    let tables = ["--qos", "q", "--assoc", "a", "--events", "e", "--reservations", "r"];
+    let said = import(&tables);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let kept = |name: &str| std::fs::read_to_string(folder.path().join("site").join(name));
+    assert!(kept("topology.yaml").unwrap().contains("flat: true"));
+    for (name, text) in [
+        ("qos.txt", "few|10|2"),
+        ("assoc.txt", "c|root"),
+        ("events.txt", "n2|50"),
+        ("reservations.txt", "No reservations"),
+    ] {
+        assert!(kept(name).unwrap().contains(text), "{name}");
+    }
+    let said = import(&[]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(kept("qos.txt").is_err(), "a table that is no longer given is gone");
+
+    let refused = |arguments: &[&str], words: &str| {
+        let said = import(arguments);
+        assert_eq!(said.status, Some(2), "{words}");
+        assert!(said.err.contains(words), "{words}: {}", said.err);
+    };
+    refused(&["--qos", "a"], "a: the first line has no column `Name`; this must be what `sacctmgr");
+    refused(&["--assoc", "e"], "e: the first line has no column `Account`");
+    refused(&["--events", "q"], "q: the first line has no column `NodeName`");
+    refused(&["--reservations", "sacct.txt"], "sacct.txt: the first line has no column `Name`");
+    refused(&["--reservations", "slurm.conf"], "a line begins with `NodeName=n[0-3] CPUs=4`");
+}

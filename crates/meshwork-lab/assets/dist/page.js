@@ -45,8 +45,8 @@
   var pad = (count) => String(count).padStart(2, "0");
   var Clock = class {
     /**
-     * What is known of the clock of a run, as `src/findings/clock.rs` says it: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
-     * after the beginning of 1970, `start.offset` seconds ahead of which its place was.
+     * Clock of a run, as in `src/findings/clock.rs`: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
+     * after the beginning of 1970, in a time zone `start.offset` seconds ahead of UTC.
      * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
      */
     constructor(clock = {}) {
@@ -71,13 +71,13 @@
       if (this.start !== null) return text2 + this.zone;
       return this.seconds ? text2[0].toUpperCase() + text2.slice(1) : `Time ${text2}`;
     }
-    /** The same where there is little room: no year, no seconds. */
+    /** An instant in short form: without year and seconds. */
     short(time) {
       if (!this.seconds || !Number.isFinite(time)) return short(time);
       const text2 = this.at(time);
       return this.start === null ? text2.slice(0, -3).replace("day ", "d") : text2.slice(5, 16);
     }
-    /** How long something takes: `4 h 05 min`, `3 d 2 h`, `12.5`. */
+    /** A duration: `4 h 05 min`, `3 d 2 h`, `12.5`. */
     span(time) {
       if (!this.seconds || !Number.isFinite(time)) return number(time);
       const all = time * this.seconds;
@@ -87,7 +87,7 @@
       if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`;
       return `${number(Math.floor(minutes / 1440))} d ${Math.floor(minutes % 1440 / 60)} h`;
     }
-    /** Round instants of an axis, about so many, with what is written at them. @returns {{ time: number, text: string }[]} */
+    /** Round instants of an axis, about this many, with their labels. @returns {{ time: number, text: string }[]} */
     ticks(from, until, about) {
       if (!this.seconds || !(until > from)) return ticks(from, until, about).map((time) => ({ time, text: number(time) }));
       const { seconds } = this;
@@ -161,7 +161,7 @@
     }
   }
   var Run = class {
-    // The columns of the recording.
+    // Columns of the recording.
     /** @type {Float64Array} */
     at;
     /** @type {Float64Array} */
@@ -196,7 +196,7 @@
     asleep_from;
     /** @type {Float64Array | undefined} until when */
     asleep_until;
-    // What `play` makes of them.
+    // Derived by `play`.
     /** @type {Float64Array} when a job joined the queue, */
     submit;
     /** @type {Float64Array} left it for the last time, */
@@ -271,12 +271,12 @@
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
     }
-    // The spans during which nodes slept.
+    // Spans during which nodes slept.
     sleeps() {
       const { asleep_node: nodes = [], asleep_site: sites = [], asleep_from: from = [], asleep_until: until = [] } = this;
       return Array.from(nodes, (first2, i) => ({ kind: "asleep", name: "", site: sites[i], first: first2, count: 1, from: from[i], until: until[i] }));
     }
-    // For each request the instants at which the answer to those who wait with it changed, and the answers.
+    // For each request, the instants at which its answer changed, and the answers.
     answersTold() {
       const told3 = this.asked.map(() => ({ instants: [], answers: [] }));
       const { answers = [], answered = [], answer = [] } = this;
@@ -291,8 +291,8 @@
       return told3;
     }
     /**
-     * What a job waits for at a time: "nodes" if too few are free, "shape" if they do not lie as they would have to, else "priority" or
-     * "reserved"; null if it does not wait then, or nobody knows.
+     * Cause of a job's wait at a time: "nodes" if too few are free, "shape" if they do not have the required shape,
+     * else "priority" or "reserved"; null if it does not wait, or the cause was not recorded.
      * @param {number} job
      * @param {number} time
      * @returns {"nodes" | "shape" | "priority" | "reserved" | null}
@@ -305,7 +305,7 @@
       const last = upTo(instants, upTo(this.at, time, this.at.length) - 1, instants.length) - 1;
       return last < 0 ? null : ["nodes", "shape", heldUp][answers[last]];
     }
-    // Goes through all that happened, once.
+    // Processes all events once.
     play(known = /* @__PURE__ */ new Map()) {
       const most = this.blocks.length;
       Object.assign(this, {
@@ -439,7 +439,7 @@
         [this.runs[i], this.notServed[i]] = [runs, notServed];
       }
     }
-    // Who holds what at a time, in order of starts, and the first who wait, in order of arrival.
+    // State at a time: stays in order of starts, and the first waiting jobs in order of arrival.
     moment(time, mostWaiting) {
       const instant = upTo(this.at, time, this.at.length) - 1;
       const of = (counts) => instant < 0 ? 0 : counts[instant];
@@ -471,7 +471,7 @@
     runsAt(job, time) {
       return this.staysOf(job).some((s) => this.from[s] <= time && time < this.to[s]);
     }
-    // The stays of a job.
+    // Stays of a job.
     staysOf(job) {
       const stays = [];
       const count = upTo(this.from, this.finish[job], this.stays);
@@ -482,7 +482,7 @@
       }
       return stays;
     }
-    // Calls `visit` with first node and count of every row of consecutive nodes that a stay holds.
+    // Calls `visit` with the first node and the count of every run of consecutive nodes of a stay.
     rowsOf(s, visit) {
       const { sides, strides } = this.sites[this.where[s]];
       for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
@@ -503,14 +503,14 @@
         }
       }
     }
-    // The sides of the one block with which a job starts, as in `3x5`; nothing where it has several, or does not start.
+    // Sides of the single block with which a job starts, as in `3x5`; empty if it has several or does not start.
     shapeOf(job) {
       const [s] = this.staysOf(job);
       if (s === void 0 || this.firstBlock[s + 1] - this.firstBlock[s] !== 1 || this.sites[this.where[s]].sides.length < 2) return void 0;
       const sides = this.shapes[this.shape[this.firstBlock[s]]];
       return this.sites[this.where[s]].wiring === "hypercube" ? `2^${sides.filter((side) => side > 1).length}` : sides.join("x");
     }
-    // What a stay holds, as per-job output writes it: `6,0:2x3`.
+    // Placement of a stay in the notation of per-job output: `6,0:2x3`.
     placeOf(s) {
       const { sides, strides } = this.sites[this.where[s]];
       const texts = [];
@@ -520,12 +520,11 @@
       }
       return texts;
     }
-    // Until when it is recorded why jobs wait.
+    // Time up to which reasons for waiting are recorded.
     known() {
       return this.recording.answers_until ?? this.recording.until;
     }
-    // Where to begin to look: in a part of the time in which it is recorded why jobs wait, the first of the instants at which
-    // most jobs run.
+    // Default instant: within the part with recorded reasons, the first one at which most jobs are running.
     busiest(after2, before2) {
       const { from } = this.recording;
       const until = this.known();
@@ -534,7 +533,7 @@
       for (let i = first2; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
       return best < 0 ? from : Math.max(this.at[best], from);
     }
-    // The instant before or behind a time, or the end that is next.
+    // The previous or next instant, or the next end.
     neighbour(time, step) {
       const place2 = upTo(this.at, time, this.at.length);
       if (step > 0) return place2 < this.at.length ? this.at[place2] : this.recording.until;
@@ -839,7 +838,7 @@
       this.holder = new Int32Array(run.sites[site].nodes);
       this.place = null;
     }
-    // Who holds each processor: the number of the stay, or that nobody does.
+    // The stay that holds each processor, or a marker for none.
     hold(moment) {
       this.holder.fill(FREE);
       for (const { site, node } of moment.down) if (site === this.site) this.holder[node] = OUT;
@@ -852,7 +851,7 @@
     draw(layout2, moment, chosen, theme2) {
       this.paint(sized(this.canvas, layout2.width, layout2.height), layout2, moment, chosen, theme2);
     }
-    // Onto a canvas or onto a sheet of SVG.
+    // Draws onto a canvas or a sheet of SVG.
     paint(context, layout2, moment, chosen, theme2) {
       this.layout = layout2;
       this.hold(moment);
@@ -895,7 +894,7 @@
       const node = pane.node(x, y);
       return node < 0 ? NOTHING : this.holder[node];
     }
-    // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
+    // Splits a pane into rectangles with one holder each: parts of rows, merged with equal parts of rows above.
     rectangles(pane) {
       const done = [];
       let open3 = [];
@@ -924,7 +923,7 @@
       }
       return done.concat(open3);
     }
-    // A cross on every processor that is out of service, so that a colour alone does not have to tell.
+    // Draws a cross on every processor out of service, so that colour is not the only sign.
     drawOut(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       if (cell2 < 5) return;
@@ -944,7 +943,7 @@
       }
       context.stroke();
     }
-    // Of every processor whether it is reserved or asleep, and of each partition who is in it.
+    // Finds reserved and sleeping processors, and the members of each partition.
     marked(moment) {
       const { nodes } = this.run.sites[this.site];
       const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: /* @__PURE__ */ new Map() };
@@ -958,7 +957,7 @@
       }
       return marks;
     }
-    // A stroke on every processor that is reserved, and a dot on every one that sleeps.
+    // Draws a stroke on every reserved processor, and a dot on every sleeping one.
     drawMarks(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       const { reserved, asleep } = this.marks;
@@ -979,7 +978,7 @@
       }
       context.stroke();
     }
-    // A dotted line around every partition; where all processors are in it, none is needed.
+    // Draws a dotted line around every partition that is not the whole site.
     drawPartitions(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       let which = 0;
@@ -1002,14 +1001,14 @@
       }
       context.setLineDash([]);
     }
-    // A bar at the left of every row of processors that have a switch of their own, and a line that joins those of a group.
+    // Draws a bar left of every row with a switch of its own, and a line that joins the rows of a group.
     drawSwitches(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
       context.fillStyle = theme2.held;
       for (let y = 0; y < pane.rows; y += 1) context.fillRect(pane.x - 5, pane.y + y * cell2 + 1, 3, Math.max(1, cell2 - 2));
       context.fillRect(pane.x - 6.5, pane.y + 1, 1.5, pane.rows * cell2 - 2);
     }
-    // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
+    // Draws the outline of the nearest place for a waiting job, and those of the jobs in its way.
     drawPlace(context, pane, theme2) {
       const inside2 = new Set(this.place.nodes), jobs2 = new Set(this.place.jobs);
       const blocks = (s) => s >= 0 && jobs2.has(this.run.who[s]);
@@ -1047,7 +1046,7 @@
       context.stroke();
       context.globalAlpha = 1;
     }
-    // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
+    // Calls `visit` with the ends of every edge between two cells that `differ`.
     edges(pane, differ, visit, of = (x, y) => this.holderAt(pane, x, y)) {
       const { cell: cell2 } = this.layout;
       for (let y = 0; y <= pane.rows; y += 1) {
@@ -1096,7 +1095,7 @@
       });
       context.stroke();
     }
-    // The number of every job that has room for it, once.
+    // Writes each job's number once, if it fits.
     drawNames(context, pane, whole2, theme2) {
       const { cell: cell2 } = this.layout;
       const largest2 = /* @__PURE__ */ new Map();
@@ -1113,7 +1112,7 @@
         context.fillText(text2, pane.x + x * cell2 + width2 / 2, pane.y + y * cell2 + height / 2 + 0.5);
       }
     }
-    // More processors than dots: each dot shows one of those that it stands for.
+    // With more processors than pixels, each pixel shows one of its processors.
     drawDots(context, pane, chosen, theme2) {
       const { cell: cell2 } = this.layout;
       const [width2, height] = [Math.ceil(pane.columns * cell2), Math.ceil(pane.rows * cell2)];
@@ -1134,7 +1133,7 @@
       }
       context.globalAlpha = 1;
     }
-    // The job at a point of the canvas, or -1; and the node, or -1.
+    // Returns the job and the node at a point of the canvas, each -1 if there is none.
     at(px, py) {
       const { cell: cell2, panes } = this.layout;
       for (const pane of panes) {
@@ -1305,7 +1304,7 @@
       this.longest = 0;
       this.listing = void 0;
     }
-    /** Shows another run from now on. @param {import("./run.js").Run} run */
+    /** Switches to another run. @param {import("./run.js").Run} run */
     open(run) {
       const isSame = this.run && JSON.stringify(this.run.recording.sites) === JSON.stringify(run.recording.sites);
       this.run = run;
@@ -1318,7 +1317,7 @@
       const legends = new Set(run.sites.map(legend));
       write(this.legend, legends.size === 1 ? [...legends][0] : "");
     }
-    /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
+    /** Shows the meaning of colours and marks. @param {{ look: number, text: string }[]} colours */
     explain(colours) {
       const { marked } = this.run;
       const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
@@ -1349,7 +1348,7 @@
       }
       return Object.assign(map, { held, figure: make("figure", {}, canvas, caption) });
     }
-    /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
+    /** Updates all sizes. @param {HTMLElement} stage @param {number} width */
     arrange(stage, width2) {
       const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
       const fit = (available) => layouts(this.run.sites, Math.max(200, available), height, CAPTION);
@@ -1377,14 +1376,14 @@
       this.say(summary(run, moment));
       this.listSoon();
     }
-    // The words keep the room that the longest of them took: what stands below must not dance.
+    // The words keep the height of the longest so far, so that elements below do not move.
     say(text2) {
       write(this.now, text2);
       if (text2.length <= this.longest) return;
       this.longest = text2.length;
       this.now.style.minHeight = `${this.now.offsetHeight}px`;
     }
-    // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
+    // Tables are slow to update, so during playback they are updated eight times a second.
     listSoon() {
       clearTimeout(this.listing);
       if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);
@@ -2791,15 +2790,15 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.own = new Float32Array(rows2 * columns2);
       this.whose = new Int32Array(rows2 * columns2).fill(-1);
     }
-    /** The first lane of a row. */
+    /** First lane of a row. */
     lane(row) {
       return Math.ceil(row * this.lanes / this.rows);
     }
-    /** The row of a lane. */
+    /** Row of a lane. */
     row(lane) {
       return Math.min(this.rows - 1, Math.floor(lane * this.rows / this.lanes));
     }
-    /** A stay holds `count` lanes from `first` on, from one column to another, which may be parts of columns. */
+    /** Adds a stay that holds `count` lanes from `first` on, from one column to another; columns may be fractions. */
     add(stay, first2, count, left, right) {
       const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
       if (!(end > begin)) return;
@@ -2818,8 +2817,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
     }
     /**
-     * Calls `visit` with row, first column, number of columns, the stay that holds more than half (or -1) and the share that is
-     * held, for all neighbouring cells of a row that look alike; shares are told apart in sixteenths.
+     * Calls `visit` for each run of equal neighbouring cells of a row: row, first column, number of columns, the stay
+     * that holds more than half (or -1), and the held share in sixteenths.
      * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
      */
     visit(visit) {
@@ -2833,7 +2832,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         }
       }
     }
-    // The stay, or −2 and less for sixteenths that are held by several.
+    // The stay, or −2 and less for sixteenths held by several stays.
     look(row, column2) {
       const cell2 = row * this.columns + column2;
       return this.most[cell2] > 0.5 ? this.best[cell2] : -2 - Math.round(Math.min(1, this.held[cell2]) * 16);
@@ -2965,7 +2964,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.rects = [];
       this.cells = [];
     }
-    // Zooms by a factor around a time, or moves by a share of what is seen.
+    // Zooms by a factor around a time.
     zoom(factor, around) {
       const { from, until } = this.view;
       const span = Math.max((until - from) * factor, this.least);
@@ -2981,7 +2980,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const begin = Math.min(Math.max(from, recording.from), recording.until - wide2);
       this.view = { from: begin, until: begin + wide2 };
     }
-    // Moves on so that a time is seen.
+    // Scrolls until a time is visible.
     follow(time) {
       const { from, until } = this.view;
       if (time >= from && time <= until) return false;
@@ -2996,7 +2995,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const { from, until } = this.view;
       return from + (x - PAD) / Math.max(1, this.width - 2 * PAD) * (until - from);
     }
-    // Where the bands of the sites lie, in so much height.
+    // Computes the positions of the bands for this height.
     place(height) {
       const heading = this.bands.length > 1 ? HEADING : 0;
       const available = height - AXIS - this.bands.length * (heading + GAP4);
@@ -3010,7 +3009,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
       return y - GAP4 + AXIS;
     }
-    // Whether a band has more lanes than can be told apart.
+    // Whether a band has more lanes than can be distinguished.
     isDense(band) {
       return band.height / band.lanes < LEGIBLE;
     }
@@ -3038,7 +3037,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
       drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used2 - AXIS, width2);
     }
-    // Calls `visit` with every stay that is seen, from left to right.
+    // Calls `visit` with every visible stay, from left to right.
     seen(visit) {
       const { run, view } = this;
       const count = upTo(run.from, view.until, run.stays);
@@ -3096,7 +3095,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
       context.stroke();
     }
-    // Many lanes in few rows.
+    // Draws the merged lanes of a band.
     drawCells(context, theme2, index, chosen) {
       const { run } = this;
       const band = this.bands[index];
@@ -3124,7 +3123,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         this.lanesOf(s, (first2, count) => context.fillRect(PAD + left, band.top + first2 * lane, Math.max(1, right - left), Math.max(1.5, count * lane)));
       }
     }
-    // From its arrival until its start a chosen job is a line, where its bar begins.
+    // Draws the wait of a selected job as a line up to the beginning of its bar.
     drawWait(context, theme2, job) {
       const { run } = this;
       const end = Math.min(run.left[job], run.recording.until);
@@ -3143,12 +3142,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       context.stroke();
       context.setLineDash([]);
     }
-    // Calls `visit` with first lane and count of every piece of a stay.
+    // Calls `visit` with the first lane and the number of lanes of every piece of a stay.
     lanesOf(s, visit) {
       if (this.bands[this.band[s]].ordered) this.run.rowsOf(s, visit);
       else visit(this.lane[s], 1);
     }
-    // Calls `visit` with top and height of every piece of a stay.
+    // Calls `visit` with the top and the height of every piece of a stay.
     pieces(s, visit) {
       const band = this.bands[this.band[s]];
       const lane = band.height / band.lanes;
@@ -3157,7 +3156,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         visit(band.top + first2 * lane, Math.max(count * lane - gap, 0.6));
       });
     }
-    // The job of the bar at a point, or -1; where lanes are put together in rows, the one that holds the lane or is near to it.
+    // Returns the job of the bar at a point, or -1. In merged lanes it is the job that holds the lane, or the nearest
+    // one.
     at(x, y) {
       const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
       if (band >= 0 && this.cells?.[band]) return this.inRow(band, x, y).job;
@@ -3167,7 +3167,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       }
       return -1;
     }
-    // What a row of lanes is at a time: its lanes, how many of them are held, and the job that is nearest to a point.
+    // Describes a row of merged lanes at a time: its lanes, how many are held, and the job nearest to a point.
     inRow(index, x, y) {
       const { run } = this;
       const [band, cells, time] = [this.bands[index], this.cells[index], this.time(x)];
@@ -3192,7 +3192,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       });
       return found;
     }
-    // What is said of the row at a point, where lanes are put together: nothing elsewhere.
+    // Text for the row of merged lanes at a point, else an empty one.
     rowWords(x, y) {
       const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
       if (band < 0 || !this.cells?.[band]) return "";
@@ -3214,7 +3214,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.canvas = make("canvas", { tabindex: 0, role: "img" });
       this.line = make("div", { class: "m-line" });
       this.words = make("span");
-      this.how = make("span", { class: "m-how" }, " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.");
+      const how = matchMedia("(pointer: coarse)").matches ? " Drag to move; tap a job to follow it." : " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.";
+      this.how = make("span", { class: "m-how" }, how);
       this.zooms = [
         button("+", "Look closer (plus)", () => this.zoom(0.5)),
         button("−", "See more (minus)", () => this.zoom(2)),
@@ -3246,7 +3247,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         this.gantt.show(time - span / 2, span);
       }
     }
-    /** Puts the bars in another order; what is seen of the time stays. */
+    /** Sorts the bars in another way; the visible time stays. */
     reorder() {
       const { run, view } = this.gantt;
       this.gantt = new Gantt(run, this.order.value);
@@ -3310,7 +3311,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
     }
-    /** Puts the line of the present where it belongs. @param {number} time @param {number} width */
+    /** Moves the line of the current time. @param {number} time @param {number} width */
     mark(time, width2) {
       this.time = time;
       const x = this.gantt.x(time);
@@ -3421,12 +3422,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       drawPlots(this.plots, run, theme2, width2);
       this.plots.setAttribute("aria-label", `Over the time of the run, the processors held, of ${run.processors}, and the number of jobs that wait, at most ${run.mostWaiting}.`);
     }
-    // Where on the axis of the slider a time is.
+    // Position of a time on the axis of the slider.
     x(time) {
       const { from, until } = this.run.recording;
       return PAD + (until > from ? (time - from) / (until - from) : 0) * Math.floor(this.width - 2 * PAD);
     }
-    /** Marks the present, and which part the chart shows. @param {any} moment @param {{ from: number, until: number }} view */
+    /** Marks the current time, and the part that the chart shows. @param {any} moment @param {{ from: number, until: number }} view */
     mark(moment, view) {
       const { recording, clock, processors } = this.run;
       const { from, until } = recording;
@@ -3560,7 +3561,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
       this.parts.push(`<text x="${at2(x)}" y="${at2(y + 3.5)}" text-anchor="${anchor}" fill="${this.fillStyle}"${this.alpha()}>${escaped2(text2)}</text>`);
     }
-    /** The second and third round of colours. */
+    /** Patterns of the second and third use of each colour. */
     tile(pattern) {
       return `url(#m-tile-${pattern})`;
     }
@@ -3667,7 +3668,7 @@ ${parts.join("\n")}
       this.watch();
       this.ready = this.recall();
     }
-    // What the tests and those who look inside know it by.
+    // Access for tests.
     get maps() {
       return this.still.maps;
     }
@@ -3733,7 +3734,7 @@ ${parts.join("\n")}
       this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
       this.root.append(head, this.notes, this.stage, this.said, this.tip);
     }
-    // Everything that somebody does beside pressing buttons.
+    // Registers all input other than buttons.
     watch() {
       this.stage.addEventListener("keydown", (event) => this.key(event));
       const again = () => this.run && this.arrange();
@@ -3753,14 +3754,14 @@ ${parts.join("\n")}
       addEventListener("afterprint", () => onPaper(false));
       onChange(() => this.recall());
     }
-    // Turns to the run and the time that stand in the address; else to the first, where much is going on.
+    // Restores run and time from the address; by default the first run, at a busy time.
     async recall() {
       const [scenario, replication, time] = (recalled(this.name) ?? "").split("/").map(Number);
       const index = this.recordings.findIndex((one) => one.scenario === scenario && one.replication === replication);
       if (index >= 0 && Number.isFinite(time)) this.time = time;
       await this.choose(Math.max(0, index));
     }
-    // Writes down where it stands, once it has stood there for a moment.
+    // Writes run and time into the address once they have been constant for a moment.
     rememberSoon() {
       clearTimeout(this.remembering);
       this.remembering = setTimeout(() => {
@@ -3769,7 +3770,7 @@ ${parts.join("\n")}
         remember(this.name, isFirst ? null : `${scenario}/${replication}/${Number(this.time.toPrecision(10))}`);
       }, 300);
     }
-    // Turns to another run, at the same time where it has that: so that two policies can be compared.
+    // Shows another run, at the same time if possible, so that two policies can be compared.
     async choose(index) {
       this.pause();
       const recording = this.recordings[index];
@@ -3804,7 +3805,7 @@ ${parts.join("\n")}
       this.tell();
       if (isAnother) this.rememberSoon();
     }
-    // Gives jobs their colours.
+    // Applies the selected colouring.
     colour(isDrawn = true) {
       const by = this.colours.value;
       const { look: look3, key } = coloured(this.run, by);
@@ -3813,7 +3814,7 @@ ${parts.join("\n")}
       this.still.explain(key);
       if (isDrawn) this.arrange();
     }
-    // Goes to the job of a number, at a time at which it is there.
+    // Finds a job by its number and seeks to a time at which it is in the system.
     find(event) {
       event.preventDefault();
       const { run } = this;
@@ -3826,7 +3827,7 @@ ${parts.join("\n")}
       const isThere = run.submit[job] <= this.time && this.time < run.finish[job];
       if (!isThere) this.seek(Math.min(run.start[job], until));
     }
-    // Gives everything its size, and draws it.
+    // Updates all sizes and redraws.
     arrange() {
       this.theme = theme(this.root);
       this.width = this.root.clientWidth;
@@ -3839,12 +3840,12 @@ ${parts.join("\n")}
       this.timeline.draw(this.theme, this.width, this.chosen);
       this.mark();
     }
-    // The lines of the present.
+    // Moves the lines of the current time.
     mark() {
       this.controls.mark(this.moment, this.gantt.view);
       this.timeline.mark(this.time, this.width);
     }
-    // The moment: the maps, the words and the lists.
+    // Draws the moment: maps, words and lists.
     draw() {
       this.moment = this.run.moment(this.time, LISTED);
       const place2 = this.placeFor();
@@ -3852,7 +3853,7 @@ ${parts.join("\n")}
       write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time, place2));
       this.mark();
     }
-    // The nearest place for the chosen job, while it waits for its shape; looked for once at each instant.
+    // The nearest place for the selected job while it waits for its shape; computed once per instant.
     placeFor() {
       const { run, chosen, moment } = this;
       if (chosen < 0 || run.waitsFor(chosen, this.time) !== "shape") return null;
@@ -3864,7 +3865,7 @@ ${parts.join("\n")}
       const { from, until } = this.run.recording;
       return from + Math.min(Math.max(share, 0), 1) * (until - from);
     }
-    // Goes to a time; whoever goes there by hand stops the play.
+    // Seeks to a time; a seek by the user stops playback.
     seek(time, by = "hand") {
       if (by !== "play") this.pause();
       const { from, until } = this.run.recording;
@@ -3873,7 +3874,7 @@ ${parts.join("\n")}
       this.draw();
       if (by !== "play") this.tell();
     }
-    // The same with the next frame: a hand may be faster than the screen.
+    // Seeks in the next frame, since input may come faster than frames.
     soon(time) {
       if (this.wanted === void 0) {
         requestAnimationFrame(() => {
@@ -3889,7 +3890,7 @@ ${parts.join("\n")}
     seekStart() {
       if (this.chosen >= 0) this.seek(Math.min(this.run.start[this.chosen], this.run.recording.until));
     }
-    // Says the moment aloud once it has stood still for a while, and writes it into the address.
+    // Announces the moment once it has been constant for a while, and stores it in the address.
     tell() {
       clearTimeout(this.telling);
       this.telling = setTimeout(() => write(this.said, this.still.now.textContent), 600);
@@ -3921,7 +3922,7 @@ ${parts.join("\n")}
       this.isPlaying = false;
       this.controls.label(false);
     }
-    // Follows a job everywhere; -1 follows none.
+    // Selects a job; -1 selects none.
     pick(job) {
       this.chosen = job === this.chosen ? -1 : job;
       this.tellJob();
@@ -3968,7 +3969,7 @@ ${parts.join("\n")}
       event.preventDefault();
       acts[event.key]();
     }
-    // A word beside the pointer: what is there, and the job that holds it.
+    // Shows a tooltip: the place, and the job that holds it.
     hint(event, job, what, nobody = "free") {
       const { run, tip } = this;
       tip.hidden = !event || job < 0 && what === "";

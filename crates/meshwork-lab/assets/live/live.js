@@ -1,5 +1,5 @@
-// The live part of a report: asks the server that the page came from what is new, and shows it. Nothing that comes
-// is taken for HTML but the results, which the same server wrote.
+// The live part of a report: polls the server of the page for news and shows them. Only results, which the same
+// server wrote, are used as HTML.
 
 import { theme as themeOf } from "../machine/paint.js";
 import { open } from "../machine/run.js";
@@ -27,13 +27,13 @@ function say(text) {
   told = text;
 }
 
-/** Puts the new tables, verdicts and sentences where the old ones are; plots are drawn again and stay chosen. */
+/** Replaces tables, verdicts and sentences, and redraws plots; selections are kept. */
 function fill(fresh) {
   const page = new DOMParser().parseFromString(`<main>${fresh.results}</main>`, "text/html");
   for (const section of page.querySelectorAll("section.study")) {
     const home = document.getElementById(section.id);
     if (!home) continue;
-    // How many runs the numbers are of.
+    // The number of runs behind the numbers.
     home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
     home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
     for (const part of [".finding", ".warnings", ".sayings", ".notes", ".failures"]) {
@@ -61,7 +61,7 @@ async function ask(path, headers = {}) {
   return response.json();
 }
 
-/** The machine of one of the runs: drawn as the report draws it, with the looks that its jobs have had before. */
+/** Draws the machine of one of the runs; jobs keep the looks that they had. */
 async function showMachine(machine) {
   figure.hidden = !machine;
   if (!machine) return;
@@ -72,7 +72,7 @@ async function showMachine(machine) {
   run.isLive = true;
   run.isOver = machine.ended;
   const moment = run.moment(machine.time, LISTED);
-  // Of those that wait only the first are sent.
+  // Only the first waiting jobs are sent.
   moment.waits = machine.waiting;
   looks = new Map(moment.running.map((s) => [run.number[run.who[s]], run.look[run.who[s]]]));
   const where = [machine.scenario, `replication ${machine.replication}`].filter(Boolean).join(", ");
@@ -85,7 +85,7 @@ async function showMachine(machine) {
   arrange();
 }
 
-/** Draws what is shown, in the room that there is. */
+/** Draws the current state in the available space. */
 function arrange() {
   if (!shown || figure.hidden) return;
   const stage = find(figure, ".machine");
@@ -96,7 +96,7 @@ function arrange() {
   still.draw(shown.moment, -1, theme);
 }
 
-/** Begins to ask, and does not stop before the command does. */
+/** Starts polling, which ends with the command. */
 export function follow() {
   still = new Still();
   const { now, picture, lists } = still;
@@ -106,10 +106,10 @@ export function follow() {
   look();
 }
 
-/** What was done when it was first asked. @type {{ at: number, done: number, total: number } | null} */
+/** Progress at the first answer. @type {{ at: number, done: number, total: number } | null} */
 let first = null;
 
-/** How long it will take, by how fast runs have ended since the page was opened; nothing before some have. */
+/** Remaining time, by the rate of finished runs since the page was opened; empty before any has finished. */
 function timeLeft(now) {
   if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total };
   const done = now.done - first.done;

@@ -1,4 +1,4 @@
-// The Gantt chart in the page: its canvas, its buttons, and what hands do to it.
+// The Gantt chart in the page: canvas, buttons, and pointer input.
 
 import { button, make, write } from "./elements.js";
 import { Gantt } from "./gantt.js";
@@ -6,7 +6,7 @@ import { orders } from "./lanes.js";
 import { PAD } from "./plots.js";
 import { lanes } from "./words.js";
 
-/** About so many jobs are seen at first. */
+/** Approximate number of jobs visible at first. */
 const SEEN = 160;
 
 export class Chart {
@@ -19,7 +19,10 @@ export class Chart {
     this.canvas = make("canvas", { tabindex: 0, role: "img" });
     this.line = make("div", { class: "m-line" });
     this.words = make("span");
-    this.how = make("span", { class: "m-how" }, " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.");
+    const how = matchMedia("(pointer: coarse)").matches
+      ? " Drag to move; tap a job to follow it."
+      : " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.";
+    this.how = make("span", { class: "m-how" }, how);
     this.zooms = [
       button("+", "Look closer (plus)", () => this.zoom(0.5)),
       button("−", "See more (minus)", () => this.zoom(2)),
@@ -49,7 +52,7 @@ export class Chart {
     }
   }
 
-  /** Puts the bars in another order; what is seen of the time stays. */
+  /** Sorts the bars in another way; the visible time stays. */
   reorder() {
     const { run, view } = this.gantt;
     this.gantt = new Gantt(run, this.order.value);
@@ -86,7 +89,7 @@ export class Chart {
     });
     canvas.addEventListener("pointercancel", () => (held = null));
     canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
-    // Until the chart is clicked the wheel alone scrolls the page, as everywhere.
+    // Until the chart is clicked, the wheel scrolls the page.
     canvas.addEventListener("wheel", (event) => {
       const isOwn = event.ctrlKey || event.metaKey || document.activeElement === canvas;
       const { from, until } = this.gantt.view;
@@ -119,7 +122,7 @@ export class Chart {
       run.clock.at(until)}. The lists have the same jobs as text.`);
   }
 
-  /** Puts the line of the present where it belongs. @param {number} time @param {number} width */
+  /** Moves the line of the current time. @param {number} time @param {number} width */
   mark(time, width) {
     this.time = time;
     const x = this.gantt.x(time);

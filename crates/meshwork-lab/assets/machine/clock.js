@@ -1,13 +1,13 @@
-// Times as they are read: with a date where the log says when it began, in hours and days where the unit is known, and as
-// plain numbers elsewhere.
+// Formatting of times: as dates if the start of the log is known, in days and hours if the unit is known, else as
+// plain numbers.
 
 import { dateTicks } from "../plot/dates.js";
 import { number, short, ticks } from "./paint.js";
 
-/** Seconds in each unit of time that is known. @type {Record<string, number>} */
+/** Seconds in each known unit of time. @type {Record<string, number>} */
 const SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86400 };
 
-/** Steps of an axis that is read in seconds. */
+/** Steps of an axis in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200]
   .concat([1, 2, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650].map((days) => days * 86400));
 
@@ -15,8 +15,8 @@ const pad = (/** @type {number} */ count) => String(count).padStart(2, "0");
 
 export class Clock {
   /**
-   * What is known of the clock of a run, as `src/findings/clock.rs` says it: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
-   * after the beginning of 1970, `start.offset` seconds ahead of which its place was.
+   * Clock of a run, as in `src/findings/clock.rs`: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
+   * after the beginning of 1970, in a time zone `start.offset` seconds ahead of UTC.
    * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
    */
   constructor(clock = {}) {
@@ -44,14 +44,14 @@ export class Clock {
     return this.seconds ? text[0].toUpperCase() + text.slice(1) : `Time ${text}`;
   }
 
-  /** The same where there is little room: no year, no seconds. */
+  /** An instant in short form: without year and seconds. */
   short(/** @type {number} */ time) {
     if (!this.seconds || !Number.isFinite(time)) return short(time);
     const text = this.at(time);
     return this.start === null ? text.slice(0, -3).replace("day ", "d") : text.slice(5, 16);
   }
 
-  /** How long something takes: `4 h 05 min`, `3 d 2 h`, `12.5`. */
+  /** A duration: `4 h 05 min`, `3 d 2 h`, `12.5`. */
   span(/** @type {number} */ time) {
     if (!this.seconds || !Number.isFinite(time)) return number(time);
     const all = time * this.seconds;
@@ -62,7 +62,7 @@ export class Clock {
     return `${number(Math.floor(minutes / 1440))} d ${Math.floor((minutes % 1440) / 60)} h`;
   }
 
-  /** Round instants of an axis, about so many, with what is written at them. @returns {{ time: number, text: string }[]} */
+  /** Round instants of an axis, about this many, with their labels. @returns {{ time: number, text: string }[]} */
   ticks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ about) {
     if (!this.seconds || !(until > from)) return ticks(from, until, about).map((time) => ({ time, text: number(time) }));
     const { seconds } = this;

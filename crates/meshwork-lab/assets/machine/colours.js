@@ -1,18 +1,18 @@
-// What the colours of jobs mean: each job has its own, or all of one size, one user or one wait have the same.
+// Colours of jobs: one for each job, or one for each size, user or wait.
 
 import { number } from "./paint.js";
 import { COLOURS, LOOKS } from "./run.js";
 
-/** What jobs can be coloured by; users only where they are known. */
+/** Ways of colouring jobs; users only if they are known. */
 export function colourings(/** @type {import("./run.js").Run} */ run) {
   return ["job", "size", ...(run.user ? ["user"] : []), "wait"];
 }
 
-/** Whether the colours of a colouring stand in an order. */
+/** Whether the colours are ordered. */
 export const isOrdered = (/** @type {string} */ by) => by === "size" || by === "wait";
 
 /**
- * Of every job its look, and what the looks mean, where they mean more than to tell jobs apart.
+ * The look of every job, and the meaning of looks if they have one.
  * @param {import("./run.js").Run} run
  * @param {string} by
  * @returns {{ look: Uint8Array, key: { look: number, text: string }[] }}
@@ -51,7 +51,7 @@ export function coloured(run, by) {
   return { look: run.own, key: [] };
 }
 
-/** The looks that jobs have, in order, with their meaning. @param {Uint8Array} look @param {(look: number) => string} text */
+/** Looks in use, in order, with their meaning. @param {Uint8Array} look @param {(look: number) => string} text */
 function used(look, text) {
   return [...new Set(look)].sort((a, b) => a - b).map((own) => ({ look: own, text: text(own) }));
 }

@@ -1,10 +1,10 @@
-// What turns a run into a film: buttons, a pace, a slider, and the plots below it that are a slider too.
+// Playback controls: buttons, speed, a slider, and the plots below it, which can be dragged too.
 
 import { button, drag, icon, make } from "./elements.js";
 import { PAD, drawPlots } from "./plots.js";
 
-const STEPS = 100000; // places of the slider
-const PACES = [1, 4, 20, 100, 500]; // instants a second
+const STEPS = 100000; // positions of the slider
+const PACES = [1, 4, 20, 100, 500]; // instants per second
 
 export class Controls {
   /**
@@ -46,13 +46,13 @@ export class Controls {
     }, and the number of jobs that wait, at most ${run.mostWaiting}.`);
   }
 
-  // Where on the axis of the slider a time is.
+  // Position of a time on the axis of the slider.
   x(/** @type {number} */ time) {
     const { from, until } = this.run.recording;
     return PAD + (until > from ? (time - from) / (until - from) : 0) * Math.floor(this.width - 2 * PAD);
   }
 
-  /** Marks the present, and which part the chart shows. @param {any} moment @param {{ from: number, until: number }} view */
+  /** Marks the current time, and the part that the chart shows. @param {any} moment @param {{ from: number, until: number }} view */
   mark(moment, view) {
     const { recording, clock, processors } = this.run;
     const { from, until } = recording;

@@ -1,4 +1,4 @@
-// Elements of the page, made and written.
+// Creation of elements and changes of texts.
 
 /**
  * An element with attributes, listeners (`onclick`) and children.
@@ -17,12 +17,12 @@ export function make(tag, attributes, ...children) {
   return element;
 }
 
-/** A button with a title, which is read aloud too. @returns {HTMLButtonElement} */
+/** A button with a title, which screen readers read too. @returns {HTMLButtonElement} */
 export function button(/** @type {Node | string} */ label, /** @type {string} */ title, /** @type {() => void} */ act) {
   return make("button", { type: "button", title, "aria-label": title, onclick: act }, label);
 }
 
-/** A small picture, by the path of its outline in 14 × 14. */
+/** An icon, by the path of its outline in 14 × 14. */
 export function icon(/** @type {string} */ path) {
   const [svg, shape] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
   svg.setAttribute("viewBox", "0 0 14 14");
@@ -33,12 +33,12 @@ export function icon(/** @type {string} */ path) {
   return svg;
 }
 
-/** Writes a text, if it is another one. */
+/** Changes a text, if it differs. */
 export function write(/** @type {Element} */ element, /** @type {string} */ text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Tells where a pointer that is held down is. @param {HTMLElement} element @param {(x: number) => void} tell */
+/** Reports the position of a pressed pointer. @param {HTMLElement} element @param {(x: number) => void} tell */
 export function drag(element, tell) {
   let isHeld = false;
   const at = (/** @type {PointerEvent} */ event) => tell(event.clientX - element.getBoundingClientRect().left);

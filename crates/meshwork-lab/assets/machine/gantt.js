@@ -1,5 +1,6 @@
-// The Gantt chart: every stay of every job as a bar over time. Where there are more lanes than can be told apart, they are
-// put together in rows: a row has the colour of a job that holds most of it, else it is the darker the more of it is held.
+// The Gantt chart: every stay of every job as a bar over time. If there are more lanes than can be distinguished,
+// they are merged into rows. A row has the colour of the job that holds most of it; without such a job it is darker
+// the more of it is held.
 
 import { Cells, pack } from "./lanes.js";
 import { fill, sized } from "./paint.js";
@@ -9,9 +10,9 @@ import { COLOURS, lasting, upTo } from "./run.js";
 const AXIS = 18;
 const HEADING = 13;
 const GAP = 6;
-/** A lane that is less high cannot be told from its neighbours; */
+/** Minimum height of a lane that can be distinguished from its neighbours. */
 const LEGIBLE = 2.5;
-/** then rows are so high. */
+/** Height of a row of merged lanes. */
 const ROW = 4;
 
 export class Gantt {
@@ -20,7 +21,7 @@ export class Gantt {
     const { bands, lane, where } = pack(run, by);
     this.bands = bands;
     this.lane = lane;
-    /** Of every stay its band. */
+    /** Band of every stay. */
     this.band = where;
     this.view = { from: run.recording.from, until: run.recording.until };
     this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
@@ -31,7 +32,7 @@ export class Gantt {
     this.cells = [];
   }
 
-  // Zooms by a factor around a time, or moves by a share of what is seen.
+  // Zooms by a factor around a time.
   zoom(factor, around) {
     const { from, until } = this.view;
     const span = Math.max((until - from) * factor, this.least);
@@ -50,7 +51,7 @@ export class Gantt {
     this.view = { from: begin, until: begin + wide };
   }
 
-  // Moves on so that a time is seen.
+  // Scrolls until a time is visible.
   follow(time) {
     const { from, until } = this.view;
     if (time >= from && time <= until) return false;
@@ -68,7 +69,7 @@ export class Gantt {
     return from + ((x - PAD) / Math.max(1, this.width - 2 * PAD)) * (until - from);
   }
 
-  // Where the bands of the sites lie, in so much height.
+  // Computes the positions of the bands for this height.
   place(height) {
     const heading = this.bands.length > 1 ? HEADING : 0;
     const available = height - AXIS - this.bands.length * (heading + GAP);
@@ -83,7 +84,7 @@ export class Gantt {
     return y - GAP + AXIS;
   }
 
-  // Whether a band has more lanes than can be told apart.
+  // Whether a band has more lanes than can be distinguished.
   isDense(band) {
     return band.height / band.lanes < LEGIBLE;
   }
@@ -113,7 +114,7 @@ export class Gantt {
     drawAxis(context, theme, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width);
   }
 
-  // Calls `visit` with every stay that is seen, from left to right.
+  // Calls `visit` with every visible stay, from left to right.
   seen(visit) {
     const { run, view } = this;
     const count = upTo(run.from, view.until, run.stays);
@@ -161,7 +162,7 @@ export class Gantt {
     context.globalAlpha = isChosen ? 1 : 0.55;
     context.lineWidth = isChosen ? 2 : 1;
     context.beginPath();
-    // Where a job is only moved, its bar goes on.
+    // The bar of a job that is moved continues without an edge.
     const sides = [run.from[s] === run.start[job] && x + 0.5, run.to[s] === run.finish[job] && x + width - 0.5];
     for (const side of sides) {
       if (side === false) continue;
@@ -175,7 +176,7 @@ export class Gantt {
     context.stroke();
   }
 
-  // Many lanes in few rows.
+  // Draws the merged lanes of a band.
   drawCells(context, theme, index, chosen) {
     const { run } = this;
     const band = this.bands[index];
@@ -205,7 +206,7 @@ export class Gantt {
     }
   }
 
-  // From its arrival until its start a chosen job is a line, where its bar begins.
+  // Draws the wait of a selected job as a line up to the beginning of its bar.
   drawWait(context, theme, job) {
     const { run } = this;
     const end = Math.min(run.left[job], run.recording.until);
@@ -223,13 +224,13 @@ export class Gantt {
     context.setLineDash([]);
   }
 
-  // Calls `visit` with first lane and count of every piece of a stay.
+  // Calls `visit` with the first lane and the number of lanes of every piece of a stay.
   lanesOf(s, visit) {
     if (this.bands[this.band[s]].ordered) this.run.rowsOf(s, visit);
     else visit(this.lane[s], 1);
   }
 
-  // Calls `visit` with top and height of every piece of a stay.
+  // Calls `visit` with the top and the height of every piece of a stay.
   pieces(s, visit) {
     const band = this.bands[this.band[s]];
     const lane = band.height / band.lanes;
@@ -239,7 +240,8 @@ export class Gantt {
     });
   }
 
-  // The job of the bar at a point, or -1; where lanes are put together in rows, the one that holds the lane or is near to it.
+  // Returns the job of the bar at a point, or -1. In merged lanes it is the job that holds the lane, or the nearest
+  // one.
   at(x, y) {
     const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
     if (band >= 0 && this.cells?.[band]) return this.inRow(band, x, y).job;
@@ -250,7 +252,7 @@ export class Gantt {
     return -1;
   }
 
-  // What a row of lanes is at a time: its lanes, how many of them are held, and the job that is nearest to a point.
+  // Describes a row of merged lanes at a time: its lanes, how many are held, and the job nearest to a point.
   inRow(index, x, y) {
     const { run } = this;
     const [band, cells, time] = [this.bands[index], this.cells[index], this.time(x)];
@@ -276,7 +278,7 @@ export class Gantt {
     return found;
   }
 
-  // What is said of the row at a point, where lanes are put together: nothing elsewhere.
+  // Text for the row of merged lanes at a point, else an empty one.
   rowWords(x, y) {
     const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
     if (band < 0 || !this.cells?.[band]) return "";

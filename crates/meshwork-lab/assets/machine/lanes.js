@@ -1,23 +1,23 @@
-// Where the bars of the Gantt chart lie, and what a chart shows that has more lanes than room.
+// Lanes of the Gantt chart, and merging of lanes.
 //
-// Where processors have one natural order, a bar lies on the processors that it holds. Elsewhere a job takes the lowest
-// lane that is free when it begins; lanes are no processors.
+// If processors have one natural order, a bar covers the processors that it holds. Otherwise a job takes the lowest
+// lane that is free at its start, and lanes are not processors.
 
 /**
- * The lanes of a site.
+ * The lanes of a site, a user or a partition.
  * @typedef {{ site: any, title: string, ordered: boolean, lanes: number, top: number, height: number }} Band
  */
 
-/** The most users or partitions that have a band of their own. */
+/** Maximum number of users or partitions with a band of their own. */
 const MOST = 12;
 
-/** How bars can be put in order: on lanes, on the processors that they hold, or by who submitted them. */
+/** Ways of sorting bars: in lanes, by held processors, or by user or partition. */
 export function orders(/** @type {any} */ run) {
   const isOne = run.sites.length === 1;
   return ["lane", "processor", ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
 }
 
-/** The bands of a run, and of every stay the one that it is in. @returns {{ bands: Band[], of: (stay: number) => number }} */
+/** Bands of a run, and a function that gives the band of a stay. @returns {{ bands: Band[], of: (stay: number) => number }} */
 function bandsOf(/** @type {any} */ run, /** @type {string} */ by) {
   const band = (site, title, ordered) => ({ site, title, ordered, lanes: 0, top: 0, height: 0 });
   if (by === "user" || by === "partition") {
@@ -35,7 +35,7 @@ function bandsOf(/** @type {any} */ run, /** @type {string} */ by) {
   return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered(site))), of: (s) => run.where[s] };
 }
 
-/** Lanes for a run: of every stay its band and its lane there; a job keeps its own as long as it runs. */
+/** Assigns each stay a band and a lane; a job keeps its lane while it is running. */
 export function pack(/** @type {any} */ run, by = "lane") {
   const { bands, of } = bandsOf(run, by);
   const lane = new Uint32Array(run.stays);
@@ -65,7 +65,7 @@ export function pack(/** @type {any} */ run, by = "lane") {
   return { bands, lane, where };
 }
 
-/** A heap of numbers, the lowest on top. */
+/** Adds a number to a heap with the lowest on top. */
 export function push(/** @type {number[]} */ heap, /** @type {number} */ number) {
   let at = heap.push(number) - 1;
   while (at > 0 && heap[(at - 1) >> 1] > number) {
@@ -75,7 +75,7 @@ export function push(/** @type {number[]} */ heap, /** @type {number} */ number)
   heap[at] = number;
 }
 
-/** Takes the lowest. @returns {number} */
+/** Removes the lowest number. @returns {number} */
 export function pop(/** @type {number[]} */ heap) {
   const lowest = heap[0];
   const last = heap.pop();
@@ -94,7 +94,7 @@ export function pop(/** @type {number[]} */ heap) {
 }
 
 /**
- * Many lanes in few rows: of every cell of rows and columns, how much of it is held, and by which stay most of all.
+ * Merged lanes as cells of rows and columns: the held share of each, and the stay that holds most of it.
  */
 export class Cells {
   /** @param {number} lanes @param {number} rows @param {number} columns */
@@ -105,22 +105,22 @@ export class Cells {
     this.held = new Float32Array(rows * columns);
     this.most = new Float32Array(rows * columns);
     this.best = new Int32Array(rows * columns).fill(-1);
-    // Of the stay that is being added, and of which that was.
+    // The stay being added, and its share of each cell.
     this.own = new Float32Array(rows * columns);
     this.whose = new Int32Array(rows * columns).fill(-1);
   }
 
-  /** The first lane of a row. */
+  /** First lane of a row. */
   lane(/** @type {number} */ row) {
     return Math.ceil((row * this.lanes) / this.rows);
   }
 
-  /** The row of a lane. */
+  /** Row of a lane. */
   row(/** @type {number} */ lane) {
     return Math.min(this.rows - 1, Math.floor((lane * this.rows) / this.lanes));
   }
 
-  /** A stay holds `count` lanes from `first` on, from one column to another, which may be parts of columns. */
+  /** Adds a stay that holds `count` lanes from `first` on, from one column to another; columns may be fractions. */
   add(/** @type {number} */ stay, /** @type {number} */ first, /** @type {number} */ count, /** @type {number} */ left, /** @type {number} */ right) {
     const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
     if (!(end > begin)) return;
@@ -140,8 +140,8 @@ export class Cells {
   }
 
   /**
-   * Calls `visit` with row, first column, number of columns, the stay that holds more than half (or -1) and the share that is
-   * held, for all neighbouring cells of a row that look alike; shares are told apart in sixteenths.
+   * Calls `visit` for each run of equal neighbouring cells of a row: row, first column, number of columns, the stay
+   * that holds more than half (or -1), and the held share in sixteenths.
    * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
    */
   visit(visit) {
@@ -156,7 +156,7 @@ export class Cells {
     }
   }
 
-  // The stay, or −2 and less for sixteenths that are held by several.
+  // The stay, or −2 and less for sixteenths held by several stays.
   look(/** @type {number} */ row, /** @type {number} */ column) {
     const cell = row * this.columns + column;
     return this.most[cell] > 0.5 ? this.best[cell] : -2 - Math.round(Math.min(1, this.held[cell]) * 16);

@@ -1,8 +1,8 @@
-// Where on the page each processor of a site stands: the rules of `meshwork watch`.
+// Positions of processors on the page, by the rules of `meshwork watch`.
 //
-// A plane is drawn as it is, node 0 at the top left; more dimensions follow as layers. A hypercube is drawn as a Karnaugh
-// map: half of the dimensions count columns and half rows, both in Gray code, so that nodes side by side are
-// neighbours. One dimension is broken into rows.
+// A plane is drawn as it is, node 0 at the top left; further dimensions are layers. A hypercube is drawn as a
+// Karnaugh map: half of the dimensions are columns and half are rows, both in Gray code, so that adjacent nodes are
+// neighbours. A single dimension is broken into rows.
 
 const GAP = 14; // between two layers, in pixels
 const TITLE = 15; // the height of a layer's title
@@ -25,7 +25,7 @@ function rows(site, cell, available) {
   return { labels, panes: [{ x: label, y: 0, columns: across, rows: down, node }] };
 }
 
-// Half of the bits across, the others down.
+// A hypercube: half of the bits are columns, the others rows.
 function karnaugh(site, cell) {
   const across = Math.ceil(site.sides.length / 2);
   const down = site.sides.length - across;
@@ -46,11 +46,11 @@ function karnaugh(site, cell) {
   return { labels, panes: [{ x, y, columns, rows: lines, node }] };
 }
 
-// What a layer is called, and whether its rows hang on a switch of their own.
+// Name of a layer, and whether each of its rows has a switch.
 const SWITCHED = { fat_tree: "switch", dragonfly: "group", multiprocessor: "row" };
-const BAR = 7; // the room for a switch
+const BAR = 7; // space for a switch
 
-// The first two dimensions as planes, beside each other as far as they fit.
+// Layers of the first two dimensions, side by side if they fit.
 function layers(site, cell, available) {
   const called = SWITCHED[site.wiring];
   const bar = called && cell >= 5 ? BAR : 0;
@@ -64,9 +64,9 @@ function layers(site, cell, available) {
   };
   const pane = bar + Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
   let across = Math.max(1, Math.min(count, Math.floor((available + GAP) / (pane + GAP))));
-  // In as few lines as there have to be, all as long: 32 layers of which ten would fit stand eight by eight.
+  // As few lines as possible, of equal length: of 32 layers of which ten fit, eight are in each line.
   across = Math.ceil(count / Math.ceil(count / across));
-  // Nested, where there are more than three dimensions: a new line begins with a new value of the fourth.
+  // With more than three dimensions, a line begins with a new value of the fourth.
   if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
   const heading = count > 1 ? TITLE : 0;
   const labels = [];
@@ -81,7 +81,7 @@ function layers(site, cell, available) {
   return { labels, panes };
 }
 
-// A site drawn with cells of so many pixels, in this much room from left to right.
+// Lays out a site with cells of this size, within this width.
 export function layout(site, cell, available) {
   let drawn;
   if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
@@ -95,7 +95,7 @@ export function layout(site, cell, available) {
   }
   return Object.assign(drawn, { cell });
 }
-// All sites with cells of one size, the largest with which they fit into the room.
+// Lays out all sites with cells of one size, the largest that fits.
 export function layouts(sites, available, height, caption) {
   let cells = [];
   for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);

@@ -1,15 +1,15 @@
-// Tables of jobs: those that run, and those that wait.
+// Tables of running and waiting jobs.
 
 import { make, write } from "./elements.js";
 import { number } from "./paint.js";
 import { COLOURS } from "./run.js";
 
 /**
- * A job in a list, and its cells behind its number.
+ * A job in a list, with the cells after its number.
  * @typedef {{ job: number, look?: number, cells: string[] }} Line
  */
 
-/** A table of jobs; its rows are made once and then only written anew. */
+/** A table of jobs, whose rows are created once and then reused. */
 export class JobList {
   /**
    * @param {string} title

@@ -1,9 +1,9 @@
-// The map of one site: every processor in the look of the job that holds it.
+// The map of one site: every processor in the look of its job.
 
 import { fill, sized } from "./paint.js";
 import { COLOURS } from "./run.js";
 
-// What a cell shows that shows no job: a free processor, nothing, a processor that is out of service.
+// Values of cells without a job: a free processor, blank, a processor out of service.
 const [FREE, NOTHING, OUT] = [-1, -2, -3];
 
 export class SiteMap {
@@ -18,7 +18,7 @@ export class SiteMap {
     this.place = null;
   }
 
-  // Who holds each processor: the number of the stay, or that nobody does.
+  // The stay that holds each processor, or a marker for none.
   hold(moment) {
     this.holder.fill(FREE);
     for (const { site, node } of moment.down) if (site === this.site) this.holder[node] = OUT;
@@ -33,7 +33,7 @@ export class SiteMap {
     this.paint(sized(this.canvas, layout.width, layout.height), layout, moment, chosen, theme);
   }
 
-  // Onto a canvas or onto a sheet of SVG.
+  // Draws onto a canvas or a sheet of SVG.
   paint(context, layout, moment, chosen, theme) {
     this.layout = layout;
     this.hold(moment);
@@ -79,7 +79,7 @@ export class SiteMap {
     return node < 0 ? NOTHING : this.holder[node];
   }
 
-  // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
+  // Splits a pane into rectangles with one holder each: parts of rows, merged with equal parts of rows above.
   rectangles(pane) {
     const done = [];
     let open = [];
@@ -108,7 +108,7 @@ export class SiteMap {
     return done.concat(open);
   }
 
-  // A cross on every processor that is out of service, so that a colour alone does not have to tell.
+  // Draws a cross on every processor out of service, so that colour is not the only sign.
   drawOut(context, pane, theme) {
     const { cell } = this.layout;
     if (cell < 5) return;
@@ -129,7 +129,7 @@ export class SiteMap {
     context.stroke();
   }
 
-  // Of every processor whether it is reserved or asleep, and of each partition who is in it.
+  // Finds reserved and sleeping processors, and the members of each partition.
   marked(moment) {
     const { nodes } = this.run.sites[this.site];
     const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: new Map() };
@@ -144,7 +144,7 @@ export class SiteMap {
     return marks;
   }
 
-  // A stroke on every processor that is reserved, and a dot on every one that sleeps.
+  // Draws a stroke on every reserved processor, and a dot on every sleeping one.
   drawMarks(context, pane, theme) {
     const { cell } = this.layout;
     const { reserved, asleep } = this.marks;
@@ -166,7 +166,7 @@ export class SiteMap {
     context.stroke();
   }
 
-  // A dotted line around every partition; where all processors are in it, none is needed.
+  // Draws a dotted line around every partition that is not the whole site.
   drawPartitions(context, pane, theme) {
     const { cell } = this.layout;
     let which = 0;
@@ -190,7 +190,7 @@ export class SiteMap {
     context.setLineDash([]);
   }
 
-  // A bar at the left of every row of processors that have a switch of their own, and a line that joins those of a group.
+  // Draws a bar left of every row with a switch of its own, and a line that joins the rows of a group.
   drawSwitches(context, pane, theme) {
     const { cell } = this.layout;
     context.fillStyle = theme.held;
@@ -198,7 +198,7 @@ export class SiteMap {
     context.fillRect(pane.x - 6.5, pane.y + 1, 1.5, pane.rows * cell - 2);
   }
 
-  // The nearest place for a job that waits: its outline, and those of the jobs that are in the way.
+  // Draws the outline of the nearest place for a waiting job, and those of the jobs in its way.
   drawPlace(context, pane, theme) {
     const inside = new Set(this.place.nodes), jobs = new Set(this.place.jobs);
     const blocks = (s) => s >= 0 && jobs.has(this.run.who[s]);
@@ -238,7 +238,7 @@ export class SiteMap {
     context.globalAlpha = 1;
   }
 
-  // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
+  // Calls `visit` with the ends of every edge between two cells that `differ`.
   edges(pane, differ, visit, of = (x, y) => this.holderAt(pane, x, y)) {
     const { cell } = this.layout;
     for (let y = 0; y <= pane.rows; y += 1) {
@@ -264,7 +264,7 @@ export class SiteMap {
     });
     context.stroke();
     const { cell } = this.layout;
-    // A dashed frame where the edges of the machine are joined.
+    // Draws a dashed frame at edges that wrap around.
     const isTorus = this.run.sites[this.site].wiring === "torus";
     context.lineWidth = 1;
     context.setLineDash(isTorus ? [3, 3] : []);
@@ -291,7 +291,7 @@ export class SiteMap {
     context.stroke();
   }
 
-  // The number of every job that has room for it, once.
+  // Writes each job's number once, if it fits.
   drawNames(context, pane, whole, theme) {
     const { cell } = this.layout;
     const largest = new Map();
@@ -309,7 +309,7 @@ export class SiteMap {
     }
   }
 
-  // More processors than dots: each dot shows one of those that it stands for.
+  // With more processors than pixels, each pixel shows one of its processors.
   drawDots(context, pane, chosen, theme) {
     const { cell } = this.layout;
     const [width, height] = [Math.ceil(pane.columns * cell), Math.ceil(pane.rows * cell)];
@@ -330,7 +330,7 @@ export class SiteMap {
     context.globalAlpha = 1;
   }
 
-  // The job at a point of the canvas, or -1; and the node, or -1.
+  // Returns the job and the node at a point of the canvas, each -1 if there is none.
   at(px, py) {
     const { cell, panes } = this.layout;
     for (const pane of panes) {

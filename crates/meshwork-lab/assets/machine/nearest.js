@@ -1,9 +1,9 @@
-// The place of its shape that a waiting job could have soonest, and who is in its way.
+// The nearest place for a waiting job, and the jobs in its way.
 
-/** So many looks at a processor are made for one job; on larger machines nothing is drawn. */
+/** Maximum number of processors examined for a job; on larger machines nothing is drawn. */
 const MOST = 2e7;
 
-/** The different orders of some sides. @param {number[]} sides @returns {number[][]} */
+/** Distinct permutations of some sides. @param {number[]} sides @returns {number[][]} */
 function turned(sides) {
   if (sides.length < 2) return [sides];
   const seen = new Map();
@@ -13,7 +13,7 @@ function turned(sides) {
   return [...seen.values()];
 }
 
-/** The blocks of a site that would do for what was asked, by their sides; nothing where that is no block. @param {any} site @param {string} text */
+/** Blocks of a site that satisfy a request, by their sides; empty if the request is no block. @param {any} site @param {string} text */
 export function blocksOf(site, text) {
   const dimensions = site.sides.length;
   const cube = /^2\^(\d+)$/.exec(text);
@@ -29,14 +29,14 @@ export function blocksOf(site, text) {
 }
 
 /**
- * The place that is free soonest, by when those who hold it end; of several the one with the fewest processors held.
+ * The place that is free soonest, by the ends of its holders; of several, the one with the fewest held processors.
  * @param {import("./run.js").Run} run
  * @param {number} job
  * @param {any} moment
  * @returns {{ site: number, nodes: number[], sides: number[], corner: number[], at: number, jobs: number[] } | null}
  */
 export function nearest(run, job, moment) {
-  // Who asks for a count gets a shape all the same: the one that it will have, where that is one block.
+  // A request for a count has the shape in which it will start, if that is one block.
   const text = run.shapeOf?.(job) ?? run.asked[run.request[job]].text;
   let best = null;
   run.sites.forEach((site, index) => {
@@ -57,7 +57,7 @@ export function nearest(run, job, moment) {
     for (const sides of blocks) {
       for (let base = 0; base < site.nodes; base += 1) {
         const corner = site.sides.map((side, d) => Math.floor(base / site.strides[d]) % side);
-        // Around the edge only where it is joined; a side as long as the machine has one place.
+        // Blocks wrap around joined edges only; a side as long as the machine has one position.
         if (sides.some((side, d) => corner[d] > 0 && (side === site.sides[d] || (corner[d] + side > site.sides[d] && !isRing)))) continue;
         const nodes = nodesOf(site, corner, sides);
         let [at, held] = [-Infinity, 0];

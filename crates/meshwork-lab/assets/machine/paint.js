@@ -2,7 +2,7 @@
 
 import { COLOURS } from "./run.js";
 
-// The colours that the style sheet gives, for the light or the dark page as it now is.
+// Colours of the style sheet for the current theme.
 export function theme(element) {
   const style = getComputedStyle(element);
   const get = (name) => style.getPropertyValue(`--m-${name}`).trim();
@@ -12,11 +12,11 @@ export function theme(element) {
   return names.reduce((all, name) => Object.assign(all, { [name]: get(name) }), { jobs, tiles: new Map() });
 }
 
-// A canvas of so many pixels of the page, as fine as the screen is.
+// Gives a canvas its size in pixels of the page, at the resolution of the screen.
 export function sized(canvas, width, height) {
   const ratio = Math.min(globalThis.devicePixelRatio || 1, 3);
   const [across, down] = [width, height].map((length) => Math.max(1, Math.round(length * ratio)));
-  // A canvas that is given a size is made anew, which takes longer than to wipe it.
+  // Resizing recreates a canvas, which is slower than clearing it.
   if (canvas.width !== across || canvas.height !== down) {
     [canvas.width, canvas.height] = [across, down];
     canvas.style.width = `${width}px`;
@@ -30,7 +30,7 @@ export function sized(canvas, width, height) {
   return context;
 }
 
-// Stripes or dots for the second and third round of colours, so that a colour alone never has to tell.
+// Stripes or dots for the second and third use of a colour, so that colour is not the only sign.
 function tile(theme, context, pattern) {
   if (!theme.tiles.has(pattern)) {
     const canvas = document.createElement("canvas");
@@ -53,19 +53,19 @@ function tile(theme, context, pattern) {
   return theme.tiles.get(pattern);
 }
 
-// A rectangle as a job with this look is drawn.
+// Draws a rectangle in the look of a job.
 export function fill(context, theme, look, x, y, width, height) {
   context.fillStyle = theme.jobs[look % COLOURS];
   context.fillRect(x, y, width, height);
   const pattern = Math.floor(look / COLOURS);
   if (pattern > 0 && width >= 4 && height >= 4) {
-    // A sheet of SVG has tiles of its own.
+    // A sheet of SVG has pattern tiles of its own.
     context.fillStyle = context.tile?.(pattern) ?? tile(theme, context, pattern);
     context.fillRect(x, y, width, height);
   }
 }
 
-// Round values for an axis, about so many.
+// Round values of an axis, about this many.
 export function ticks(from, until, about) {
   const span = until - from;
   if (!(span > 0)) return [from];
@@ -77,7 +77,7 @@ export function ticks(from, until, about) {
   return values;
 }
 
-// A number for reading: three decimals are enough to see the clock go on.
+// A number for reading; three decimals suffice to see the clock move.
 export function number(value) {
   if (!Number.isFinite(value)) return "–";
   const rounded = Math.abs(value) >= 1e15 ? value : Math.round(value * 1000) / 1000;
@@ -87,7 +87,7 @@ export function number(value) {
   return part ? `${grouped}.${part}` : grouped;
 }
 
-// The same where there is little room: six digits, but all of those before the decimal point.
+// A number in short form: six digits, but all of those before the decimal point.
 export function short(value) {
   const decimals = Math.max(0, 6 - String(Math.trunc(Math.abs(value))).length);
   return number(decimals < 3 ? Number(value.toFixed(decimals)) : value);

@@ -1,4 +1,4 @@
-// The machine, its Gantt chart and its queue, tied to one slider.
+// The player: maps, Gantt chart and job lists that follow one slider.
 
 import { onChange, recalled, remember } from "../report/state.js";
 import { Chart } from "./chart.js";
@@ -12,14 +12,14 @@ import { saving } from "./save.js";
 import { LISTED, Still } from "./still.js";
 import { asks, facts, placeName, why } from "./words.js";
 
-/** Draws recordings of runs into an element, which is emptied; one of them is seen at a time. @param {any} element @param {any} recordings */
+/** Draws recordings of runs into an element, one at a time; its content is replaced. @param {any} element @param {any} recordings */
 export function drawMachine(element, recordings) {
   const player = new Player(element, [].concat(recordings));
   element.machine = player;
   return player;
 }
 
-/** A run in words. */
+/** Title of a run. */
 function title(/** @type {any} */ recording) {
   const replication = recording.replication > 1 ? `, replication ${recording.replication}` : "";
   return `${recording.scenario}. ${recording.title || "the only scenario"}${replication}`;
@@ -38,11 +38,11 @@ class Player {
     this.opened = new Map();
     /** @type {import("./run.js").Run} */
     this.run = /** @type {any} */ (undefined);
-    /** @type {any} What is seen. */
+    /** The displayed moment. */
     this.moment = undefined;
-    /** @type {number | undefined} Where a hand wants it in the next frame. */
+    /** The time requested by the slider for the next frame. */
     this.wanted = undefined;
-    /** Under this name its state stands in the address. */
+    /** Name of its state in the address. */
     this.name = `${root.closest("section.study")?.id || "machine"}.machine`;
     root.classList.add("machine");
     root.replaceChildren();
@@ -51,7 +51,7 @@ class Player {
     this.ready = this.recall();
   }
 
-  // What the tests and those who look inside know it by.
+  // Access for tests.
   get maps() { return this.still.maps; }
   get layouts() { return this.still.layouts; }
   get gantt() { return this.timeline.gantt; }
@@ -89,24 +89,24 @@ class Player {
       hint: (event, job, words) => this.hint(event, job, words ?? ""),
     });
     this.facts = make("p", { class: "m-facts", role: "status", "aria-live": "polite" });
-    // It changes with the time, and is read when somebody wants it.
+    // It changes with the time, so it is not announced, but read on demand.
     this.why = make("p", { class: "m-why" });
     this.toStart = make("button", { type: "button", onclick: () => this.seekStart() }, "Go to its start");
     this.letGo = make("button", { type: "button", onclick: () => this.pick(-1) }, "Let it go");
     this.job = make("div", { class: "m-job" }, this.facts, this.why, this.toStart, this.letGo);
     this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
     this.controls.group.append(saving(() => this));
-    // Nothing that grows and shrinks with the time may stand above what somebody points at.
+    // Elements whose height changes with the time must not be above elements that are pointed at.
     const { now, picture, lists } = this.still;
     this.stage = make("div", { class: "m-stage" }, now, picture, this.controls.box, this.job, this.timeline.figure, lists);
     this.root.append(head, this.notes, this.stage, this.said, this.tip);
   }
 
-  // Everything that somebody does beside pressing buttons.
+  // Registers all input other than buttons.
   watch() {
     this.stage.addEventListener("keydown", (event) => this.key(event));
     const again = () => this.run && this.arrange();
-    // In the next frame: whoever changes sizes while they are observed is told off for it.
+    // In the next frame, because a size changed during observation causes an error.
     new ResizeObserver(() => requestAnimationFrame(() => {
       if (this.root.clientWidth !== this.width && this.root.clientWidth > 0) again();
     })).observe(this.root);
@@ -123,7 +123,7 @@ class Player {
     onChange(() => this.recall());
   }
 
-  // Turns to the run and the time that stand in the address; else to the first, where much is going on.
+  // Restores run and time from the address; by default the first run, at a busy time.
   async recall() {
     const [scenario, replication, time] = (recalled(this.name) ?? "").split("/").map(Number);
     const index = this.recordings.findIndex((one) => one.scenario === scenario && one.replication === replication);
@@ -131,7 +131,7 @@ class Player {
     await this.choose(Math.max(0, index));
   }
 
-  // Writes down where it stands, once it has stood there for a moment.
+  // Writes run and time into the address once they have been constant for a moment.
   rememberSoon() {
     clearTimeout(this.remembering);
     this.remembering = setTimeout(() => {
@@ -141,7 +141,7 @@ class Player {
     }, 300);
   }
 
-  // Turns to another run, at the same time where it has that: so that two policies can be compared.
+  // Shows another run, at the same time if possible, so that two policies can be compared.
   async choose(/** @type {number} */ index) {
     this.pause();
     const recording = this.recordings[index];
@@ -158,7 +158,7 @@ class Player {
     this.chosen = -1;
     this.tellJob();
     this.stage.hidden = false;
-    // The last instant at which reasons are known is said in the page's own words for times.
+    // The last instant with known reasons is formatted like other times of the page.
     const known = recording.answers_until ?? null;
     const notes = recording.notes.map((note) =>
       (known !== null && note.startsWith("Reasons for waiting") ? `Reasons for waiting were recorded up to ${run.clock.at(known)}.` : note));
@@ -179,7 +179,7 @@ class Player {
     if (isAnother) this.rememberSoon();
   }
 
-  // Gives jobs their colours.
+  // Applies the selected colouring.
   colour(isDrawn = true) {
     const by = this.colours.value;
     const { look, key } = coloured(this.run, by);
@@ -189,7 +189,7 @@ class Player {
     if (isDrawn) this.arrange();
   }
 
-  // Goes to the job of a number, at a time at which it is there.
+  // Finds a job by its number and seeks to a time at which it is in the system.
   find(/** @type {Event} */ event) {
     event.preventDefault();
     const { run } = this;
@@ -203,7 +203,7 @@ class Player {
     if (!isThere) this.seek(Math.min(run.start[job], until));
   }
 
-  // Gives everything its size, and draws it.
+  // Updates all sizes and redraws.
   arrange() {
     this.theme = theme(this.root);
     this.width = this.root.clientWidth;
@@ -218,13 +218,13 @@ class Player {
     this.mark();
   }
 
-  // The lines of the present.
+  // Moves the lines of the current time.
   mark() {
     this.controls.mark(this.moment, this.gantt.view);
     this.timeline.mark(this.time, this.width);
   }
 
-  // The moment: the maps, the words and the lists.
+  // Draws the moment: maps, words and lists.
   draw() {
     this.moment = this.run.moment(this.time, LISTED);
     const place = this.placeFor();
@@ -233,7 +233,7 @@ class Player {
     this.mark();
   }
 
-  // The nearest place for the chosen job, while it waits for its shape; looked for once at each instant.
+  // The nearest place for the selected job while it waits for its shape; computed once per instant.
   placeFor() {
     const { run, chosen, moment } = this;
     if (chosen < 0 || run.waitsFor(chosen, this.time) !== "shape") return null;
@@ -247,7 +247,7 @@ class Player {
     return from + Math.min(Math.max(share, 0), 1) * (until - from);
   }
 
-  // Goes to a time; whoever goes there by hand stops the play.
+  // Seeks to a time; a seek by the user stops playback.
   seek(/** @type {number} */ time, /** @type {string} */ by = "hand") {
     if (by !== "play") this.pause();
     const { from, until } = this.run.recording;
@@ -257,7 +257,7 @@ class Player {
     if (by !== "play") this.tell();
   }
 
-  // The same with the next frame: a hand may be faster than the screen.
+  // Seeks in the next frame, since input may come faster than frames.
   soon(/** @type {number} */ time) {
     if (this.wanted === undefined) {
       requestAnimationFrame(() => {
@@ -276,7 +276,7 @@ class Player {
     if (this.chosen >= 0) this.seek(Math.min(this.run.start[this.chosen], this.run.recording.until));
   }
 
-  // Says the moment aloud once it has stood still for a while, and writes it into the address.
+  // Announces the moment once it has been constant for a while, and stores it in the address.
   tell() {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => write(this.said, this.still.now.textContent), 600);
@@ -311,7 +311,7 @@ class Player {
     this.controls.label(false);
   }
 
-  // Follows a job everywhere; -1 follows none.
+  // Selects a job; -1 selects none.
   pick(/** @type {number} */ job) {
     this.chosen = job === this.chosen ? -1 : job;
     this.tellJob();
@@ -325,7 +325,7 @@ class Player {
     write(this.facts, chosen < 0 ? invitation : facts(run, chosen));
     this.job.classList.toggle("m-empty", chosen < 0);
     this.letGo.hidden = chosen < 0;
-    // Its room stays while time goes by: what stands below must not dance.
+    // Its space is kept while the time changes, so that elements below do not move.
     this.why.hidden = chosen < 0;
     this.toStart.hidden = chosen < 0 || !(run.start[chosen] <= run.recording.until);
   }
@@ -359,7 +359,7 @@ class Player {
     acts[event.key]();
   }
 
-  // A word beside the pointer: what is there, and the job that holds it.
+  // Shows a tooltip: the place, and the job that holds it.
   hint(/** @type {PointerEvent | null} */ event, /** @type {number} */ job, /** @type {string} */ what, nobody = "free") {
     const { run, tip } = this;
     tip.hidden = !event || (job < 0 && what === "");

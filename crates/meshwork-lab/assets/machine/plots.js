@@ -1,12 +1,12 @@
-// How many processors are held, and how many jobs wait, over the whole time: one picture, which is also a place to drag.
+// Held processors and waiting jobs over the whole time, in one picture that can be dragged.
 
 import { number, sized } from "./paint.js";
 import { upTo } from "./run.js";
 
 const HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
-export const PAD = 9; // left and right of everything that has the slider's axis: half of its thumb
+export const PAD = 9; // margin beside everything on the slider's axis: half of its thumb
 
-// For each column of pixels the mean over time of a count that changes at instants, with least and most.
+// Mean, minimum and maximum over time of a count that changes at instants, for each column of pixels.
 function columns(run, counts, from, until, width) {
   const mean = new Float64Array(width);
   const least = new Float64Array(width);
@@ -57,7 +57,7 @@ function curve(context, theme, colour, data, top, height, full, words) {
   context.fillText(words, PAD, top - 7);
 }
 
-// Draws both.
+// Draws both plots.
 export function drawPlots(canvas, run, theme, width) {
   const { held, waits, gap, axis } = HEIGHTS;
   const height = gap + held + gap + waits + axis;
@@ -83,7 +83,7 @@ export function drawPlots(canvas, run, theme, width) {
   drawAxis(context, theme, run.clock, from, until, x, second + waits, width);
 }
 
-// A line of times.
+// Draws an axis of times.
 export function drawAxis(context, theme, clock, from, until, x, y, width) {
   context.fillStyle = context.strokeStyle = theme.soft;
   context.textAlign = "center";

@@ -1,18 +1,17 @@
-// A recording, unpacked, and what it says of any instant.
+// A recording, unpacked, with its state at any instant.
 //
-// Whoever reads this first: an *instant* is a time at which something happened; a *stay* is a job on the processors that
-// it holds without a change, so a job that is never moved has one. At a time, all that happened up to and at
-// that time has happened.
+// An *instant* is a time with events. A *stay* is a job on processors that it holds without a change, so a job that
+// is never moved has one. The state at a time includes all events up to and at that time.
 
 import { Clock } from "./clock.js";
 
 const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED, INTERRUPTED, DOWN, UP] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
 
-// How many stays, or jobs, share one entry of the index.
+// Number of stays or jobs per entry of the index.
 const CHUNK = 256;
 
-// Colours times patterns: as many jobs as run at once can be told apart without a look at their edges.
+// Number of colours times patterns: enough that jobs running at once can be distinguished.
 export const COLOURS = 8;
 export const LOOKS = 3 * COLOURS;
 
@@ -27,8 +26,8 @@ async function inflated(base64) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Of a column the lowest byte of every number comes first, then the next ones. All machines that browsers run on keep
-// numbers in that order.
+// A column has the lowest byte of every number first, then the next bytes. All platforms of browsers are
+// little-endian.
 function column(bytes, from, kind, length) {
   const numbers = new ARRAYS[kind](length);
   const target = new Uint8Array(numbers.buffer);
@@ -40,7 +39,7 @@ function column(bytes, from, kind, length) {
   return numbers;
 }
 
-// The number of values, in a sorted list of which the first `length` count, that are not beyond this one.
+// Number of values up to this one, in a sorted list of which the first `length` count.
 export function upTo(sorted, value, length) {
   let low = 0;
   let high = length;
@@ -51,7 +50,7 @@ export function upTo(sorted, value, length) {
   }
   return low;
 }
-// For every CHUNK of spans the last end, so that those that are long over are passed by at once.
+// Last end of every CHUNK of spans, to skip those that ended long ago.
 function lastEnds(ends, length) {
   const last = new Float64Array(Math.ceil(length / CHUNK)).fill(-Infinity);
   for (let i = 0; i < length; i += 1) {
@@ -61,7 +60,7 @@ function lastEnds(ends, length) {
   return last;
 }
 
-// Calls `visit` for those of the first `count` spans that end beyond `time`, until it returns true.
+// Calls `visit` for those of the first `count` spans that end after `time`, until it returns true.
 export function lasting(ends, last, count, time, visit) {
   for (let i = 0; i < count; i += 1) {
     if (i % CHUNK === 0 && last[i / CHUNK] <= time) i += CHUNK - 1;
@@ -69,9 +68,9 @@ export function lasting(ends, last, count, time, visit) {
   }
 }
 
-/** What an element of the page needs to know of a run to draw it. */
+/** A run, as the elements of the page need it for drawing. */
 export class Run {
-  // The columns of the recording.
+  // Columns of the recording.
   /** @type {Float64Array} */ at;
   /** @type {Float64Array} */ number;
   /** @type {Uint32Array} */ count;
@@ -89,7 +88,7 @@ export class Run {
   /** @type {Uint32Array | undefined} of which site, */ asleep_site;
   /** @type {Float64Array | undefined} from when */ asleep_from;
   /** @type {Float64Array | undefined} until when */ asleep_until;
-  // What `play` makes of them.
+  // Derived by `play`.
   /** @type {Float64Array} when a job joined the queue, */ submit;
   /** @type {Float64Array} left it for the last time, */ left;
   /** @type {Float64Array} first began to run, */ start;
@@ -116,7 +115,7 @@ export class Run {
   constructor(recording, columns, looks = new Map()) {
     Object.assign(this, columns);
     this.recording = recording;
-    /** Whether it is still running, and this is the last that was heard of it. */
+    /** Whether the run is still going on, and this is its latest state. */
     this.isLive = false;
     this.isOver = false;
     this.clock = new Clock(recording.clock);
@@ -133,23 +132,23 @@ export class Run {
     }
     this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
     this.told = this.answersTold();
-    /** @type {any[]} What holds of nodes for a while: partitions, reservations, sleep. */
+    /** Temporary properties of nodes: partition, reservation, sleep. */
     this.marked = [...(recording.marked ?? []), ...this.sleeps()];
     for (const name of /** @type {const} */ (["user", "partition"])) if (this[name]?.length === 0) this[name] = undefined;
     this.play(looks);
-    /** The look that a job has where each has its own. */
+    /** The look of a job if each job has its own. */
     this.own = this.look;
     this.lastStays = lastEnds(this.to, this.stays);
     this.lastWaits = lastEnds(this.left, this.jobs);
   }
 
-  // The spans during which nodes slept.
+  // Spans during which nodes slept.
   sleeps() {
     const { asleep_node: nodes = [], asleep_site: sites = [], asleep_from: from = [], asleep_until: until = [] } = this;
     return Array.from(nodes, (first, i) => ({ kind: "asleep", name: "", site: sites[i], first, count: 1, from: from[i], until: until[i] }));
   }
 
-  // For each request the instants at which the answer to those who wait with it changed, and the answers.
+  // For each request, the instants at which its answer changed, and the answers.
   answersTold() {
     const told = this.asked.map(() => ({ instants: [], answers: [] }));
     const { answers = [], answered = [], answer = [] } = this;
@@ -165,8 +164,8 @@ export class Run {
   }
 
   /**
-   * What a job waits for at a time: "nodes" if too few are free, "shape" if they do not lie as they would have to, else "priority" or
-   * "reserved"; null if it does not wait then, or nobody knows.
+   * Cause of a job's wait at a time: "nodes" if too few are free, "shape" if they do not have the required shape,
+   * else "priority" or "reserved"; null if it does not wait, or the cause was not recorded.
    * @param {number} job
    * @param {number} time
    * @returns {"nodes" | "shape" | "priority" | "reserved" | null}
@@ -180,7 +179,7 @@ export class Run {
     return last < 0 ? null : ["nodes", "shape", heldUp][answers[last]];
   }
 
-  // Goes through all that happened, once.
+  // Processes all events once.
   play(known = new Map()) {
     const most = this.blocks.length;
     Object.assign(this, {
@@ -280,7 +279,7 @@ export class Run {
             break;
           case DOWN:
           case UP: {
-            // What is told of is a node, and no job.
+            // The event is of a node.
             const site = this.site[starts];
             starts += 1;
             const key = `${site} ${job}`;
@@ -301,7 +300,7 @@ export class Run {
     }
   }
 
-  // Who holds what at a time, in order of starts, and the first who wait, in order of arrival.
+  // State at a time: stays in order of starts, and the first waiting jobs in order of arrival.
   moment(time, mostWaiting) {
     const instant = upTo(this.at, time, this.at.length) - 1;
     const of = (counts) => (instant < 0 ? 0 : counts[instant]);
@@ -313,7 +312,7 @@ export class Run {
     const waiting = [];
     if (of(this.waits) > 0) {
       const count = upTo(this.submit, time, this.jobs);
-      // Who is interrupted later runs, though it has not left the queue for the last time.
+      // A job that is interrupted later is running here, though it will be in the queue again.
       const runs = new Set(running.map((s) => this.who[s]));
       lasting(this.left, this.lastWaits, count, time, (job) => !runs.has(job) && waiting.push(job) >= mostWaiting);
     }
@@ -336,7 +335,7 @@ export class Run {
     return this.staysOf(job).some((s) => this.from[s] <= time && time < this.to[s]);
   }
 
-  // The stays of a job.
+  // Stays of a job.
   staysOf(job) {
     const stays = [];
     const count = upTo(this.from, this.finish[job], this.stays);
@@ -348,7 +347,7 @@ export class Run {
     return stays;
   }
 
-  // Calls `visit` with first node and count of every row of consecutive nodes that a stay holds.
+  // Calls `visit` with the first node and the count of every run of consecutive nodes of a stay.
   rowsOf(s, visit) {
     const { sides, strides } = this.sites[this.where[s]];
     for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
@@ -370,7 +369,7 @@ export class Run {
     }
   }
 
-  // The sides of the one block with which a job starts, as in `3x5`; nothing where it has several, or does not start.
+  // Sides of the single block with which a job starts, as in `3x5`; empty if it has several or does not start.
   shapeOf(job) {
     const [s] = this.staysOf(job);
     if (s === undefined || this.firstBlock[s + 1] - this.firstBlock[s] !== 1 || this.sites[this.where[s]].sides.length < 2) return undefined;
@@ -378,7 +377,7 @@ export class Run {
     return this.sites[this.where[s]].wiring === "hypercube" ? `2^${sides.filter((side) => side > 1).length}` : sides.join("x");
   }
 
-  // What a stay holds, as per-job output writes it: `6,0:2x3`.
+  // Placement of a stay in the notation of per-job output: `6,0:2x3`.
   placeOf(s) {
     const { sides, strides } = this.sites[this.where[s]];
     const texts = [];
@@ -389,13 +388,12 @@ export class Run {
     return texts;
   }
 
-  // Until when it is recorded why jobs wait.
+  // Time up to which reasons for waiting are recorded.
   known() {
     return this.recording.answers_until ?? this.recording.until;
   }
 
-  // Where to begin to look: in a part of the time in which it is recorded why jobs wait, the first of the instants at which
-  // most jobs run.
+  // Default instant: within the part with recorded reasons, the first one at which most jobs are running.
   busiest(after, before) {
     const { from } = this.recording;
     const until = this.known();
@@ -405,7 +403,7 @@ export class Run {
     return best < 0 ? from : Math.max(this.at[best], from);
   }
 
-  // The instant before or behind a time, or the end that is next.
+  // The previous or next instant, or the next end.
   neighbour(time, step) {
     const place = upTo(this.at, time, this.at.length);
     if (step > 0) return place < this.at.length ? this.at[place] : this.recording.until;

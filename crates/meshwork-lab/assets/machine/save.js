@@ -1,11 +1,11 @@
-// Saving the map as it is seen, and who runs and who waits then.
+// Saving of the map and of the jobs at its instant.
 
 import { fileName, hand, handText, png } from "../report/hand.js";
 import { csv } from "../report/save.js";
 import { make } from "./elements.js";
 import { picture } from "./sheet.js";
 
-/** Buttons that save what a player shows. @param {() => any} player */
+/** Makes the buttons that save the view of a player. @param {() => any} player */
 export function saving(player) {
   const save = async (/** @type {string} */ kind) => {
     const { run, moment } = player();
@@ -23,7 +23,7 @@ export function saving(player) {
   return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"), " ", one("CSV"));
 }
 
-/** Who runs and who waits at a moment, a row for each job. */
+/** Running and waiting jobs at an instant, one row for each job. */
 export function momentCsv(run, moment) {
   const whole = run.moment(moment.time, Infinity);
   const asks = (job) => run.asked[run.request[job]].text;

@@ -1,9 +1,9 @@
-// A sheet that is drawn on like a canvas and keeps what is drawn as SVG, so that a map is saved as it is seen.
+// A sheet with the interface of a canvas that produces SVG, so that maps are saved as they are displayed.
 
 const escaped = (/** @type {string} */ text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const at = (/** @type {number} */ length) => String(Math.round(length * 100) / 100);
 
-/** As much of a canvas' context as maps need. */
+/** The part of a canvas context that maps need. */
 export class Sheet {
   constructor() {
     /** @type {string[]} */ this.parts = [];
@@ -57,7 +57,7 @@ export class Sheet {
     this.parts.push(`<text x="${at(x)}" y="${at(y + 3.5)}" text-anchor="${anchor}" fill="${this.fillStyle}"${this.alpha()}>${escaped(text)}</text>`);
   }
 
-  /** The second and third round of colours. */
+  /** Patterns of the second and third use of each colour. */
   tile(/** @type {number} */ pattern) {
     return `url(#m-tile-${pattern})`;
   }
@@ -67,7 +67,7 @@ export class Sheet {
   }
 }
 
-/** What stripes and dots are made of. */
+/** Shapes of stripes and dots. */
 function tiles(/** @type {any} */ theme) {
   const ink = `stroke="${theme.label}" fill="${theme.label}"`;
   return `<defs>
@@ -77,7 +77,7 @@ function tiles(/** @type {any} */ theme) {
 }
 
 /**
- * The maps of all sites at one moment as a picture of their own.
+ * The maps of all sites at one moment as a standalone picture.
  * @param {{ run: any, moment: any, chosen: number, theme: any, still: import("./still.js").Still }} player
  * @param {string[]} lines What it is, above it.
  */

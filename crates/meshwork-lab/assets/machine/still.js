@@ -1,5 +1,5 @@
-// The machine at one instant: a map of every site, the moment in words, and who runs and waits. The player turns
-// instants into a film; a page of a study that still runs shows the last one that it has heard of.
+// The machine at one instant: a map of every site, the moment in words, and the running and waiting jobs. The player
+// shows one instant after the other; a page of a running study shows the latest one.
 
 import { make, write } from "./elements.js";
 import { layouts } from "./layout.js";
@@ -9,7 +9,7 @@ import { number } from "./paint.js";
 import { COLOURS } from "./run.js";
 import { largest, legend, siteName, summary } from "./words.js";
 
-/** Jobs in each list. */
+/** Maximum number of jobs in each list. */
 export const LISTED = 20;
 
 const CAPTION = 44; // pixels for the words below a map,
@@ -46,7 +46,7 @@ export class Still {
     this.listing = undefined;
   }
 
-  /** Shows another run from now on. @param {import("./run.js").Run} run */
+  /** Switches to another run. @param {import("./run.js").Run} run */
   open(run) {
     const isSame = this.run && JSON.stringify(this.run.recording.sites) === JSON.stringify(run.recording.sites);
     this.run = run;
@@ -60,7 +60,7 @@ export class Still {
     write(this.legend, legends.size === 1 ? [...legends][0] : "");
   }
 
-  /** What colours and marks mean. @param {{ look: number, text: string }[]} colours */
+  /** Shows the meaning of colours and marks. @param {{ look: number, text: string }[]} colours */
   explain(colours) {
     const { marked } = this.run;
     const items = colours.map(({ look, text }) => [`m-swatch m-look-${look % COLOURS} m-pattern-${Math.floor(look / COLOURS)}`, text]);
@@ -93,11 +93,11 @@ export class Still {
     return Object.assign(map, { held, figure: make("figure", {}, canvas, caption) });
   }
 
-  /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
+  /** Updates all sizes. @param {HTMLElement} stage @param {number} width */
   arrange(stage, width) {
     const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
     const fit = (available) => layouts(this.run.sites, Math.max(200, available), height, CAPTION);
-    // The lists stand beside the map where that makes it hardly smaller.
+    // The lists are beside the map if this hardly reduces it.
     const [below, beside] = [fit(width), fit(width - BESIDE)];
     const isBeside = width > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
     this.layouts = isBeside ? beside : below;
@@ -124,7 +124,7 @@ export class Still {
     this.listSoon();
   }
 
-  // The words keep the room that the longest of them took: what stands below must not dance.
+  // The words keep the height of the longest so far, so that elements below do not move.
   say(/** @type {string} */ text) {
     write(this.now, text);
     if (text.length <= this.longest) return;
@@ -132,7 +132,7 @@ export class Still {
     this.now.style.minHeight = `${this.now.offsetHeight}px`;
   }
 
-  // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
+  // Tables are slow to update, so during playback they are updated eight times a second.
   listSoon() {
     clearTimeout(this.listing);
     if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);

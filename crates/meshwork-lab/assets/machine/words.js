@@ -1,4 +1,4 @@
-// What is seen, in words: for everyone, and all that some readers have.
+// Texts about the machine and its jobs, which screen readers read too.
 
 import { number } from "./paint.js";
 
@@ -9,7 +9,7 @@ const name = (run, job) => `job ${run.number[job]}`;
 const list = (texts) =>
   texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
 
-// The moment in a few sentences; of a run that is over, and is not a film, how it was at its end.
+// The moment in a few sentences; for the end of a run that is not played, in the past tense.
 export function summary(run, moment) {
   const share = Math.round((100 * moment.held) / run.processors);
   const is = (now, then) => (run.isOver ? then : now);
@@ -39,13 +39,13 @@ export function summary(run, moment) {
   return sentences.join(" ");
 }
 
-// The stays with the most processors, the largest first, of equal ones the oldest.
+// Stays with the most processors, in decreasing order; of equal ones the oldest first.
 export function largest(run, moment, most) {
   const bySize = (a, b) => run.heldBy[b] - run.heldBy[a] || a - b;
   return [...moment.running].sort(bySize).slice(0, most);
 }
 
-// `3x5, 15 processors`, or just the count where that is all that was asked.
+// `3x5, 15 processors`, or the count alone if only that was requested.
 export function asks(run, job) {
   const { text, nodes } = run.asked[run.request[job]];
   const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
@@ -84,8 +84,8 @@ export function facts(run, job) {
   return texts.join(" ");
 }
 
-// Why a job waits at a time, in a sentence, with the nearest place for it where that is known; nothing where it does not wait,
-// or nobody was asked.
+// A sentence on why a job waits at a time, with its nearest place if known; empty if it does not wait, or the reason
+// was not recorded.
 export function why(run, job, time, place = null) {
   const cause = run.waitsFor(job, time);
   if (!cause) {
@@ -105,7 +105,7 @@ export function why(run, job, time, place = null) {
   return `At ${run.clock.at(time)} it waits: ${texts[cause]}${place ? ` ${nearestPlace(run, place)}` : ""}`;
 }
 
-// The place that would be free soonest, and who is in the way.
+// The place that would be free soonest, and the jobs in its way.
 function nearestPlace(run, { site, corner, sides, at, jobs: there }) {
   const on = run.sites.length > 1 ? ` on site ${site + 1}` : "";
   const named = there.slice(0, 4).map((job) => name(run, job));
@@ -115,14 +115,14 @@ function nearestPlace(run, { site, corner, sides, at, jobs: there }) {
   return `The nearest place${where}, outlined on the map, is held by ${list(named)} ${until}.`;
 }
 
-// A site in words: its wiring, and its speed where speeds matter.
+// A site in words: its wiring, and its speed if speeds differ.
 export function siteName(run, site) {
   const { words, speed } = run.sites[site];
   const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
   return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
 }
 
-// On what the bars of the Gantt chart lie.
+// Meaning of the rows of the Gantt chart.
 export function lanes(run, by = "lane") {
   if (by === "processor") return " on the processors that it holds, in the order of their numbers";
   if (by !== "lane") return `, below the others of its ${by}`;
@@ -132,7 +132,7 @@ export function lanes(run, by = "lane") {
   return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
 }
 
-// A processor in words: its number, and its coordinates where it has several; of a hypercube, its bits.
+// A processor in words: its number, with its coordinates if it has several; for a hypercube, its bits.
 export function placeName(site, node) {
   if (site.sides.length === 1) return `processor ${number(node)}`;
   if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
@@ -140,7 +140,7 @@ export function placeName(site, node) {
   return `processor ${number(node)} (${corner.join(",")})`;
 }
 
-// What the rows and layers are of a machine whose links do not follow the grid of its numbers.
+// Meaning of rows and layers of a machine whose links do not follow its grid.
 const PARTS = {
   fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
   dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
@@ -148,7 +148,7 @@ const PARTS = {
   multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes.",
 };
 
-// How the picture of a site is to be read.
+// How to read the picture of a site.
 export function legend(site) {
   if (site.wiring in PARTS) return PARTS[site.wiring];
   if (site.wiring === "hypercube") {

@@ -1,4 +1,4 @@
-// Dates along an axis, where it is known when its clock is at 0. `src/report/draw/dates.rs` does the same.
+// Dates along an axis with a known start. `src/report/draw/dates.rs` does the same.
 
 /** @import { Dates } from "../types.js" */
 
@@ -10,23 +10,24 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 /** Steps of whole months. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
-/** What a month takes on average, in seconds. */
+/** Average length of a month, in seconds. */
 const MONTH = 30.436875 * DAY;
 
-/** The first Monday of the calendar: weeks begin with it. */
+/** The first Monday of the calendar, where weeks begin. */
 const MONDAY = 4 * DAY;
 
-/** A second of the calendar in full: `2001-02-03 04:05:06`. */
+/** A second of the calendar, in full: `2001-02-03 04:05:06`. */
 const full = (/** @type {number} */ second) => new Date(second * 1000).toISOString().slice(0, 19).replace("T", " ");
 
-/** Whether a year has four digits, so that it can be written. */
+/** Whether a year has four digits, the only ones that can be written. */
 const isWritten = (/** @type {number} */ second) => second >= -62167219200 && second < 253402300800;
 
-/** An instant of an axis in full. */
+/** An instant of an axis, in full. */
 export const dateOf = (/** @type {Dates} */ dates, /** @type {number} */ at) => full(Math.round(dates.start + at * dates.seconds));
 
 /**
- * Round dates from one to the other, about so many: midnights, Mondays, firsts of months and years of the calendar. None where a year has no four digits.
+ * Round dates in a range, about this many: midnights, Mondays, firsts of months and years of the calendar. Empty if a
+ * year has no four digits.
  * @param {Dates} dates @param {number} from @param {number} until @param {number} about @returns {{ at: number, text: string }[]}
  */
 export function dateTicks({ seconds, start }, from, until, about) {
@@ -53,7 +54,7 @@ export function dateTicks({ seconds, start }, from, until, about) {
   }
 }
 
-/** A date as short as its step allows: a day at midnight, else the time of the day. */
+/** A date in short form: the day for midnight, else the time of day. */
 function written(/** @type {number} */ second, /** @type {number} */ step) {
   const text = full(second);
   if (step >= DAY) return text.slice(0, 10);

@@ -1,4 +1,4 @@
-// A whole figure as a file: its heading, its legend and its panels. `src/report/draw/figure.rs` writes the same.
+// A whole figure as a file: heading, legend and panels. `src/report/draw/figure.rs` writes the same.
 
 /** @import { Theme, View } from "../types.js" */
 
@@ -6,13 +6,13 @@ import { common, panelOf } from "./panel.js";
 import { COLOURS, at, escaped, mark, rect, sample, shortened, text, wide } from "./svg.js";
 import { hasPercent } from "./view.js";
 
-/** The colours of the page, whatever it stands on. @type {Theme} */
+/** Colours of the page, which follow its theme. @type {Theme} */
 export const PAGE = {
   ink: "var(--ink)", soft: "var(--soft)", line: "var(--line)", paper: "var(--paper)",
   colours: Array.from({ length: COLOURS }, (_, number) => `var(--c${number})`),
 };
 
-/** The colours on paper. @type {Theme} */
+/** Colours on paper. @type {Theme} */
 export const PAPER = {
   ink: "#23231f", soft: "#66655e", line: "#e4e1d9", paper: "#ffffff",
   colours: ["#2a6db3", "#c8501e", "#1a8468", "#9a4a9c", "#a97f00", "#3d9fcd", "#7c5a3a", "#6d7480", "#c12a63", "#5f7f1d"],
@@ -23,17 +23,17 @@ const MARGIN = 12;
 const GAP = 24;
 const LINE = 20;
 
-/** The panels that have points, in order. */
+/** Panels that have points, in order. */
 export function panelsOf(/** @type {View} */ view) {
   return [...new Set(view.series.map((series) => series.panel))].sort((a, b) => a - b);
 }
 
-/** What each colour means. */
+/** Names by colour. */
 export function legendOf(/** @type {View} */ view) {
   return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
 }
 
-/** Whether lines of one panel may each have a panel of its own. */
+/** Whether the lines of one panel may be split into a panel each. */
 export const canPart = (/** @type {View} */ view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
 
 /** A view with a panel for each line. @param {View} view @returns {View} */
@@ -42,7 +42,7 @@ export const parted = (view) => ({
   bounds: view.bounds?.map((bound) => ({ ...bound, panel: bound.series })),
 });
 
-/** What tells a panel from others. */
+/** Title of a panel. */
 export const panelName = (/** @type {View} */ view, /** @type {number} */ panel) =>
   (view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "");
 
@@ -64,7 +64,7 @@ export function figureOf(view, log, width = 720, inPercent = hasPercent(view), i
     svg += text([x, y], view.colour.label, theme.soft);
     x += wide(view.colour.label) + 14;
     for (const [number, name] of legendOf(view)) {
-      // Lines without marks are told by their dashes.
+      // Lines without marks differ in their dashes.
       const own = view.style === "steps" ? 34 : 16;
       const words = shortened(name, available - own - 4);
       if (x + own + wide(words) > width - MARGIN) {

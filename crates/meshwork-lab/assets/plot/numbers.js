@@ -1,6 +1,6 @@
-// Numbers along an axis: which ones, and how they are written. `src/report/draw/numbers.rs` does the same.
+// Ticks of axes and formatting of numbers. `src/report/draw/numbers.rs` does the same.
 
-/** The digits before the decimal point in groups of three, from five digits on. */
+/** Groups the digits before the decimal point in threes, from five digits on. */
 function grouped(/** @type {string} */ text) {
   const [whole, part] = text.split(".");
   if (whole.replace("−", "").length < 5) return text;
@@ -8,12 +8,12 @@ function grouped(/** @type {string} */ text) {
   return part ? `${far}.${part}` : far;
 }
 
-/** A number with so many digits at most, and no zeros at its end. */
+/** A number with this many significant digits at most, without trailing zeros. */
 function digits(/** @type {number} */ number, /** @type {number} */ most) {
   return String(Number(number.toPrecision(most))).replace("-", "−");
 }
 
-/** A number as it stands along an axis. */
+/** A number as the label of a tick. */
 export function tick(/** @type {number} */ number) {
   const size = Math.abs(number);
   for (const [power, letter] of /** @type {[number, string][]} */ ([[1e12, "T"], [1e9, "B"], [1e6, "M"]])) {
@@ -23,20 +23,20 @@ export function tick(/** @type {number} */ number) {
   return grouped(digits(number, 6));
 }
 
-/** A number in five digits, or all of those before the decimal point. */
+/** A number with five significant digits, or all of those before the decimal point. */
 export function brief(/** @type {number} */ number) {
   const size = Math.abs(number);
   if (size > 0 && (size < 1e-4 || size >= 1e15)) return number.toExponential(3).replaceAll("-", "−").replace("+", "");
   return grouped(size >= 1e5 ? String(Math.round(number)).replace("-", "−") : digits(number, 5));
 }
 
-/** A number with so many digits behind the point. */
+/** A number with this many decimals. */
 function fixed(/** @type {number} */ number, /** @type {number} */ decimals) {
   const power = 10 ** decimals;
   return grouped((Math.floor(number * power + 0.5) / power).toFixed(decimals).replace("-", "−"));
 }
 
-/** A mean and half of its interval, in the digits that the interval leaves. */
+/** A mean and the half width of its interval, with as many decimals as two digits of the half width. */
 export function rounded(/** @type {number} */ mean, /** @type {number | null} */ half) {
   if (half === null) return brief(mean);
   const decimals = 1 - Math.floor(Math.log10(half));
@@ -44,7 +44,7 @@ export function rounded(/** @type {number} */ mean, /** @type {number | null} */
   return `${fixed(mean, Math.max(0, decimals))} ± ${fixed(half, Math.max(0, decimals))}`;
 }
 
-/** A percentage and the ends of its interval, of which the upper may be infinite; with a sign where it says which way. */
+/** A signed percentage with the ends of its interval, of which the upper one may be infinite. */
 export function percent(/** @type {number} */ mean, /** @type {number | null} */ low, /** @type {number | null} */ high) {
   const signed = (/** @type {number} */ number, /** @type {number} */ decimals) => (number > 0 ? "+" : "") + fixed(number, decimals);
   const decimals = (/** @type {number} */ size) => (size > 0 ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(size)))) : 0);
@@ -53,7 +53,7 @@ export function percent(/** @type {number} */ mean, /** @type {number | null} */
   return `${signed(mean, own)} % (${signed(low, own)} to ${Number.isFinite(high) ? signed(high, own) : "∞"})`;
 }
 
-/** Round numbers from one to the other, about so many: steps of 1, 2 or 5 times a power of ten. */
+/** Round numbers in a range, about this many, in steps of 1, 2 or 5 times a power of ten. */
 export function linearTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ about) {
   const span = until - from;
   if (!(span > 0)) return [from];
@@ -61,19 +61,19 @@ export function linearTicks(/** @type {number} */ from, /** @type {number} */ un
   const power = Math.floor(Math.log10(raw));
   const error = raw / 10 ** power;
   const factor = error >= Math.sqrt(50) ? 10 : error >= Math.sqrt(10) ? 5 : error >= Math.SQRT2 ? 2 : 1;
-  // Divided rather than multiplied where the step is below 1, so that 0.3 is 0.3.
+  // Divided instead of multiplied for steps below 1, so that 0.3 is exactly 0.3.
   const at = (/** @type {number} */ k) => (power < 0 ? (k * factor) / 10 ** -power : k * factor * 10 ** power);
   const ticks = [];
   for (let k = Math.ceil(from / at(1) - 1e-9); at(k) <= until + at(1) * 1e-9; k += 1) ticks.push(at(k) + 0);
   return ticks;
 }
 
-/** Which digits, and every which power of ten, from many to few. */
+/** Sets of leading digits with the step between their powers of ten, from dense to sparse. */
 const SETS = /** @type {[number[], number][]} */ ([
   [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10],
 ]);
 
-/** The ticks of a logarithmic axis: as many as have room, but two at least. */
+/** Ticks of a logarithmic axis, up to a maximum number but at least two. */
 export function logTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ most) {
   const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
   let finer = linearTicks(from, until, most - 1).filter((number) => number > 0);

@@ -1,5 +1,5 @@
-// One panel of a plot: a function from what is measured to SVG. `src/report/draw/panel.rs` does the same, so that
-// `meshwork report --figures` writes what the page shows; `test/figures/` holds both to the same drawings.
+// Drawing of one panel of a plot as SVG. `src/report/draw/panel.rs` does the same, so that `meshwork report
+// --figures` writes what the page shows; `test/figures/` holds both to identical output.
 
 /** @import { Bound, Drawn, Point, Theme, View } from "../types.js" */
 
@@ -11,18 +11,18 @@ import { along, hasPercent, isClear, isPartial, labelOf, measured, pointsOf, sca
 const SMALL = 11;
 const SMALLER = ' font-size="11"';
 
-/** The least width of a panel with the names of its lines at their ends, and the most that a name takes. */
+/** Minimum width of a panel with names at the ends of lines, and maximum width of such a name. */
 const NAMED = 420;
 const NAME = 130;
-/** The least distance between two of these names. */
+/** Minimum distance between two of these names. */
 const BETWEEN = 13;
 
 /**
- * What a whole view has in common, whichever panel is drawn; `order` is that of sorted rows, by their means over all panels.
+ * Data of a view shared by all its panels. `order` is that of sorted rows, by their means over all panels.
  * @typedef {{ points: Point[], domain: number[], log: boolean, inPercent: boolean, isFree: boolean, order: Map<number, number> }} Common
  */
 
-/** Differences are in percent where that is known; `isFree` gives each panel a scale of its own. @param {View} view @param {boolean} log @returns {Common} */
+/** Computes the shared data. Differences are in percent if percentages are known; `isFree` gives each panel a scale of its own. @param {View} view @param {boolean} log @returns {Common} */
 export function common(view, log, inPercent = hasPercent(view), isFree = false) {
   const points = pointsOf(view, inPercent);
   const order = new Map([...new Set(points.map((point) => point.x))].map((x) => {
@@ -33,7 +33,7 @@ export function common(view, log, inPercent = hasPercent(view), isFree = false) 
 }
 
 /**
- * Draws one panel, so wide.
+ * Draws one panel with this width.
  * @param {View} view
  * @param {Common} common
  * @param {number} panel
@@ -51,13 +51,13 @@ export function panelOf(view, common, panel, width, theme) {
 
 const colourOf = (/** @type {Theme} */ theme, /** @type {number} */ number) => theme.colours[number % COLOURS];
 
-/** How a point is filled and how strongly it is drawn. */
+/** Fill colour and opacity of a point. */
 function look(/** @type {View} */ view, /** @type {Point} */ point, /** @type {string} */ colour, /** @type {Theme} */ theme) {
   const fill = view.differences && !isClear(point) ? theme.paper : colour;
   return { fill, more: isPartial(view, point) ? ' opacity="0.45"' : "" };
 }
 
-/** Dates, where it is known which; the values that were swept, where they have room; else round numbers. @returns {{ at: number, text: string }[]} */
+/** Ticks along the plot: dates if known, swept values if there is space, else round numbers. @returns {{ at: number, text: string }[]} */
 function ticksAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /** @type {boolean} */ log, /** @type {number[]} */ domain, /** @type {number} */ width) {
   const dated = view.x.dates && !log ? dateTicks(view.x.dates, domain[0], domain[1], Math.max(2, Math.floor(width / 90))) : [];
   return dated.length > 0 ? dated : numbersAlong(view, points, log, domain, width).map((number) => ({ at: number, text: tick(number) }));
@@ -78,24 +78,24 @@ function numbersAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /
   return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 80)));
 }
 
-/** Whether an interval can be drawn, and whether it goes on beyond either end of the plot. */
+/** Whether a whisker is drawn, and whether it extends beyond either end of the plot. */
 function whiskerOf(/** @type {Point} */ point, /** @type {number[]} */ [from, until]) {
   const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
   return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
 }
 
-/** What is measured, with its unit. */
+/** Label of the measured values, with their unit. */
 const measureOf = (/** @type {View} */ view, /** @type {boolean} */ inPercent) => (inPercent ? `${view.y.label} (%)` : labelOf(view.y));
 
-/** The middle of a text, moved to where all of it can be seen. */
+/** The centre of a text, moved so that all of it is inside the drawing. */
 const inside = (/** @type {number} */ x, /** @type {number} */ half, /** @type {number} */ width) => Math.max(half, Math.min(width - half, x));
 
-/** A word below an axis. */
+/** A label of a tick below an axis. */
 function tickBelow(/** @type {number[]} */ [x, y], /** @type {string} */ words, /** @type {number} */ width, /** @type {Theme} */ theme) {
   return text([inside(x, wide(words, SMALL) / 2, width), y], words, theme.soft, "middle", SMALLER);
 }
 
-/** Lines and steps: what is measured goes up. */
+/** Draws lines and steps; measured values run upwards. */
 function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all, domain, log, inPercent }, /** @type {Point[]} */ points, /** @type {Bound[]} */ bounds, /** @type {number} */ width, /** @type {Theme} */ theme) {
   const isSteps = view.style === "steps";
   const isUpLog = log && !isSteps;
@@ -146,7 +146,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
     if (isSteps) {
       svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75, dashed(number));
     } else {
-      // Whiskers of one place stand beside each other, so that all can be seen.
+      // Whiskers at the same place are offset, so that all are visible.
       const beside = 2 * (order - (colours.length - 1) / 2);
       for (const point of own) {
         const whisker = whiskerOf(point, domain);
@@ -172,7 +172,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   return { svg, width, height, hits };
 }
 
-/** The names of lines beside their last points, moved apart where these are close to one another. @param {{ x: number, y: number, name: string, colour: string }[]} ends @param {number} bottom @param {number[]} room @param {Theme} theme */
+/** Writes the names of lines beside their last points. Names that would overlap are moved apart. @param {{ x: number, y: number, name: string, colour: string }[]} ends @param {number} bottom @param {number[]} room @param {Theme} theme */
 function namesOf(ends, bottom, [left, width], theme) {
   const sorted = [...ends].sort((a, b) => a.y - b.y);
   const places = sorted.map((end) => end.y);
@@ -190,14 +190,14 @@ function namesOf(ends, bottom, [left, width], theme) {
   return svg;
 }
 
-/** What runs along, below the plot, with its key in small print. */
+/** The label of the scale below the plot, with its key in small print. */
 function labelBelow(/** @type {View["x"]} */ scale, /** @type {number} */ middle, /** @type {number} */ bottom, /** @type {Theme} */ theme) {
   const words = labelOf(scale);
   const key = scale.key?.includes(".") ? `<tspan dx="7" font-size="9.5" fill="${theme.soft}">${escaped(scale.key)}</tspan>` : "";
   return `<text x="${at(middle)}" y="${at(bottom)}" fill="${theme.ink}" text-anchor="middle">${escaped(words)}${key}</text>\n`;
 }
 
-/** The points that follow one another without a missing one: a line goes through no place where nothing was measured. */
+/** Groups of points without a gap between them: lines do not bridge missing points. */
 function runsOf(/** @type {View} */ view, /** @type {Point[]} */ points) {
   const order = view.x.grid?.length ? new Map(view.x.grid.map((x, i) => [x, i])) : null;
   const runs = /** @type {Point[][]} */ ([]);
@@ -216,13 +216,13 @@ function stepsOf(/** @type {number[][]} */ points) {
   return points.flatMap(([x, y], i) => (i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]));
 }
 
-/** A stroke across the direction of what is measured, and an arrow to the side on which a claim holds. */
+/** A stroke across the measured direction, with an arrow to the side on which a claim holds. */
 function drawnBound(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx, dy], /** @type {string} */ colour) {
   return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5)
     + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
 }
 
-/** As many ticks of a logarithmic axis as stand apart. */
+/** Ticks of a logarithmic axis whose labels do not overlap. */
 function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ available, /** @type {(number: number) => number} */ x) {
   const half = (/** @type {number} */ number) => wide(tick(number), SMALL) / 2;
   for (let most = Math.max(3, Math.floor(available / 40)); ; most -= 1) {
@@ -232,7 +232,7 @@ function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number}
   }
 }
 
-/** Bars or dots in rows, for any number of names: what is measured goes to the right. */
+/** Draws rows of bars or dots for any number of names; measured values run to the right. */
 function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, inPercent, order }, /** @type {Point[]} */ points, /** @type {Bound[]} */ bounds, /** @type {number} */ width, /** @type {Theme} */ theme) {
   const names = view.x.names ?? [];
   const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);

@@ -1,11 +1,11 @@
-// The few shapes that plots are made of, as text. `src/report/draw/svg.rs` does the same.
+// Shapes of plots as text. `src/report/draw/svg.rs` does the same.
 
-/** Text for SVG, in an element or in the quotes of an attribute. */
+/** Escapes a text for an element or an attribute. */
 export function escaped(/** @type {string} */ text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** A length, to a hundredth of a pixel. */
+/** Formats a length, to a hundredth of a pixel. */
 export function at(/** @type {number} */ length) {
   const rounded = Math.floor(length * 100 + 0.5) / 100;
   return String(rounded === 0 ? 0 : rounded);
@@ -13,7 +13,7 @@ export function at(/** @type {number} */ length) {
 
 const SIZE = 12;
 
-/** About how wide a text is in a sans-serif font, in pixels. */
+/** Approximate width of a text in a sans-serif font, in pixels. */
 export function wide(/** @type {string} */ text, size = SIZE) {
   let sum = 0;
   for (const letter of text) {
@@ -25,7 +25,7 @@ export function wide(/** @type {string} */ text, size = SIZE) {
   return sum * size;
 }
 
-/** A text that is no wider than that. */
+/** Shortens a text to this width. */
 export function shortened(/** @type {string} */ text, /** @type {number} */ available, size = SIZE) {
   if (wide(text, size) <= available) return text;
   const letters = [...text];
@@ -48,7 +48,7 @@ export function text(/** @type {number[]} */ [x, y], /** @type {string} */ words
   return `<text x="${at(x)}" y="${at(y)}" fill="${fill}" text-anchor="${anchor}"${more}>${escaped(words)}</text>\n`;
 }
 
-/** Lines from point to point; each list is drawn without a break. */
+/** Polylines, one for each list of points. */
 export function path(/** @type {number[][][]} */ pieces, /** @type {string} */ stroke, /** @type {number} */ width, more = "") {
   const drawn = pieces.filter((piece) => piece.length > 1);
   if (drawn.length === 0) return "";
@@ -56,27 +56,27 @@ export function path(/** @type {number[][][]} */ pieces, /** @type {string} */ s
   return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width)}" stroke-linejoin="round"${more}/>\n`;
 }
 
-/** The head of an arrow: what is drawn goes on beyond the plot in this direction. */
+/** An arrow head in this direction, for a value beyond the plot. */
 export function beyond(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx, dy], /** @type {string} */ stroke) {
   const back = (/** @type {number} */ side) => [x - 5 * dx + side * dy, y - 5 * dy + side * dx];
   return path([[back(4), [x, y], back(-4)]], stroke, 1.5);
 }
 
-/** The dashes of each line, so that lines are told apart without their colours. */
+/** Dash patterns, which distinguish lines without colours. */
 const DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
-/** How a line without marks is drawn. */
+/** Dash attribute of a line without marks. */
 export function dashed(/** @type {number} */ number) {
   const dashes = DASHES[number % DASHES.length];
   return dashes ? ` stroke-dasharray="${dashes}"` : "";
 }
 
-/** A line as long as a mark is wide, for a legend. */
+/** A sample of a line for a legend. */
 export function sample(/** @type {number} */ number, /** @type {number[]} */ [x, y], /** @type {string} */ stroke) {
   return path([[[x - 13, y], [x + 13, y]]], stroke, 2, dashed(number));
 }
 
-/** The corners of each shape, as far from its middle as a circle with radius 1 is large. */
+/** Corners of each shape, with about the area of a circle of radius 1. */
 const SHAPES = /** @type {number[][][]} */ ([
   [],
   [[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
@@ -90,7 +90,7 @@ const SHAPES = /** @type {number[][][]} */ ([
   [[0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ]);
 
-/** How many colours there are, each with a shape of its own. */
+/** Number of colours, each with its own shape. */
 export const COLOURS = SHAPES.length;
 
 /** The mark of a series. */

@@ -1,19 +1,19 @@
-// What a view holds, as points, and how far its scales reach. `src/report/draw/view.rs` does the same.
+// Points of a view, and the ranges of its scales. `src/report/draw/view.rs` does the same.
 
 /** @import { Point, Scale, View } from "../types.js" */
 
 import { dateOf } from "./dates.js";
 import { percent, rounded } from "./numbers.js";
 
-/** Whether differences are known as shares of what they are differences from. */
+/** Whether differences in percent are known. */
 export const hasPercent = (/** @type {View} */ view) => view.series.some((series) => (series.percent?.length ?? 0) > 0);
 
-/** Every point of a view, series by series; of differences in percent, if that is wanted. @param {View} view @returns {Point[]} */
+/** All points of a view by series; differences are in percent if requested. @param {View} view @returns {Point[]} */
 export function pointsOf(view, inPercent = false) {
   return view.series.flatMap((series) => series.x.map((x, i) => {
     const share = inPercent ? series.percent?.[i] : undefined;
     const mean = share ? share[0] : series.mean[i];
-    // An interval without an upper end reaches beyond every plot.
+    // An interval without an upper end extends beyond every plot.
     const ends = share ? (share[1] === null ? null : [share[1], share[2] ?? Infinity]) : null;
     const half = share ? ends && (ends[1] - ends[0]) / 2 : series.half?.[i] ?? null;
     const [low, high] = ends ?? [mean - (half ?? 0), mean + (half ?? 0)];
@@ -27,7 +27,7 @@ export function pointsOf(view, inPercent = false) {
 /** Whether an interval excludes 0. */
 export const isClear = (/** @type {Point} */ point) => point.half !== null && (point.low > 0 || point.high < 0);
 
-/** Whether a point is of fewer replications than were asked for. */
+/** Whether a point has fewer replications than requested. */
 export const isPartial = (/** @type {View} */ view, /** @type {Point} */ point) =>
   view.expected !== undefined && !point.once && point.replications > 0 && point.replications < view.expected;
 
@@ -37,30 +37,30 @@ export function placeOf(/** @type {View} */ view, /** @type {number} */ x) {
   return view.x.dates ? dateOf(view.x.dates, x) : String(x);
 }
 
-/** What stands beside a point. */
+/** Text beside a point. */
 export const wordsOf = (/** @type {Point} */ point, inPercent = false) =>
   (inPercent ? percent(point.mean, point.half === null ? null : point.low, point.half === null ? null : point.high) : rounded(point.mean, point.half));
 
-/** A scale with its unit. */
+/** Label of a scale with its unit. */
 export const labelOf = (/** @type {Scale} */ scale) => (scale.unit ? `${scale.label} (${scale.unit})` : scale.label);
 
-/** Whether what is measured can be drawn on a logarithmic scale. */
+/** Whether measured values can have a logarithmic scale. */
 export function canBeLog(/** @type {View} */ view) {
   if (view.differences || view.fixed) return false;
   if (view.style === "steps") return view.series.some((series) => series.x.some((x) => x > 0));
   return view.series.every((series) => series.mean.every((mean) => mean > 0));
 }
 
-/** Whether it is, unless somebody chooses: of steps, what runs along is measured. */
+/** Whether the scale is logarithmic by default. For steps, measured values run along the plot. */
 export const isLog = (/** @type {View} */ view) => (view.style === "steps" ? view.x.log : view.y.log) ?? false;
 
-/** Room at both ends, but not below 0 where all is above. */
+/** Adds a margin at both ends, except at an end that is 0. */
 function padded(/** @type {number} */ low, /** @type {number} */ high) {
   const available = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
   return [low === 0 ? 0 : low - available, high === 0 ? 0 : high + available];
 }
 
-/** The least and the most of some numbers. */
+/** Minimum and maximum. */
 export function extent(/** @type {number[]} */ numbers) {
   let [least, most] = [Infinity, -Infinity];
   for (const number of numbers) {
@@ -71,7 +71,7 @@ export function extent(/** @type {number[]} */ numbers) {
 }
 
 /**
- * From where to where the measured values go. Wide intervals may leave the plot: the means may not.
+ * Range of measured values. Wide intervals may extend beyond it, means may not.
  * @param {View} view
  * @param {Point[]} points
  * @param {boolean} log
@@ -86,16 +86,16 @@ export function measured(view, points, log) {
     return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
   }
   const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
-  // What is never negative is not shown to be so by a wide interval.
+  // For non-negative values, a wide interval does not extend the range below 0.
   const from = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
   const until = Math.min(high, most + spread / 2);
   if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
-  // A line may leave 0 out where all of it is far above.
+  // A line far above 0 may leave 0 out.
   return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
 }
 
 /**
- * From where to where the plot goes along.
+ * Range of the scale along the plot.
  * @param {View} view
  * @param {Point[]} points
  * @param {boolean} log
@@ -107,7 +107,7 @@ export function along(view, points, log) {
   return log ? [least / 2, most * 2] : [least - 0.5, most + 0.5];
 }
 
-/** A point of the page for a number of a domain. */
+/** Maps a number of a domain to a coordinate of the page. */
 export function scale(/** @type {number[]} */ [from, until], /** @type {number[]} */ [first, last], /** @type {boolean} */ log) {
   const of = log ? Math.log10 : (/** @type {number} */ number) => number;
   return (/** @type {number} */ number) => {

@@ -1,4 +1,4 @@
-// Elements.
+// Creation and lookup of elements.
 
 /**
  * @template {keyof HTMLElementTagNameMap} T
@@ -15,7 +15,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element of a place that is known to be there.
+ * An element that must exist.
  * @param {ParentNode} root
  * @param {string} selector
  * @returns {HTMLElement}

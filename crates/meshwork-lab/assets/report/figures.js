@@ -1,6 +1,6 @@
-// The plots of a report. `drawFigures(root, data)` draws all that is in `data`, as `Report::data` in
-// `src/report/mod.rs` gives it, into the elements of `root` that have a `data-section`. It may be called
-// again with fresh data: what was chosen stays chosen.
+// The plots of a report. `drawFigures(root, data)` draws all figures of `data`, the output of `Report::data` in
+// `src/report/mod.rs`, into the elements of `root` that have a `data-section`. It may be called again with new data;
+// selections are kept.
 
 /** @import { Choice, Data, Figure, Finding, View } from "../types.js" */
 
@@ -15,11 +15,11 @@ import { onChange, recalled, remember } from "./state.js";
 import { prepareTables } from "./tables.js";
 import { tips } from "./tip.js";
 
-/** The least width of a panel, in pixels, and the space between two. */
+/** Minimum width of a panel in pixels, and the space between two panels. */
 const PANEL = 290;
 const GAP = 24;
 
-/** The most rows of the table behind a plot: the files beside the page have all. */
+/** Maximum number of rows in the table of a plot; the files beside the page have all rows. */
 const MOST_ROWS = 2000;
 
 const SCALE = "scale";
@@ -28,47 +28,47 @@ const UNIT = "in";
 const UNITS = ["percent", "absolute"];
 const LINES = "lines";
 const PARTS = ["in one panel", "a panel each"];
-/** So many lines over time hide one another. */
+/** Number of lines over time above which each gets a panel of its own. */
 const HAIRBALL = 4;
 const ALONG = "along";
-/** What a figure has for itself: all else that is chosen in one is chosen in all of its section. */
+/** Selections that apply to one figure; all others apply to every figure of the section. */
 const OWN = ["metric", ALONG, SCALE, UNIT, LINES];
 
 /**
- * Of each figure's element: the figure, what is chosen, and the width at which it was drawn.
+ * By element: the figure, its selections, and the width at which it was drawn.
  * @typedef {{ figure: Figure, chosen: Map<string, string>, width: number, isWaiting: boolean }} State
  * @type {Map<Element, State>}
  */
 const states = new Map();
-/** What was found in the section of some figures, for each setting. @type {Map<Element, Finding[]>} */
+/** Findings of a section, for each setting. @type {Map<Element, Finding[]>} */
 const findings = new Map();
-/** Figures that wait to be drawn, in the order of the page. @type {HTMLElement[]} */
+/** Figures still to be drawn, in the order of the page. @type {HTMLElement[]} */
 let queue = [];
 let names = 0;
 
-/** What is known of an element's figure. @returns {State} */
+/** State of the figure in an element. @returns {State} */
 function stateOf(/** @type {Element} */ element) {
   const state = states.get(element);
   if (!state) throw new Error("this is no figure");
   return state;
 }
 
-/** The value that is chosen, by its index. @param {Choice} choice @param {Map<string, string>} chosen */
+/** Index of the selected value. @param {Choice} choice @param {Map<string, string>} chosen */
 function indexOf(choice, chosen) {
   const at = choice.values.indexOf(chosen.get(choice.key) ?? "");
   return at < 0 ? choice.first ?? 0 : at;
 }
 
-/** For each chooser, the index of what is chosen. @param {Figure} figure @param {Map<string, string>} chosen */
+/** Index of the selected value of each selector. @param {Figure} figure @param {Map<string, string>} chosen */
 export const indicesOf = (figure, chosen) => figure.choices.map((choice) => indexOf(choice, chosen));
 
-/** The view with these values of the choosers. @param {Figure} figure @param {number[]} at */
+/** The view for these indices. @param {Figure} figure @param {number[]} at */
 const viewAt = (figure, at) => figure.views.find((view) => view.at.every((index, i) => index === null || index === at[i]));
 
-/** Which of the choosers says what runs along the plot, or -1. @param {Figure} figure */
+/** Index of the selector of the x axis, or -1. @param {Figure} figure */
 const alongOf = (figure) => figure.choices.findIndex(({ key }) => key === ALONG);
 
-/** The view that is chosen, if the page has it; not all metrics are there with every key along the plot. @param {Figure} figure @param {Map<string, string>} chosen */
+/** The selected view, if the page has it; not every metric has a view for every x axis. @param {Figure} figure @param {Map<string, string>} chosen */
 export function viewOf(figure, chosen) {
   const at = indicesOf(figure, chosen);
   const along = alongOf(figure);
@@ -81,17 +81,17 @@ function logOf(view, chosen) {
   return canBeLog(view) && (scale === SCALES[1] || (scale !== SCALES[0] && isLog(view)));
 }
 
-/** Whether each line is in a panel of its own, unless somebody chooses. @param {View} view */
+/** Whether each line gets a panel of its own by default. @param {View} view */
 const isHairball = (view) => canPart(view) && view.style === "steps" && Boolean(view.fixed) && view.series.length > HAIRBALL;
 
-/** The view that is chosen, with its lines in one panel or in several. @param {Figure} figure @param {Map<string, string>} chosen */
+/** The selected view, with its lines in one panel or in several. @param {Figure} figure @param {Map<string, string>} chosen */
 function shownOf(figure, chosen) {
   const view = viewOf(figure, chosen);
   const isParted = view && canPart(view) && (chosen.has(LINES) ? chosen.get(LINES) === PARTS[1] : isHairball(view));
   return view && isParted ? parted(view) : view;
 }
 
-/** How a view is drawn, as it is chosen. @param {View} view @param {Map<string, string>} chosen */
+/** Selected scale, unit and panels of a view. @param {View} view @param {Map<string, string>} chosen */
 function lookOf(view, chosen) {
   return {
     log: logOf(view, chosen),
@@ -100,7 +100,7 @@ function lookOf(view, chosen) {
   };
 }
 
-/** Puts a panel into a place. @param {View} view @param {ReturnType<typeof common>} all @param {number} panel @param {number} width */
+/** Makes the element of a panel. @param {View} view @param {ReturnType<typeof common>} all @param {number} panel @param {number} width */
 function panelElement(view, all, panel, width) {
   const name = panelName(view, panel);
   const place = make("div", { class: "panel" });
@@ -124,7 +124,7 @@ export function drawPanels(panels, view, { log, inPercent, isFree }, width) {
   panels.replaceChildren(...shown.map((panel) => panelElement(view, all, panel, Math.max(200, available))));
 }
 
-/** What each colour means. @param {View} view */
+/** Makes the legend of colours. @param {View} view */
 export function legendElement(view) {
   const key = view.colour?.label ?? "";
   const list = make("ul", { class: "legend", "aria-label": key }, make("li", { class: "key" }, key));
@@ -141,7 +141,7 @@ export function legendElement(view) {
   return list;
 }
 
-/** Whoever points at a name in a legend, or comes to it with the keyboard, sees its line before all others. @param {HTMLElement} item @param {number} number */
+/** Highlights the line of a legend entry while it is pointed at or focused. @param {HTMLElement} item @param {number} number */
 function single(item, number) {
   const show = (/** @type {boolean} */ isAlone) => {
     for (const line of item.closest("figure")?.querySelectorAll(".panels g[data-series]") ?? []) {
@@ -153,7 +153,7 @@ function single(item, number) {
   for (const kind of ["pointerleave", "blur"]) item.addEventListener(kind, () => show(false));
 }
 
-/** Draws a figure as it is chosen. */
+/** Draws a figure with its selections. */
 function draw(/** @type {HTMLElement} */ element) {
   const state = stateOf(element);
   state.isWaiting = false;
@@ -181,7 +181,7 @@ function draw(/** @type {HTMLElement} */ element) {
   if (numbers.open) fillNumbers(numbers, viewOf(figure, chosen) ?? view);
 }
 
-/** Figures stand two by two; one with several panels, and one that is left over, is as wide as the page. */
+/** Puts figures in pairs; a figure with several panels, or without a partner, is as wide as the page. */
 function pair(/** @type {Element} */ home) {
   let alone = /** @type {Element | null} */ (null);
   for (const element of home.children) {
@@ -200,13 +200,13 @@ function pair(/** @type {Element} */ home) {
   alone?.classList.add("wide");
 }
 
-/** What a view shows, on the scale that it has. @param {View} view @param {boolean} log */
+/** Caption of a view on its current scale. @param {View} view @param {boolean} log */
 export function sentenceOf(view, log, inPercent = hasPercent(view)) {
   const text = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
   return text.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
 }
 
-/** The numbers of a view, in full. @param {HTMLDetailsElement} details @param {View} view */
+/** Fills the table of numbers. @param {HTMLDetailsElement} details @param {View} view */
 function fillNumbers(details, view) {
   const { heads, rows } = numbersOf(view);
   const keys = heads.length - (heads.includes("half_width") ? 3 : 1);
@@ -228,7 +228,7 @@ function fillNumbers(details, view) {
   prepareTables(details);
 }
 
-/** Saves what is drawn. @param {HTMLElement} element @param {string} kind */
+/** Saves the drawing. @param {HTMLElement} element @param {string} kind */
 async function save(element, kind) {
   const { figure, chosen } = stateOf(element);
   const view = shownOf(figure, chosen);
@@ -245,7 +245,7 @@ async function save(element, kind) {
   else hand(`${name}.png`, await png(svg));
 }
 
-/** A new element for a figure. */
+/** Makes the element of a figure. */
 function place(/** @type {Figure} */ figure, /** @type {string | undefined} */ level) {
   const element = make("figure", { id: figure.id });
   const kinds = ["SVG", "PNG", "CSV"].map((kind) => {
@@ -271,10 +271,10 @@ function place(/** @type {Figure} */ figure, /** @type {string | undefined} */ l
   return element;
 }
 
-/** What is chosen in a figure, by its name in the address. @param {Figure} figure @param {string} key */
+/** Name of a selection in the address. @param {Figure} figure @param {string} key */
 const address = (figure, key) => `${figure.id}.${key}`;
 
-/** Takes what the address says to be chosen. */
+/** Restores the selections from the address. */
 function recall(/** @type {HTMLElement} */ element) {
   const { figure, chosen } = stateOf(element);
   chosen.clear();
@@ -284,7 +284,7 @@ function recall(/** @type {HTMLElement} */ element) {
   }
 }
 
-/** A chooser. @param {HTMLElement} element @param {Choice} choice @param {string} value @param {string} first */
+/** Makes a selector. @param {HTMLElement} element @param {Choice} choice @param {string} value @param {string} first */
 function chooser(element, choice, value, first) {
   const { figure, chosen } = stateOf(element);
   const select = make("select", { id: `choice-${names += 1}`, "data-key": choice.key });
@@ -299,7 +299,7 @@ function chooser(element, choice, value, first) {
   return make("label", { for: select.id }, `${choice.label} `, select);
 }
 
-/** Chooses the same in all figures of a section, and says what was found there. @param {HTMLElement} element @param {string} key @param {string} value */
+/** Selects a value in all figures of a section, and updates the finding. @param {HTMLElement} element @param {string} key @param {string} value */
 function chooseInAll(element, key, value) {
   const home = element.parentElement;
   for (const [other, { figure, chosen }] of states) {
@@ -313,7 +313,7 @@ function chooseInAll(element, key, value) {
   if (home) sayFinding(home);
 }
 
-/** Puts what was found with what is chosen above the figures. */
+/** Shows the finding for the selections above the figures. */
 function sayFinding(/** @type {Element} */ home) {
   const place = home.closest("section")?.querySelector(".finding");
   const all = findings.get(home) ?? [];
@@ -332,7 +332,7 @@ function sayFinding(/** @type {Element} */ home) {
   place.classList.toggle("open", !found.is_clear);
 }
 
-/** The choosers of a figure, with what was chosen before. */
+/** Makes the selectors of a figure and keeps its selections. */
 function fillChoices(/** @type {HTMLElement} */ element) {
   const { figure, chosen } = stateOf(element);
   const row = find(element, ".choices");
@@ -347,7 +347,7 @@ function fillChoices(/** @type {HTMLElement} */ element) {
   if (had) /** @type {HTMLElement | null} */ (row.querySelector(`[data-key="${CSS.escape(had)}"]`))?.focus();
 }
 
-/** Offers along the plot what the page has of all else that is chosen, and of the choosers those that mean something then. @param {HTMLElement} element @param {View} view */
+/** Offers the x axes that exist for the other selections, and hides selectors without effect. @param {HTMLElement} element @param {View} view */
 function offer(element, view) {
   const { figure, chosen } = stateOf(element);
   const at = indicesOf(figure, chosen);
@@ -360,7 +360,7 @@ function offer(element, view) {
   });
 }
 
-/** The choosers of unit and scale, where there is a choice. @param {HTMLElement} element @param {View} view */
+/** Makes the selectors of unit and scale, if there is a choice. @param {HTMLElement} element @param {View} view */
 function fillLook(element, view) {
   const place = find(element, ".of-scale");
   const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
@@ -379,7 +379,7 @@ function fillLook(element, view) {
   for (const [key, , value] of all) /** @type {HTMLSelectElement} */ (find(place, `[data-key="${key}"]`)).value = value;
 }
 
-/** Draws the next figure that waits, and the others when there is time. */
+/** Draws the next figure of the queue, and the others when the browser is idle. */
 function next() {
   const element = queue.shift();
   if (element?.isConnected && stateOf(element).isWaiting) draw(element);
@@ -388,12 +388,12 @@ function next() {
   else setTimeout(next, 1);
 }
 
-/** Draws all that wait. */
+/** Draws all figures of the queue. */
 export function drawRest() {
   for (const element of queue.splice(0)) if (element.isConnected && stateOf(element).isWaiting) draw(element);
 }
 
-/** Draws a figure as wide as a sheet wants it; without a width, as wide as the page does. */
+/** Draws a figure at the width of a sheet; without a width, at that of the page. */
 export function drawFor(/** @type {Element} */ element, /** @type {number | null} */ width) {
   if (!(element instanceof HTMLElement)) return;
   const { figure, chosen } = stateOf(element);
@@ -402,7 +402,7 @@ export function drawFor(/** @type {Element} */ element, /** @type {number | null
   else if (view) drawPanels(find(element, ".panels"), view, lookOf(view, chosen), width);
 }
 
-/** Every figure of the page, with what is chosen in it. */
+/** All figures of the page, with their selections. */
 export function shownFigures() {
   return [...states].filter(([element]) => element.isConnected).map(([element, { figure, chosen }]) => ({ element, figure, chosen }));
 }
@@ -443,7 +443,7 @@ export function drawFigures(root, data) {
   next();
 }
 
-/** Follows links to this page that say what is chosen. */
+/** Follows links to this page that contain selections. */
 export function followLinks() {
   onChange(() => {
     for (const { element } of shownFigures()) {

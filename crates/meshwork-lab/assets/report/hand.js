@@ -1,6 +1,6 @@
-// Handing over what is saved.
+// Download of files.
 
-/** Hands a file to whoever asked for it. */
+/** Offers a file for download. */
 export function hand(/** @type {string} */ name, /** @type {Blob} */ blob) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -11,12 +11,12 @@ export function hand(/** @type {string} */ name, /** @type {Blob} */ blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** The same for text. */
+/** Offers a text for download. */
 export function handText(/** @type {string} */ name, /** @type {string} */ text, /** @type {string} */ kind) {
   hand(name, new Blob([text], { type: `${kind};charset=utf-8` }));
 }
 
-/** An SVG as pixels, so many times as fine. @param {string} svg @param {number} fine @returns {Promise<Blob>} */
+/** Converts an SVG to a PNG, at this scale. @param {string} svg @param {number} fine @returns {Promise<Blob>} */
 export async function png(svg, fine = 3) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -27,6 +27,6 @@ export async function png(svg, fine = 3) {
   return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture came of it"))), "image/png"));
 }
 
-/** A name for a file. */
+/** A file name made of these words. */
 export const fileName = (/** @type {string[]} */ ...parts) =>
   parts.filter(Boolean).join("-").toLowerCase().replace(/[^\p{L}\p{N}._=]+/gu, "-").replace(/^-+|-+$/g, "");

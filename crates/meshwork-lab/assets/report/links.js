@@ -1,14 +1,14 @@
-// Links within the page lead to what can be closed: it is opened for them.
+// Links within the page may lead into closed sections, which are then opened.
 
-/** Opens what an address leads to, and all around it. */
+/** Opens the target of an address, and the sections around it. */
 function open(/** @type {string} */ hash) {
   const target = hash.startsWith("#?") ? null : document.getElementById(decodeURIComponent(hash.slice(1)));
   for (let details = target?.closest("details"); details; details = details.parentElement?.closest("details")) details.open = true;
 }
 
-/** Begins to open what links lead to. */
+/** Starts opening targets of links. */
 export function openTargets() {
-  // Beside the page the contents are in nobody's way.
+  // In a wide window the table of contents beside the page is open.
   const contents = document.querySelector(".contents details");
   if (contents instanceof HTMLDetailsElement && !matchMedia("(min-width: 80rem)").matches) contents.open = false;
   addEventListener("click", (event) => {

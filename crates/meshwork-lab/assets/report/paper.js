@@ -1,18 +1,18 @@
-// What paper needs that a screen does not: nothing can be opened or chosen there, and nothing scrolled.
+// Changes for print, where nothing can be opened, selected or scrolled.
 
 import { find, make } from "./dom.js";
 import { drawFor, drawPanels, drawRest, indicesOf, legendElement, sentenceOf, shownFigures } from "./figures.js";
 import { isLog } from "../plot/view.js";
 
-/** Tables of so many rows are open on paper: a page or so. */
+/** Maximum number of rows of a table that is opened for print, about a page. */
 const ROWS = 60;
-/** So many views that were not chosen are drawn for each figure. */
+/** Maximum number of unselected views printed for each figure. */
 const VIEWS = 12;
-/** The width of the text on a sheet, and of one of two plots beside each other, in pixels. */
+/** Width in pixels of the text on a sheet, and of one of two plots side by side. */
 const SHEET = 680;
 const HALF = 328;
 
-/** What is taken back afterwards. @type {(() => void)[]} */
+/** Functions that restore the page after printing. @type {(() => void)[]} */
 let undo = [];
 
 function before() {
@@ -31,7 +31,7 @@ function before() {
     drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
     undo.push(() => drawFor(element, null));
     if (metric < 0) continue;
-    // The same, of every other metric.
+    // The same view of every other metric.
     const others = figure.views.filter((view) => view.at.every((at, i) => (i === metric ? at !== now[i] : at === null || at === now[i]))).slice(0, VIEWS);
     const place = make("div", { class: "others" });
     for (const view of others) {
@@ -52,7 +52,7 @@ function before() {
   }
 }
 
-/** A table that is wider than a sheet becomes several, each with the columns that say which row it is. */
+/** Splits a table that is wider than a sheet into several, each with the columns that identify a row. */
 function split(/** @type {HTMLTableElement} */ table) {
   const head = table.tHead?.rows[0], rows = [...(table.tBodies[0]?.rows ?? [])];
   if (!head || rows.length === 0) return;
@@ -96,7 +96,7 @@ function after() {
   for (const step of undo.splice(0)) step();
 }
 
-/** Begins to wait for a printer. */
+/** Starts listening for print. */
 export function preparePaper() {
   addEventListener("beforeprint", before);
   addEventListener("afterprint", after);

@@ -1,4 +1,4 @@
-// Saving what is drawn, for a paper or a table of one's own.
+// Numbers of plots as CSV.
 
 /** @import { View } from "../types.js" */
 
@@ -16,12 +16,12 @@ export function csv(/** @type {(string | number | null | undefined)[][]} */ rows
   return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
 }
 
-/** What a column is, with its unit where the unit is one of time. @param {View["x"]} scale */
+/** Title of a column, with its unit if that is one of time. @param {View["x"]} scale */
 function headOf({ key, label, unit }) {
   return (key || label) + (unit && /second|minute|hour|day/.test(unit) ? ` (${unit})` : "");
 }
 
-/** The columns of the numbers of a view, and its rows. @param {View} view */
+/** Columns and rows of the numbers of a view. @param {View} view */
 export function numbersOf(view) {
   const hasIntervals = view.series.some((series) => (series.half?.length ?? 0) > 0);
   const hasPanels = Boolean(view.panel) && panelsOf(view).length > 0;

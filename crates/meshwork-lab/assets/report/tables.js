@@ -1,17 +1,17 @@
-// Tables that can be put in the order of a column, and in which rows can be found.
+// Sorting and filtering of tables.
 
 import { make } from "./dom.js";
 
-/** A table with fewer rows is seen at a glance. */
+/** Minimum number of rows of a table with a filter. */
 const FEW = 12;
 
-/** The number with which a cell begins, or else its text. */
+/** The number at the beginning of a cell, or its text. */
 export function keyOf(/** @type {string} */ text) {
   const number = /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?/.exec(text.trim());
   return number ? Number(number[0].replaceAll(",", "").replace("−", "-")) : text.trim();
 }
 
-/** The order of two cells: numbers before words, and what was not measured last. */
+/** Compares two cells: numbers before words, missing values last. */
 export function compare(/** @type {string | number} */ a, /** @type {string | number} */ b) {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "number" || b === "-") return -1;
@@ -19,7 +19,7 @@ export function compare(/** @type {string | number} */ a, /** @type {string | nu
   return a.localeCompare(b);
 }
 
-/** Puts the rows of a table in the order of a column. @param {HTMLTableElement} table @param {number} column @param {boolean} isDown */
+/** Sorts the rows of a table by a column. @param {HTMLTableElement} table @param {number} column @param {boolean} isDown */
 function sort(table, column, isDown) {
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column]?.textContent ?? "") }));
@@ -31,7 +31,7 @@ function sort(table, column, isDown) {
   });
 }
 
-/** Gives the tables below an element their buttons, those that have none yet. */
+/** Adds the buttons of tables below an element that have none yet. */
 export function prepareTables(/** @type {ParentNode} */ root) {
   for (const table of root.querySelectorAll("details.numbers table, figure details table")) {
     if (!(table instanceof HTMLTableElement) || table.tHead?.querySelector("button")) continue;
@@ -48,7 +48,7 @@ export function prepareTables(/** @type {ParentNode} */ root) {
   }
 }
 
-/** Finds the rows of a table that have some words. @param {Element} box */
+/** Shows only rows that contain some words. @param {Element} box */
 function search(box) {
   const input = make("input", { type: "search", autocomplete: "off" });
   input.addEventListener("input", () => {
@@ -61,7 +61,7 @@ function search(box) {
   return make("label", {}, "Rows with ", input);
 }
 
-/** Sorts a table that is laid out in blocks too, where no head is seen. @param {HTMLTableElement} table */
+/** Adds sorting to a table laid out in blocks, whose head is not visible. @param {HTMLTableElement} table */
 function sorter(table) {
   const heads = [...(table.tHead?.rows[0].cells ?? [])].map((head) => head.textContent ?? "");
   const names = heads.flatMap((name) => [`${name} ↑`, `${name} ↓`]);

@@ -1,4 +1,4 @@
-// What a point says when somebody points at it.
+// Tooltips of points.
 
 /** @import { Drawn, Point, View } from "../types.js" */
 
@@ -6,12 +6,12 @@ import { brief } from "../plot/numbers.js";
 import { isPartial, labelOf, placeOf, wordsOf } from "../plot/view.js";
 import { make } from "./dom.js";
 
-/** How far from a point it is still meant, in pixels. */
+/** Maximum distance of the pointer from a point, in pixels. */
 const REACH = 40;
 
 /** Where a point stands: the name of its panel, and whether differences are in percent. @typedef {{ panel: string, inPercent: boolean }} Place */
 
-/** A point in words, line by line. @param {View} view @param {Point} point @param {Place} place */
+/** Text of a point, line by line. @param {View} view @param {Point} point @param {Place} place */
 export function told(view, point, { panel, inPercent }) {
   const lines = [...(panel ? [panel] : []), `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
   if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
@@ -21,13 +21,13 @@ export function told(view, point, { panel, inPercent }) {
   return lines;
 }
 
-/** Tells the nearest point of a panel beside the pointer, or one after the other by the keys of the arrows. @param {HTMLElement} panel @param {SVGElement} svg @param {View} view @param {Drawn} drawn @param {Place} place */
+/** Shows the tooltip of the point nearest to the pointer, or of one point after the other by arrow keys. @param {HTMLElement} panel @param {SVGElement} svg @param {View} view @param {Drawn} drawn @param {Place} place */
 export function tips(panel, svg, view, drawn, place) {
   const tip = make("div", { class: "tip", role: "status" });
   let current = -1;
   tip.hidden = true;
   panel.append(tip);
-  // The line of the point that is told stands out.
+  // The line of the point stands out.
   const stress = (/** @type {number | null} */ colour) => {
     const lines = svg.querySelectorAll("g[data-series]");
     if (lines.length < 3) return;

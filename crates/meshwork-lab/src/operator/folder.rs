@@ -23,6 +23,11 @@ const QUALITY: &str = "quality.json";
 const CONF: &str = "slurm.conf";
 /// The key of the file digests in `quality.json`.
 const DIGESTS: &str = "blake3";
+/// Tables that Slurm prints of a site: QOS, associations and node events as by `sacctmgr show … -P`,
+/// and reservations as by `scontrol show res -o` or `sacctmgr show reservation -P`.
+pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
+/// The topology of a machine that gives none.
+const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 /// The topology file in its two formats.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
@@ -56,12 +61,37 @@ impl SlurmMachine {
             Ok(found)
         };
         let name = |path: &Path| path.display().to_string();
-        let files = SlurmFiles { topology: name(topology), conf: conf.map(name) };
+        let files =
+            SlurmFiles { topology: name(topology), conf: conf.map(name), ..SlurmFiles::default() };
         let reading = site::read_texts(files, &topology_text, conf_text.as_deref(), &mut include);
         let mut texts = vec![(PathBuf::from(own), topology_text)];
         texts.extend(conf_text.map(|text| (PathBuf::from(CONF), text)));
         texts.extend(included);
         SlurmMachine::of(reading, texts)
+    }
+
+    /// A flat machine with the nodes of a `slurm.conf`.
+    ///
+    /// # Errors
+    /// One sentence, if the file cannot be read, or Slurm would not start with it.
+    pub fn flat(conf: &Path) -> Result<SlurmMachine, String> {
+        let text = read_text(conf).map_err(|trouble| trouble.to_string())?;
+        let made =
+            vec![(PathBuf::from(TOPOLOGIES[0]), FLAT.to_owned()), (PathBuf::from(CONF), text)];
+        SlurmMachine::made(made).map_err(|says| format!("{}: {says}", conf.display()))
+    }
+
+    /// Adds tables of [`TABLES`] by their names; those without a text are left out.
+    #[must_use]
+    pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
+        self
+    }
+
+    /// The text of a table of [`TABLES`], if the site has it.
+    #[must_use]
+    pub fn table(&self, table: &str) -> Option<&str> {
+        self.texts().find_map(|(name, text)| (name == table).then_some(text))
     }
 
     /// A machine of generated files: `topology.yaml`, and optionally `slurm.conf`.
@@ -73,8 +103,11 @@ impl SlurmMachine {
             texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
         };
         let conf = text(CONF);
-        let files =
-            SlurmFiles { topology: TOPOLOGIES[0].to_owned(), conf: conf.map(|_| CONF.to_owned()) };
+        let files = SlurmFiles {
+            topology: TOPOLOGIES[0].to_owned(),
+            conf: conf.map(|_| CONF.to_owned()),
+            ..SlurmFiles::default()
+        };
         let mut include = |path: &str| Err(format!("{path}: this file was not made"));
         let topology = text(TOPOLOGIES[0]).unwrap_or_default();
         let reading = site::read_texts(files, topology, conf, &mut include);
@@ -310,11 +343,12 @@ impl Folder {
             }
             write_whole(&whole, text.as_bytes()).map_err(|error| error.to_string())?;
         }
+        // The topology may have been written in the other format before, and tables may be gone.
         for other in TOPOLOGIES
             .iter()
+            .chain(&TABLES)
             .filter(|own| !machine.texts.iter().any(|(name, _)| name == Path::new(own)))
         {
-            // The topology may have been written in the other format before.
             let _ = std::fs::remove_file(path.join(other));
         }
         Ok(())
@@ -341,10 +375,53 @@ impl Folder {
         let topology = TOPOLOGIES.iter().map(|name| path.join(name)).find(|file| file.is_file());
         let topology = topology.ok_or_else(|| format!("{shown}: there is no {}", TOPOLOGIES[0]))?;
         let conf = Some(path.join(CONF)).filter(|file| file.is_file());
-        let machine = SlurmMachine::read(&topology, conf.as_deref())?;
+        let mut tables = Vec::new();
+        for name in TABLES {
+            let file = path.join(name);
+            if file.is_file() {
+                tables.push((name, read_text(&file).map_err(|trouble| trouble.to_string())?));
+            }
+        }
+        let machine = SlurmMachine::read(&topology, conf.as_deref())?.with_tables(tables);
         let text = read_text(&jobs).map_err(|trouble| trouble.to_string())?;
         let history = History::read(&jobs.display().to_string(), &text);
         let history = history.map_err(|trouble| trouble.to_string())?;
         Ok(Folder { path: path.to_owned(), machine, history })
+    }
+}
+
+/// Checks that a text is a table of [`TABLES`].
+///
+/// # Errors
+/// One sentence, if its header lacks a column without which it says nothing.
+pub fn check_table(name: &str, text: &str) -> Result<(), String> {
+    let (prints, needed): (&str, &[&str]) = match name {
+        "qos.txt" => ("sacctmgr show qos -P", &["Name"]),
+        "assoc.txt" => ("sacctmgr show assoc -P", &["Account", "User"]),
+        "events.txt" => ("sacctmgr show event -P", &["NodeName", "TimeStart", "TimeEnd"]),
+        // What is over is known to the database alone.
+        _ if text.contains('|') => {
+            ("sacctmgr show reservation -P", &["Name", "TimeStart", "TimeEnd"])
+        }
+        _ => {
+            let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let is_one = |line: &str| {
+                line.starts_with("ReservationName=") || line.starts_with("No reservations")
+            };
+            return match lines.find(|line| !is_one(line)) {
+                Some(line) => Err(format!(
+                    "a line begins with `{}`; this must be what `scontrol show res -o` prints",
+                    line.chars().take(30).collect::<String>()
+                )),
+                None => Ok(()),
+            };
+        }
+    };
+    let header: Vec<&str> = text.lines().next().unwrap_or_default().split('|').collect();
+    match needed.iter().find(|name| !header.contains(name)) {
+        Some(missing) => Err(format!(
+            "the first line has no column `{missing}`; this must be what `{prints}` prints"
+        )),
+        None => Ok(()),
     }
 }

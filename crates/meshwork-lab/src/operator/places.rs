@@ -203,7 +203,7 @@ mod tests {
     use crate::slurm::site::{SlurmFiles, read_texts};
 
     fn site(topology: &str) -> SlurmSite {
-        let files = SlurmFiles { topology: "topology.yaml".to_owned(), conf: None };
+        let files = SlurmFiles { topology: "topology.yaml".to_owned(), ..SlurmFiles::default() };
         let reading = read_texts(files, topology, None, &mut |_| Err(String::new()));
         reading.site(None).unwrap()
     }

@@ -392,7 +392,7 @@ fn apart(ratio: &Ratio, other: &str) -> String {
     format!("{by} (95 % interval: {interval})")
 }
 
-/// Difference of a ratio from 1 in percent, to two digits, or to more close below 100 %.
+/// Difference of a ratio from 1, in percent. It has two digits, or more just below 100 %.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0).abs();
     let left = 100.0 - percent;

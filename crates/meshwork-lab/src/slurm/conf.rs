@@ -101,6 +101,8 @@ pub struct ConfNode {
     pub weight: u32,
     /// Whether the file allows jobs on it.
     pub is_up: bool,
+    /// Index of its line in [`Conf::node_lines`].
+    pub given: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +124,8 @@ pub struct Partition {
     pub is_default: bool,
     /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
+    /// Its line, after the defaults.
+    pub given: ConfLine,
 }
 
 /// The part of a `slurm.conf` that is used.
@@ -130,12 +134,22 @@ pub struct Conf {
     pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
+    /// The lines of nodes, after the defaults.
+    pub node_lines: Vec<ConfLine>,
+    /// All lines but those of nodes and partitions.
+    pub settings: Vec<ConfLine>,
 }
 
 /// The maximum number of nodes that is read.
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
+    /// The value of a setting, case-insensitively; of several, the last.
+    #[must_use]
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        self.settings.iter().rev().find_map(|line| line.get(key))
+    }
+
     /// Reads a file; `include` returns the text of an included file.
     ///
     /// # Errors
@@ -161,7 +175,8 @@ impl Conf {
                     let nodes = line.get("Nodes").unwrap_or_default().to_owned();
                     reader.sets.insert(name.clone(), nodes);
                 }
-                _ => {}
+                "partitionname" => {}
+                _ => reader.conf.settings.push(line.clone()),
             }
         }
         // A partition may refer to nodes defined below it.
@@ -268,7 +283,10 @@ impl Reader<'_> {
                 format!("there are more than {MOST_NODES} nodes, the most that a machine has here");
             return Err(self.findings.fatal_conf(Some(line.number), says, &[]));
         }
-        let nodes = names.into_iter().map(|name| ConfNode { name, processors, weight, is_up });
+        let given = self.conf.node_lines.len();
+        self.conf.node_lines.push(line.clone());
+        let nodes =
+            names.into_iter().map(|name| ConfNode { name, processors, weight, is_up, given });
         self.conf.nodes.extend(nodes);
         Ok(())
     }
@@ -304,6 +322,7 @@ impl Reader<'_> {
             topology: line.get("Topology").map(str::to_owned),
             is_default: is("Default", "yes"),
             is_exclusive: is("OverSubscribe", "exclusive") || is("Shared", "exclusive"),
+            given: line.clone(),
         });
         Ok(())
     }

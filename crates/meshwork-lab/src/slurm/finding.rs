@@ -6,6 +6,8 @@ pub enum Source {
     Topology,
     /// `slurm.conf`.
     Conf,
+    /// `gres.conf`.
+    Gres,
 }
 
 /// The severity of a finding.
@@ -56,6 +58,11 @@ impl LintFindings {
     /// Adds a warning about `slurm.conf`.
     pub fn warn_conf(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Conf, line, Level::Warning, says.into(), &[]);
+    }
+
+    /// Adds a warning about `gres.conf`.
+    pub fn warn_gres(&mut self, line: Option<usize>, says: impl Into<String>) {
+        self.add(Source::Gres, line, Level::Warning, says.into(), &[]);
     }
 
     /// Adds a finding on `slurm.conf` with which Slurm does not start.

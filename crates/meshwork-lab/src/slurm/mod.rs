@@ -10,6 +10,7 @@ pub mod conf;
 pub mod desk;
 pub mod finding;
 pub mod scenario;
+pub mod shared;
 pub mod site;
 pub mod topology;
 pub mod yaml;

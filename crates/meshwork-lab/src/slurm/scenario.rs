@@ -105,8 +105,11 @@ fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, St
         let place = beside(conf_place.as_deref().unwrap_or(Path::new("")), path);
         text(&own, kept.as_ref().unwrap_or(&place))
     };
-    let names =
-        site::SlurmFiles { topology: name(&topology_place), conf: conf_place.as_deref().map(name) };
+    let names = site::SlurmFiles {
+        topology: name(&topology_place),
+        conf: conf_place.as_deref().map(name),
+        gres: None,
+    };
     Ok(site::read_texts(names, &topology, conf_text.as_deref(), &mut include))
 }
 

@@ -16,14 +16,19 @@ use crate::run::file::{FileError, MAX_TEXT, read_whole};
 pub struct SlurmFiles {
     pub topology: String,
     pub conf: Option<String>,
+    /// `gres.conf`, which only a lint reads here.
+    pub gres: Option<String>,
 }
 
 impl SlurmFiles {
     /// The names of the files, for a sentence.
     #[must_use]
     pub fn names(&self) -> String {
-        let conf = self.conf.as_ref().map_or_else(String::new, |conf| format!(" and {conf}"));
-        format!("{}{conf}", self.topology)
+        match (&self.conf, &self.gres) {
+            (Some(conf), Some(gres)) => format!("{}, {conf} and {gres}", self.topology),
+            (Some(other), None) | (None, Some(other)) => format!("{} and {other}", self.topology),
+            (None, None) => self.topology.clone(),
+        }
     }
 
     /// A finding as a sentence with file and line, followed by Slurm's message if it is fatal.
@@ -40,6 +45,7 @@ impl SlurmFiles {
         let file = match finding.source {
             Source::Topology => &self.topology,
             Source::Conf => self.conf.as_ref().unwrap_or(&self.topology),
+            Source::Gres => self.gres.as_ref().unwrap_or(&self.topology),
         };
         let line = finding.line.map_or_else(String::new, |line| format!(", line {line}"));
         format!("{file}{line}: {}", finding.says)
@@ -70,11 +76,11 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
     let conf_text = conf.map(self::text).transpose()?;
     let folder = conf.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
     let mut include = |path: &str| self::text(&folder.join(path));
-    let files = SlurmFiles { topology: name(topology), conf: conf.map(name) };
+    let files = SlurmFiles { topology: name(topology), conf: conf.map(name), gres: None };
     Ok(read_texts(files, &text, conf_text.as_deref(), &mut include))
 }
 
-fn text(path: &Path) -> Result<String, String> {
+pub(crate) fn text(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileError::NotText(shown)));
@@ -107,7 +113,17 @@ impl Reading {
         let is_conf = Path::new(&self.files.topology)
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("conf"));
-        let mut topologies = if is_conf {
+        let lists_nothing =
+            text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+        let plugin = self.conf.as_ref().and_then(|conf| conf.setting("TopologyPlugin"));
+        let is_flat = self.conf.is_some()
+            && plugin.is_none_or(|plugin| {
+                ["flat", "default", "none"].iter().any(|kind| plugin.ends_with(kind))
+            });
+        let mut topologies = if lists_nothing && is_flat {
+            // Slurm reads no topology file then.
+            vec![topology::flat()]
+        } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
         } else {
             topology::from_yaml::read(text, &mut self.findings)?

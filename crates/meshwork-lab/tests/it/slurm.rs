@@ -18,7 +18,8 @@ use meshwork_lab::study::expand::expand;
 use serde_json::Value as Json;
 
 fn files(topology: &str) -> SlurmFiles {
-    SlurmFiles { topology: topology.to_owned(), conf: Some("slurm.conf".to_owned()) }
+    let (topology, conf) = (topology.to_owned(), Some("slurm.conf".to_owned()));
+    SlurmFiles { topology, conf, gres: None }
 }
 
 fn reading(topology: &str, conf: &str) -> Reading {

@@ -6,6 +6,7 @@ pub mod locality;
 pub mod optical;
 pub mod partitions;
 pub mod scattered;
+pub mod shared;
 pub mod subcube;
 
 use crate::form::{Asks, Finds};

@@ -542,7 +542,7 @@ impl FormQueues {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
 
-    /// [`Queue::next_that`] among the jobs of one form.
+    /// Restricts [`Queue::next_that`] to the jobs of one form.
     #[inline]
     pub(crate) fn next_that(
         &self,

@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// A link is a pair of neighbours, each once.
+    /// The unit `link` has every pair of neighbours exactly once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

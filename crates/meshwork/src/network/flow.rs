@@ -123,8 +123,8 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// The remaining share of its messages takes as long as on the new nodes, plus `more`. The rate
-    /// has no effect on messages.
+    /// Moves a run to other nodes. The remaining time becomes the same share of the total time on
+    /// the new nodes, plus `more`. The rate has no effect, because it does not change messages.
     fn change(
         &mut self,
         now: Time,

@@ -477,7 +477,8 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// The block, or the largest free blocks within the last one, over all bases and shapes.
+/// Greedy definition: the block if it is free, else repeatedly the largest free block within the
+/// sides of the last one, found by trying all bases and shapes.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let mut rest = question.count() as u32;

@@ -9,7 +9,9 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
-    let checked = check::check(&arguments.file, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
+    let checked =
+        check::check(&arguments.file, arguments.conf.as_deref(), arguments.gres.as_deref())
+            .map_err(Stop::Wrong)?;
     let verdict = if checked.starts() { Verdict::Done } else { Verdict::RunFailed };
     if arguments.json {
         out.json(&checked.json())?;

@@ -2,7 +2,7 @@
 
 use meshwork_lab::date;
 use meshwork_lab::findings::number::{plural, significant};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine, TABLES, check_table};
 use meshwork_lab::operator::kueue::Snapshots;
 use meshwork_lab::operator::quality::{self, Quality};
 use meshwork_lab::operator::{FileProblem, read_text, sacct, swf};
@@ -22,11 +22,16 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     let machine = |path| SlurmMachine::read(path, arguments.conf.as_deref()).map_err(Stop::Wrong);
     let (file, machine, read) = if arguments.kueue.is_empty() {
         let from = arguments.sacct.as_ref().or(arguments.swf.as_ref());
-        let (Some(from), Some(topology)) = (from, own) else {
-            let says = "--sacct, --swf or --kueue says where the history is, and --topology what the machine is like";
+        let machine = match (own, arguments.conf.as_deref()) {
+            (Some(topology), _) => Some(machine(topology)?),
+            (None, Some(conf)) => Some(SlurmMachine::flat(conf).map_err(Stop::Wrong)?),
+            (None, None) => None,
+        };
+        let (Some(from), Some(machine)) = (from, machine) else {
+            let says = "--sacct, --swf or --kueue says where the history is, and --topology or --conf what the machine is like";
             return Err(Stop::Wrong(says.to_owned()));
         };
-        let (machine, text) = (machine(topology)?, read_text(from).map_err(wrong)?);
+        let text = read_text(from).map_err(wrong)?;
         let file = from.display().to_string();
         let read = match &arguments.swf {
             Some(_) => swf::read(&file, &text, &machine),
@@ -48,6 +53,16 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
         let read = snapshots.history().map_err(wrong)?;
         (files[0].0.clone(), machine, read)
     };
+    let tables = [&arguments.qos, &arguments.assoc, &arguments.events, &arguments.reservations];
+    let mut texts = Vec::new();
+    for (name, path) in TABLES.into_iter().zip(tables) {
+        let Some(path) = path else { continue };
+        let text = read_text(path).map_err(wrong)?;
+        check_table(name, &text)
+            .map_err(|says| Stop::Wrong(format!("{}: {says}", path.display())))?;
+        texts.push((name, text));
+    }
+    let machine = machine.with_tables(texts);
     let quality = quality::of(&file, &machine, &read.history, read.tally, read.warnings);
     let json = quality.json();
     Folder::write(&arguments.out, &machine, &read.history, &json).map_err(Stop::Wrong)?;

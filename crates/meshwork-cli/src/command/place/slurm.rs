@@ -3,8 +3,12 @@
 use std::fmt::Write;
 
 use meshwork::alloc::listed::{NodeRequest, Wait};
+use meshwork::alloc::shared::SharedGrant;
+use meshwork::geometry::NodeSet;
 use meshwork::pool::Name;
 use meshwork_lab::slurm::desk::{self, SlurmAllocator, SlurmAnswer};
+use meshwork_lab::slurm::shared::desk::SharedAllocator;
+use meshwork_lab::slurm::shared::{SharedSite, gres, options};
 use meshwork_lab::slurm::site;
 use serde_json::{Value as Json, json};
 
@@ -15,6 +19,10 @@ use crate::output::Stop;
 
 /// The operations, for error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
+
+/// The refusal of requests of both kinds on one machine.
+const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
+                     other kind first";
 
 /// The keys of an allocation request.
 const KEYS: &[&str] = &[
@@ -32,11 +40,17 @@ const KEYS: &[&str] = &[
     "exclusive",
     "share",
     "dry",
+    "options",
 ];
+
+/// The keys of a request for parts of nodes.
+const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
 /// The allocator of a partition.
 pub(super) struct Window {
     allocator: SlurmAllocator<Name>,
+    /// The allocator of parts of nodes, or why there is none.
+    parts: Result<SharedAllocator<Name>, String>,
 }
 
 impl Window {
@@ -44,8 +58,17 @@ impl Window {
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
-        let site = reading.site(arguments.partition.as_deref()).map_err(whose)?;
-        Ok(Window { allocator: SlurmAllocator::new(site) })
+        let partition = arguments.partition.as_deref();
+        let site = reading.site(partition).map_err(whose)?;
+        let lines = match &arguments.gres {
+            None => Vec::new(),
+            Some(path) => gres::open(path).map_err(|says| Stop::Wrong(format!("--gres {says}")))?,
+        };
+        let parts = SharedSite::new(&reading, &lines, partition).map(SharedAllocator::new);
+        if let (Some(_), Err(says)) = (&arguments.gres, &parts) {
+            return Err(Stop::Wrong(says.clone()));
+        }
+        Ok(Window { allocator: SlurmAllocator::new(site), parts })
     }
 
     fn obey(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
@@ -56,6 +79,10 @@ impl Window {
         };
         match op {
             "allocate" => {
+                if value(asked, "options").is_some() {
+                    asked.only(op, OPTION_KEYS)?;
+                    return self.allocate_parts(asked, out);
+                }
                 asked.only(op, KEYS)?;
                 self.allocate(asked, out)
             }
@@ -63,9 +90,9 @@ impl Window {
                 asked.only(op, &["op", "id"])?;
                 let name = name(asked)?;
                 let id = name_json(&name);
-                let released = self
-                    .allocator
-                    .release(&name)
+                let parts = self.parts.as_mut().ok().and_then(|parts| parts.release(&name));
+                let released = parts
+                    .or_else(|| self.allocator.release(&name))
                     .ok_or_else(|| format!("{id} is not held, so it cannot be released"))?;
                 let _ = write!(out, "{{\"id\":{id},\"released\":{released}}}");
                 Ok(())
@@ -74,7 +101,23 @@ impl Window {
                 asked.only(op, &["op"])?;
                 let hosts = &self.allocator.site().hosts;
                 let held = |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
-                let held: Vec<Json> = self.allocator.held().map(held).collect();
+                let mut held: Vec<Json> = self.allocator.held().map(held).collect();
+                if let Some(parts) =
+                    self.parts.as_ref().ok().filter(|parts| parts.held().next().is_some())
+                {
+                    let nodes = |grants: &[SharedGrant]| {
+                        let mut set = NodeSet::empty(hosts.count());
+                        grants.iter().for_each(|grant| set.insert(grant.node));
+                        hosts.bracketed(&set)
+                    };
+                    held.extend(parts.held().map(
+                        |(name, grants)| json!({ "id": name_json(name), "nodes": nodes(grants) }),
+                    ));
+                    let (free, nodes) = (parts.idle(), self.allocator.site().whole.count());
+                    let _ =
+                        write!(out, "{}", json!({ "free": free, "nodes": nodes, "held": held }));
+                    return Ok(());
+                }
                 let (free, nodes) = (self.allocator.idle(), self.allocator.site().whole.count());
                 let mut shown = json!({ "free": free, "nodes": nodes, "held": held });
                 if let Some(fragmentation) = self.allocator.fragmentation() {
@@ -87,7 +130,36 @@ impl Window {
         }
     }
 
+    /// Answers a request for parts of nodes.
+    fn allocate_parts(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
+        let dry = flag(asked, "dry")?;
+        let name = name(asked)?;
+        let id = name_json(&name);
+        let options = match value(asked, "options") {
+            Some(Json::String(options)) => options,
+            other => {
+                let given = other.map_or_else(String::new, Json::to_string);
+                return Err(format!("`options` is {given}, but must be text, as in \"-n2 -c8\""));
+            }
+        };
+        let parts = self.parts.as_mut().map_err(|says| says.clone())?;
+        if self.allocator.held().next().is_some() {
+            return Err(MIXED.to_owned());
+        }
+        let request = options::read(options, parts.site())?;
+        if !dry && parts.holds(&name) {
+            return Err(format!("{id} is held already: release it first"));
+        }
+        let decision = if dry { parts.ask(&request) } else { parts.allocate(name, &request) };
+        let answer = parts.json(&request, &decision).to_string();
+        let _ = write!(out, "{{\"id\":{id},{}", &answer[1..]);
+        Ok(())
+    }
+
     fn allocate(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
+        if self.parts.as_ref().is_ok_and(|parts| parts.held().next().is_some()) {
+            return Err(MIXED.to_owned());
+        }
         let dry = flag(asked, "dry")?;
         let name = name(asked)?;
         let id = name_json(&name);

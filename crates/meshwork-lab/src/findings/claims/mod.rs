@@ -557,7 +557,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// Whether the mean is 0 or more; ties for the best all count as best.
+/// Whether the mean difference is not negative, so that all ties for the best count as best.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,

@@ -13,6 +13,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::finding::{Level, LintFinding, Source};
+use super::shared::{gres, traps};
 use super::site::{self, Reading};
 
 /// The files with all findings.
@@ -29,8 +30,18 @@ pub struct LintReport {
 ///
 /// # Errors
 /// One sentence, if a file cannot be read.
-pub fn check(topology: &Path, conf: Option<&Path>) -> Result<LintReport, String> {
-    Ok(of(site::read(topology, conf)?))
+pub fn check(
+    topology: &Path,
+    conf: Option<&Path>,
+    gres: Option<&Path>,
+) -> Result<LintReport, String> {
+    let mut reading = site::read(topology, conf)?;
+    if let Some(path) = gres {
+        let lines = gres::open(path)?;
+        reading.files.gres = Some(path.display().to_string());
+        traps::look(&mut reading, &lines);
+    }
+    Ok(of(reading))
 }
 
 /// Checks files that have been read.
@@ -64,6 +75,7 @@ impl LintReport {
         let file = |finding: &LintFinding| match finding.source {
             Source::Topology => Some(files.topology.clone()),
             Source::Conf => files.conf.clone(),
+            Source::Gres => files.gres.clone(),
         };
         let finding = |finding: &&LintFinding| {
             json!({
@@ -84,9 +96,13 @@ impl LintReport {
                 })
             })
             .collect();
-        json!({
+        let mut all = json!({
             "file": files.topology, "conf": files.conf, "starts": self.starts(), "findings": findings,
             "topologies": topologies
-        })
+        });
+        if let Some(gres) = &files.gres {
+            all["gres"] = gres.clone().into();
+        }
+        all
     }
 }

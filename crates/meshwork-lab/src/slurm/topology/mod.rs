@@ -19,6 +19,17 @@ pub struct SlurmTopology {
     pub kind: TopologyKind,
 }
 
+/// The topology of a machine whose `slurm.conf` names none.
+#[must_use]
+pub fn flat() -> SlurmTopology {
+    SlurmTopology {
+        name: "default".to_owned(),
+        line: 1,
+        is_default: true,
+        kind: TopologyKind::Flat,
+    }
+}
+
 /// The kinds of topology, with their lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyKind {

@@ -112,7 +112,7 @@ pub struct Blocks {
 
 /// Aggregated blocks of one size, and the limit on lower blocks that a job may use in one.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
     per: usize,
     /// Number of base blocks in a block of the next lower level.
@@ -121,18 +121,31 @@ struct Level {
     most_lower: Option<i64>,
 }
 
-/// The state of placing one segment.
-struct Placing<'a> {
-    blocks: &'a Blocks,
-    nodes: &'a Nodes,
+impl Level {
+    /// Number of base blocks in a block of the next lower level.
+    pub(crate) fn per_lower(self) -> usize {
+        self.per_lower
+    }
+}
+
+/// The base blocks of an aggregated block from which nodes are taken.
+pub(crate) struct Opened {
     level: Level,
     /// The base blocks of the aggregated block.
     inside: std::ops::Range<usize>,
     /// Whether nodes are taken from each base block.
-    taken: Vec<bool>,
+    pub(crate) taken: Vec<bool>,
     /// Whether nodes are taken from each block of the next lower level.
     lower_used: Vec<bool>,
-    lower_left: i64,
+    /// Number of further blocks of the next lower level that may be used.
+    pub(crate) lower_left: i64,
+}
+
+/// The state of placing one segment.
+struct Placing<'a> {
+    blocks: &'a Blocks,
+    nodes: &'a Nodes,
+    opened: Opened,
     chosen: NodeSet,
 }
 
@@ -171,7 +184,7 @@ impl Blocks {
         level.and_then(|level| 1_usize.checked_shl(level)).unwrap_or(all)
     }
 
-    fn level_for(&self, size: u32) -> Level {
+    pub(crate) fn level_for(&self, size: u32) -> Level {
         let needed = self.needed(size);
         let per = self.joined(self.listed_from(needed));
         let lower = self.levels.iter().copied().rfind(|&level| level < needed).unwrap_or(0);
@@ -181,14 +194,30 @@ impl Blocks {
         Level { per, per_lower, most_lower: is_limited.then_some(most as i64) }
     }
 
-    fn union(&self, inside: std::ops::Range<usize>, count: u32) -> NodeSet {
+    pub(crate) fn union(&self, inside: std::ops::Range<usize>, count: u32) -> NodeSet {
         let mut all = NodeSet::empty(count);
         self.blocks[inside].iter().for_each(|block| all.unite(block));
         all
     }
 
+    /// Whether any base block has a node of a set.
+    pub(crate) fn covers_any(&self, set: &NodeSet) -> bool {
+        self.covered.meets(set)
+    }
+
+    /// The base blocks of each aggregated block of a level.
+    pub(crate) fn aggregated(&self, level: Level) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let count = self.blocks.len();
+        (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
+    }
+
     /// The number of nodes of an aggregated block that a job may use.
-    fn capacity(&self, level: Level, inside: &std::ops::Range<usize>, free: &[u32]) -> u64 {
+    pub(crate) fn capacity(
+        &self,
+        level: Level,
+        inside: &std::ops::Range<usize>,
+        free: &[u32],
+    ) -> u64 {
         let Some(most) = level.most_lower else {
             return free[inside.clone()].iter().copied().map(u64::from).sum();
         };
@@ -358,58 +387,27 @@ impl Blocks {
         let mut placing = Placing {
             blocks: self,
             nodes,
-            level,
-            taken: vec![false; self.blocks.len()],
-            lower_used: vec![false; self.blocks.len().div_ceil(level.per_lower)],
-            lower_left: level.most_lower.unwrap_or(i64::MAX),
+            opened: Opened::new(self, level, inside),
             chosen: NodeSet::empty(nodes.count()),
-            inside,
         };
         if let Some(list) = required {
             placing.chosen.unite(list);
             // Without a limit on lower blocks, base blocks with required nodes are not preferred.
             if level.most_lower.is_some() {
-                placing.open_blocks_of(list);
+                placing.opened.open_blocks_of(self, list);
             }
-            if placing.lower_left < 0 {
+            if placing.opened.lower_left < 0 {
                 return Err(Failure::Never(SlurmMessage::TopologyConfiguration));
             }
         }
         placing.fill(size, available)?;
-        Ok((placing.chosen, placing.taken))
+        Ok((placing.chosen, placing.opened.taken))
     }
 }
 
 impl Placing<'_> {
     fn missing(&self, size: u32) -> u32 {
         size.saturating_sub(self.chosen.count())
-    }
-
-    fn lower_of(&self, block: usize) -> usize {
-        block / self.level.per_lower
-    }
-
-    /// Opens the base blocks that contain these nodes. A lower block in use is counted again if a
-    /// newly opened base block of it precedes its open ones.
-    fn open_blocks_of(&mut self, set: &NodeSet) {
-        let mut last = None;
-        for block in self.inside.clone() {
-            let lower = Some(self.lower_of(block));
-            if !self.taken[block] {
-                if !self.blocks.blocks[block].meets(set) {
-                    continue;
-                }
-                self.open(block);
-                self.lower_left -= i64::from(lower != last);
-            }
-            last = lower;
-        }
-    }
-
-    fn open(&mut self, block: usize) {
-        self.taken[block] = true;
-        let lower = self.lower_of(block);
-        self.lower_used[lower] = true;
     }
 
     /// Takes nodes of a base block, lowest first.
@@ -429,7 +427,7 @@ impl Placing<'_> {
         if missing == 0 {
             return Ok(());
         }
-        let mut candidates = self.blocks.union(self.inside.clone(), self.nodes.count());
+        let mut candidates = self.blocks.union(self.opened.inside.clone(), self.nodes.count());
         candidates.intersect(available);
         candidates.subtract(&self.chosen);
         // Lightest first: all weight classes before the last necessary one must be taken
@@ -451,40 +449,40 @@ impl Placing<'_> {
             return Err(too_full);
         }
         if !forced.is_empty() {
-            self.open_blocks_of(&forced);
-            if self.lower_left < 0 {
+            self.opened.open_blocks_of(self.blocks, &forced);
+            if self.opened.lower_left < 0 {
                 let (message, action) = (SlurmMessage::Weights, Action::WithoutNext);
                 return Err(Failure::Now { message, action });
             }
             self.chosen.unite(&forced);
             best.subtract(&forced);
         }
-        for block in self.inside.clone() {
-            if self.taken[block] && self.missing(size) > 0 {
+        for block in self.opened.inside.clone() {
+            if self.opened.taken[block] && self.missing(size) > 0 {
                 self.take(block, size, &mut best);
             }
         }
         // Free nodes are counted once for each block, including empty ones, and not updated below.
-        let count = |block: usize| match self.taken[block] {
+        let count = |block: usize| match self.opened.taken[block] {
             true => 0,
             false => self.blocks.blocks[block].count_shared(&best),
         };
-        let free: Vec<u32> = self.inside.clone().map(count).collect();
+        let free: Vec<u32> = self.opened.inside.clone().map(count).collect();
         let lower: Vec<u32> =
-            free.chunks(self.level.per_lower).map(|part| part.iter().sum()).collect();
+            free.chunks(self.opened.level.per_lower).map(|part| part.iter().sum()).collect();
         loop {
             let missing = self.missing(size);
             if missing == 0 {
                 return Ok(());
             }
-            let next = self.next_block(missing, &free, &lower).filter(|&block| {
+            let next = self.opened.next_block(missing, &free, &lower).filter(|&block| {
                 let is_new =
-                    self.level.most_lower.is_some() && !self.lower_used[self.lower_of(block)];
-                self.lower_left -= i64::from(is_new);
-                self.lower_left >= 0
+                    self.opened.level.most_lower.is_some() && !self.opened.lower_is_used(block);
+                self.opened.lower_left -= i64::from(is_new);
+                self.opened.lower_left >= 0
             });
             if let Some(block) = next {
-                self.open(block);
+                self.opened.open(block);
                 self.take(block, size, &mut best);
             }
             if self.missing(size) == missing {
@@ -493,9 +491,58 @@ impl Placing<'_> {
             }
         }
     }
+}
+
+impl Opened {
+    pub(crate) fn new(blocks: &Blocks, level: Level, inside: std::ops::Range<usize>) -> Opened {
+        Opened {
+            level,
+            inside,
+            taken: vec![false; blocks.blocks.len()],
+            lower_used: vec![false; blocks.blocks.len().div_ceil(level.per_lower)],
+            lower_left: level.most_lower.unwrap_or(i64::MAX),
+        }
+    }
+
+    /// Whether the number of blocks of the next lower level is limited.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.level.most_lower.is_some()
+    }
+
+    /// Whether nodes are taken from the block of the next lower level around a base block.
+    pub(crate) fn lower_is_used(&self, block: usize) -> bool {
+        self.lower_used[self.lower_of(block)]
+    }
+
+    fn lower_of(&self, block: usize) -> usize {
+        block / self.level.per_lower
+    }
+
+    /// Opens the base blocks that contain these nodes. A lower block in use is counted again if a
+    /// newly opened base block of it precedes its open ones.
+    pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
+        let mut last = None;
+        for block in self.inside.clone() {
+            let lower = Some(self.lower_of(block));
+            if !self.taken[block] {
+                if !blocks.blocks[block].meets(set) {
+                    continue;
+                }
+                self.open(block);
+                self.lower_left -= i64::from(lower != last);
+            }
+            last = lower;
+        }
+    }
+
+    pub(crate) fn open(&mut self, block: usize) {
+        self.taken[block] = true;
+        let lower = self.lower_of(block);
+        self.lower_used[lower] = true;
+    }
 
     /// The base block from which nodes are taken next; ties go to the later one.
-    fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
+    pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {
             let (own, other) = (self.lower_of(block), self.lower_of(best));

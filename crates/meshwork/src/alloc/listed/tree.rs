@@ -11,6 +11,7 @@ use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::Node;
 
 /// The entry of `tree`.
 pub static ENTRY: AllocatorEntry = entry(
@@ -211,6 +212,18 @@ impl Tree {
         self.switches[switch].level
     }
 
+    /// The number of switches.
+    #[must_use]
+    pub fn switch_count(&self) -> usize {
+        self.switches.len()
+    }
+
+    /// The leaves, in the order of the list.
+    #[must_use]
+    pub fn leaves(&self) -> &[usize] {
+        &self.leaves
+    }
+
     /// The nodes below a switch, at any level.
     #[must_use]
     pub fn nodes(&self, switch: usize) -> &NodeSet {
@@ -225,8 +238,30 @@ impl Tree {
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
+    /// The sum of a quantity over the nodes of a set below each switch.
+    pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
+        let mut sums = vec![0; self.switches.len()];
+        for &i in &self.upwards {
+            sums[i] = match &self.switches[i].parts {
+                Some(parts) => parts.iter().map(|&part| sums[part]).sum(),
+                None => {
+                    let first = self.switches[i].words.start as u32;
+                    let mut sum = 0;
+                    for (word, mut bits) in (first..).zip(self.words(i, set)) {
+                        while bits != 0 {
+                            sum += of(word * 64 + bits.trailing_zeros());
+                            bits &= bits - 1;
+                        }
+                    }
+                    sum
+                }
+            };
+        }
+        sums
+    }
+
     /// The number of nodes of a set below each switch.
-    fn counts(&self, set: &NodeSet) -> Vec<u32> {
+    pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
             counts[i] = match &self.switches[i].parts {
@@ -253,7 +288,7 @@ impl Tree {
     }
 
     /// The number of links from each switch to all used ones; `None` if one is in another tree.
-    fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
+    pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
         for &i in &self.upwards {
@@ -283,7 +318,7 @@ impl Tree {
     }
 
     /// A switch and all switches above it.
-    fn up_from(&self, switch: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn up_from(&self, switch: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
@@ -319,19 +354,19 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares two switches as places for `missing` nodes. Also returns whether the first one, or
-    /// its ancestor at which they were compared, has enough nodes.
-    fn compare(
+    /// Compares two switches as places for the missing nodes, which `holds` says of each. Also
+    /// returns whether the first one, or its ancestor at which they were compared, holds them.
+    pub(crate) fn compare(
         &self,
         i: usize,
         j: usize,
         free: &[u32],
-        missing: u32,
+        holds: impl Fn(usize) -> bool,
     ) -> (std::cmp::Ordering, bool) {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let (mut i, mut j) = (i, j);
         let fits = loop {
-            let (i_fits, j_fits) = (free[i] >= missing, free[j] >= missing);
+            let (i_fits, j_fits) = (holds(i), holds(j));
             match (i_fits, j_fits) {
                 (true, true) if free[i] != free[j] => return (free[j].cmp(&free[i]), true),
                 (true, true) => break true,
@@ -424,7 +459,8 @@ impl Tree {
             let distances = self.distances(&used);
             open.retain(|&leaf| !used[leaf] && free[leaf] > 0 && distances[leaf].is_some());
             let best = open.iter().copied().reduce(|best, leaf| {
-                let (order, fits) = self.compare(leaf, best, &free, missing);
+                let holds = |switch: usize| free[switch] >= missing;
+                let (order, fits) = self.compare(leaf, best, &free, holds);
                 let is_better = distances[leaf] < distances[best] && fits
                     || distances[leaf] == distances[best] && order.is_gt();
                 if is_better { leaf } else { best }

@@ -17,9 +17,9 @@ pub(super) struct Request {
 
 /// The free lanes of all routers and the heads that wait for them. The lanes of one class of one
 /// port are a group; a head requests any lane of its group. A local port has one group, or one for
-/// each class if packets keep their classes. So has every port with an index as high: if there are
-/// several classes, all of these are local. Decisions are made in the routers in which something
-/// has changed.
+/// each class if packets keep their classes. Ports with indices from the first local port on are
+/// treated alike: with several classes, all of them are local. Only routers with a change make
+/// decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,

@@ -106,8 +106,7 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles from a packet being first in its processor's queue to the next one being first. Only
-    /// its own flits are in its way.
+    /// Cycles that a packet is first in its processor's queue, in an otherwise empty network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }

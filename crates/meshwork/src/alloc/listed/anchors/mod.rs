@@ -20,7 +20,7 @@ use torus::View;
 
 /// The entry of `anchors`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "boxes of listed shapes at listed places of a torus of three dimensions")
-.definition("A list of placements says which boxes a job may get: each has sides, a \
+        .definition("A list of placements says which boxes a job may get: each has sides, a \
              spacing from one box to the next along each axis, and a seed, where the \
              first stands; boxes wrap around. Shapes are never turned. A job of as \
              many nodes as a placement has gets one of its free boxes, and `criteria` \
@@ -33,10 +33,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
              one box after the other, and where boxes overlap other choices of the \
              first are tried. A box with a hole is never given. While no node of any \
              torus is free, jobs get runs of the other nodes, as with `runs`.")
-.complexity("O(p log s n / 64 + n) for p placements of the size with sides up to s on \
+        .complexity("O(p log s n / 64 + n) for p placements of the size with sides up to s on \
              n nodes, whatever is free.")
-.source("Slurm 26.05, topology/torus3d, checked against its decisions")
-.params(&[
+        .source("Slurm 26.05, topology/torus3d, checked against its decisions")
+        .params(&[
             Param {
                 name: "placements",
                 kind: Kind::Tables(PLACEMENT),
@@ -73,9 +73,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
             HOSTS,
             PARTITIONS,
         ]), |params, topology| Ok(Box::new(parameters::build(params, topology)?)))
-.serves(&[Wiring::Torus, Wiring::Flat])
-.asks(Asks::Constrained)
-.finds(Finds::SomeBlocks);
+        .serves(&[Wiring::Torus, Wiring::Flat])
+        .asks(Asks::Constrained)
+        .finds(Finds::SomeBlocks);
 
 /// Toruses with their lists of placements, and the criteria that decide between boxes.
 #[derive(Clone, Debug)]

@@ -1,0 +1,124 @@
+//! Parts of nodes by Slurm's rules: one decision on 5,000 nodes of 8 GPUs in a tree, half full.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use meshwork::alloc::listed::tree::{Below, Tree};
+use meshwork::alloc::shared::{
+    Domains, GpuCount, GpuRecord, Holdings, SelectParams, SharedDecision, SharedGrant,
+    SharedMachine, SharedRequest, SlurmNodeType, decide_shared,
+};
+use meshwork::geometry::NodeSet;
+use meshwork::rng::Stream;
+
+use std::hint::black_box;
+
+const NODES: u32 = 5000;
+
+/// Leaves of 8 nodes, spines of 25 leaves, and one switch above.
+fn machine() -> SharedMachine {
+    let mut list: Vec<Below> = (0..NODES / 8)
+        .map(|leaf| {
+            let mut nodes = NodeSet::empty(NODES);
+            nodes.insert_range(leaf * 8, 8);
+            Below::Nodes(nodes)
+        })
+        .collect();
+    let leaves: Vec<usize> = (0..list.len()).collect();
+    list.extend(leaves.chunks(25).map(|part| Below::Switches(part.to_vec())));
+    let spines = (leaves.len()..list.len()).collect();
+    list.push(Below::Switches(spines));
+    let gpus = |first: u32, near| GpuRecord { model: Some(0), gpus: 0b1111 << first, near };
+    let node = SlurmNodeType {
+        sockets: 2,
+        cores: 32,
+        threads: 1,
+        memory: 1_000_000,
+        weight: 1,
+        gpus: vec![gpus(0, Some(1)), gpus(4, Some(2))],
+        ..SlurmNodeType::default()
+    };
+    SharedMachine {
+        types: vec![node],
+        type_of: vec![0; NODES as usize],
+        models: vec!["h100".to_owned()],
+        up: NodeSet::full(NODES),
+        whole: NodeSet::full(NODES),
+        domains: Domains::Tree(Tree::new(NODES, &list)),
+        params: SelectParams {
+            by_core: true,
+            memory: true,
+            mem_per_cpu: 4000,
+            ..SelectParams::default()
+        },
+    }
+}
+
+fn per_node(nodes: Option<u32>, gpus: u64, cpus: u32) -> SharedRequest {
+    SharedRequest {
+        nodes: nodes.map(|nodes| (nodes, nodes)),
+        tasks: nodes.is_none().then_some(1),
+        cpus_per_task: Some(cpus),
+        gpus_per_node: Some(GpuCount { count: gpus, model: None }),
+        ..SharedRequest::default()
+    }
+}
+
+/// Fills half of the GPUs with jobs of 1 to 8, of which as many have ended.
+fn half_full(machine: &SharedMachine) -> (Holdings, Vec<Vec<SharedGrant>>) {
+    let mut holdings = Holdings::idle(machine);
+    let mut rng = Stream::new(11, 0, "jobs");
+    let mut jobs = Vec::new();
+    loop {
+        let gpus = 1 << rng.below(4);
+        let decision = decide_shared(machine, &holdings, &per_node(None, gpus, 4 * gpus as u32));
+        let SharedDecision::Start { grants, .. } = decision else { break };
+        grants.iter().for_each(|grant| holdings.take(grant));
+        jobs.push(grants);
+    }
+    let mut held: u32 = jobs.iter().flatten().map(|grant| grant.gpus.count_ones()).sum();
+    while held > NODES * 4 {
+        let ended = jobs.swap_remove(rng.below(jobs.len() as u64) as usize);
+        ended.iter().for_each(|grant| holdings.give_back(grant));
+        held -= ended.iter().map(|grant| grant.gpus.count_ones()).sum::<u32>();
+    }
+    (holdings, jobs)
+}
+
+fn decisions(c: &mut Criterion) {
+    let machine = machine();
+    let (mut holdings, mut jobs) = half_full(&machine);
+    let mut group = c.benchmark_group("shared_5000x8");
+    let all = GpuCount { count: 16, model: None };
+    let gang = SharedRequest { gpus: Some(all), ..SharedRequest::default() };
+    let cpus = SharedRequest { tasks: Some(1), cpus_per_task: Some(4), ..SharedRequest::default() };
+    let cases = [
+        ("1 GPU", per_node(None, 1, 4)),
+        ("4 GPUs", per_node(None, 4, 16)),
+        ("8 GPUs", per_node(None, 8, 32)),
+        ("4 CPUs", cpus),
+        ("4 nodes of 8 GPUs", per_node(Some(4), 8, 32)),
+        ("16 GPUs anywhere", gang),
+    ];
+    for (name, request) in &cases {
+        group.bench_function(*name, |b| {
+            b.iter(|| decide_shared(&machine, black_box(&holdings), request));
+        });
+    }
+    let mut rng = Stream::new(12, 0, "mix");
+    group.bench_function("a job of 1 to 8 GPUs starts and another ends", |b| {
+        b.iter(|| {
+            let gpus = 1 << rng.below(4);
+            let request = per_node(None, gpus, 4 * gpus as u32);
+            let decision = decide_shared(&machine, &holdings, &request);
+            if let SharedDecision::Start { grants, .. } = decision {
+                grants.iter().for_each(|grant| holdings.take(grant));
+                jobs.push(grants);
+            }
+            let ended = jobs.swap_remove(rng.below(jobs.len() as u64) as usize);
+            ended.iter().for_each(|grant| holdings.give_back(grant));
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, decisions);
+criterion_main!(benches);

@@ -1,0 +1,172 @@
+//! The allocator front end for a partition of shared nodes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use meshwork::alloc::shared::{
+    CoreSet, Holdings, SharedDecision, SharedGrant, SharedRequest, decide_shared,
+};
+use meshwork::geometry::NodeSet;
+use serde_json::{Value as Json, json};
+
+use super::SharedSite;
+
+/// The allocations of a partition of shared nodes, by job.
+#[derive(Clone, Debug)]
+pub struct SharedAllocator<K: Ord> {
+    site: SharedSite,
+    holdings: Holdings,
+    held: BTreeMap<K, Vec<SharedGrant>>,
+}
+
+impl<K: Ord> SharedAllocator<K> {
+    /// A partition without jobs.
+    #[must_use]
+    pub fn new(site: SharedSite) -> SharedAllocator<K> {
+        let holdings = Holdings::idle(&site.machine);
+        SharedAllocator { site, holdings, held: BTreeMap::new() }
+    }
+
+    /// The partition.
+    #[must_use]
+    pub fn site(&self) -> &SharedSite {
+        &self.site
+    }
+
+    /// Whether a job of this name holds parts of nodes.
+    #[must_use]
+    pub fn holds(&self, name: &K) -> bool {
+        self.held.contains_key(name)
+    }
+
+    /// The jobs with what they hold.
+    pub fn held(&self) -> impl Iterator<Item = (&K, &[SharedGrant])> {
+        self.held.iter().map(|(name, grants)| (name, &grants[..]))
+    }
+
+    /// The answer to a request, without allocating.
+    #[must_use]
+    pub fn ask(&self, request: &SharedRequest) -> SharedDecision {
+        decide_shared(&self.site.machine, &self.holdings, request)
+    }
+
+    /// Allocates what [`ask`](SharedAllocator::ask) answers, if the job starts.
+    pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
+        let decision = self.ask(request);
+        if let SharedDecision::Start { grants, .. } = &decision {
+            grants.iter().for_each(|grant| self.holdings.take(grant));
+            self.held.insert(name, grants.clone());
+        }
+        decision
+    }
+
+    /// Gives back what a job holds, and returns its number of nodes; `None` if it holds nothing.
+    pub fn release(&mut self, name: &K) -> Option<u32> {
+        let grants = self.held.remove(name)?;
+        grants.iter().for_each(|grant| self.holdings.give_back(grant));
+        Some(grants.len() as u32)
+    }
+
+    /// Nodes of which no job holds a part.
+    #[must_use]
+    pub fn idle(&self) -> u32 {
+        let machine = &self.site.machine;
+        machine.up.iter().filter(|&node| self.holdings.is_idle(machine, node)).count() as u32
+    }
+
+    /// The decision as JSON, without the name of the job.
+    #[must_use]
+    pub fn json(&self, request: &SharedRequest, decision: &SharedDecision) -> Json {
+        match decision {
+            SharedDecision::Wait => json!({ "wait": true }),
+            SharedDecision::Never(reason) => json!({ "never": true, "reason": reason }),
+            SharedDecision::Start { tasks, grants } => {
+                let cpus: u32 = grants.iter().map(|grant| grant.cpus).sum();
+                let mut on: Vec<(NodeSet, Json)> = Vec::new();
+                let mut all = NodeSet::empty(self.site.hosts.count());
+                for grant in grants {
+                    all.insert(grant.node);
+                    let part = json!({
+                        "cores": listed(&grant.cores), "mem": grant.memory,
+                        "gres": self.gres(request, grant)
+                    });
+                    match on.iter_mut().find(|(_, other)| *other == part) {
+                        Some((nodes, _)) => nodes.insert(grant.node),
+                        None => {
+                            let mut nodes = NodeSet::empty(self.site.hosts.count());
+                            nodes.insert(grant.node);
+                            on.push((nodes, part));
+                        }
+                    }
+                }
+                let on = on.into_iter().map(|(nodes, part)| {
+                    json!({
+                        "nodes": self.site.hosts.bracketed(&nodes), "cores": part["cores"],
+                        "mem": part["mem"], "gres": part["gres"]
+                    })
+                });
+                json!({
+                    "nodes": self.site.hosts.bracketed(&all), "tasks": tasks, "cpus": cpus,
+                    "on": on.collect::<Vec<_>>()
+                })
+            }
+        }
+    }
+
+    /// The GPUs of a node, as `scontrol -d show job` writes them.
+    fn gres(&self, request: &SharedRequest, grant: &SharedGrant) -> String {
+        let kind = self.site.machine.node(grant.node);
+        let asked = [request.gpus, request.gpus_per_node, request.gpus_per_task];
+        let asked = asked.into_iter().flatten().next();
+        if grant.gpus == 0 && asked.is_none() || kind.gpus.is_empty() {
+            return String::new();
+        }
+        let is_whole = grant.gpus == kind.all_gpus();
+        let wanted =
+            asked.and_then(|gpus| gpus.model).filter(|_| !is_whole || kind.gpus.is_empty());
+        let mut parts: Vec<(Option<u16>, u64)> = Vec::new();
+        for record in &kind.gpus {
+            if wanted.is_some() && record.model != wanted {
+                continue;
+            }
+            match parts.iter_mut().find(|(model, _)| *model == record.model) {
+                Some((_, gpus)) => *gpus |= record.gpus & grant.gpus,
+                None => parts.push((record.model, record.gpus & grant.gpus)),
+            }
+        }
+        let part = |(model, gpus): &(Option<u16>, u64)| {
+            let name = model.map_or_else(String::new, |model| {
+                format!("{}:", self.site.machine.models[model as usize])
+            });
+            let set = (0..64).filter(|gpu| gpus >> gpu & 1 == 1);
+            format!("{name}{}(IDX:{})", gpus.count_ones(), ranges(set))
+        };
+        parts.iter().map(part).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The numbers of cores, as in `0-15,32`.
+fn listed(cores: &CoreSet) -> String {
+    ranges(cores.iter())
+}
+
+fn ranges(numbers: impl Iterator<Item = u32>) -> String {
+    let mut text = String::new();
+    let mut open: Option<(u32, u32)> = None;
+    let mut close = |range: Option<(u32, u32)>| {
+        let Some((first, last)) = range else { return };
+        if !text.is_empty() {
+            text.push(',');
+        }
+        let _ =
+            if first == last { write!(text, "{first}") } else { write!(text, "{first}-{last}") };
+    };
+    for number in numbers {
+        match &mut open {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => close(open.replace((number, number))),
+        }
+    }
+    close(open);
+    text
+}

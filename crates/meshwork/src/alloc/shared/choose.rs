@@ -1,0 +1,656 @@
+//! The choice of nodes: one node, runs of nodes, least loaded nodes, and the retries around them.
+
+use std::cmp::Reverse;
+
+use crate::geometry::NodeSet;
+
+use super::cores::CoreSet;
+use super::fit::Fit;
+use super::holdings::{Holdings, Least};
+use super::machine::{Domains, SharedMachine};
+use super::request::{Memory, Needs};
+use super::{blocks, tree};
+
+/// Nodes to leave out of the next attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// There is no further attempt.
+    Stop,
+    /// All nodes of the attempt.
+    All,
+    /// The first node of the attempt in the order of products.
+    OneOfThese,
+    /// The next node in the order of products.
+    Next,
+}
+
+/// Numbers still to be found, while nodes are taken one by one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing {
+    pub cpus: i64,
+    pub cpus_at_most: i64,
+    /// Nodes to aim at.
+    pub nodes: i64,
+    /// Nodes at least.
+    pub nodes_at_least: i64,
+    /// Tasks that may still be placed.
+    pub tasks: u64,
+}
+
+/// One attempt after the other to place a job.
+pub(super) struct Attempt<'a> {
+    pub machine: &'a SharedMachine,
+    pub needs: &'a Needs,
+    fits: Vec<Fit>,
+    /// The place of each node in `fits`; empty if there is a single one.
+    slots: Vec<u32>,
+    /// Nodes that may be taken; after an attempt, the nodes that it took.
+    pub map: NodeSet,
+    /// Nodes that may still be taken.
+    pub nodes_left: i64,
+    min_nodes: u32,
+    /// GPUs taken so far.
+    pub taken: u64,
+    pub first_pass: bool,
+}
+
+/// The nodes of a job, with what it could take of each.
+pub(super) type Chosen = Vec<(u32, Fit)>;
+
+impl<'a> Attempt<'a> {
+    fn new(machine: &'a SharedMachine, needs: &'a Needs, map: NodeSet) -> Attempt<'a> {
+        Attempt {
+            machine,
+            needs,
+            fits: Vec::new(),
+            slots: Vec::new(),
+            map,
+            nodes_left: i64::from(needs.max_nodes.min(500_000)),
+            min_nodes: needs.min_nodes,
+            taken: 0,
+            first_pass: true,
+        }
+    }
+
+    pub(super) fn fit(&self, node: u32) -> &Fit {
+        &self.fits[self.slot(node)]
+    }
+
+    fn fit_mut(&mut self, node: u32) -> &mut Fit {
+        let slot = self.slot(node);
+        &mut self.fits[slot]
+    }
+
+    fn slot(&self, node: u32) -> usize {
+        self.slots.get(node as usize).map_or(0, |&slot| slot as usize)
+    }
+
+    /// Whether the number of GPUs of the whole job is given.
+    pub(super) fn counts_gpus(&self) -> bool {
+        self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
+    }
+
+    /// Whether the job has all its GPUs.
+    pub(super) fn has_gpus(&self) -> bool {
+        self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
+    }
+
+    /// Whether that many more GPUs suffice.
+    pub(super) fn gpus_suffice(&self, more: u64) -> bool {
+        self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
+    }
+
+    /// Numbers at the beginning of an attempt.
+    pub(super) fn missing(&mut self, always_least: bool) -> Missing {
+        let needs = self.needs;
+        self.taken = 0;
+        let (least, want) = (i64::from(self.min_nodes), i64::from(needs.want));
+        let is_least = always_least || self.counts_gpus();
+        let nodes = if is_least { least.min(want) } else { least.max(want) };
+        let cpus_at_most = self.most_cpus(nodes);
+        Missing {
+            cpus: i64::from(needs.min_cpus),
+            cpus_at_most,
+            nodes,
+            nodes_at_least: least,
+            tasks: self.most_tasks(cpus_at_most, self.nodes_left),
+        }
+    }
+
+    fn most_cpus(&self, nodes: i64) -> i64 {
+        let needs = self.needs;
+        let mut most = i64::from(needs.min_cpus);
+        if needs.gpu_node_cpus > 0 {
+            most = most.max(i64::from(needs.gpu_node_cpus) * nodes);
+        }
+        most.max(i64::from(needs.gpu_job_cpus))
+    }
+
+    fn most_tasks(&self, cpus: i64, nodes: i64) -> u64 {
+        let needs = self.needs;
+        let most = match (needs.cpt, needs.tpn) {
+            (1, _) => cpus as u32,
+            (cpt, 0) => cpus as u32 / cpt,
+            (_, tpn) => tpn.wrapping_mul(nodes as u32),
+        };
+        u64::from(most)
+    }
+
+    /// Whether so many nodes are enough, now that some are taken.
+    pub(super) fn enough_nodes(&self, available: i64, nodes: i64) -> bool {
+        let (least, want) = (i64::from(self.min_nodes), i64::from(self.needs.want));
+        available >= if want > least { nodes + least - want } else { nodes }
+    }
+
+    /// Whether the attempt may end.
+    pub(super) fn is_done(&self, missing: &Missing) -> bool {
+        missing.nodes <= 0 && missing.cpus <= 0 && self.has_gpus()
+    }
+
+    /// Whether the attempt may end with fewer nodes than it aimed at.
+    pub(super) fn suffices(&self, missing: &Missing) -> bool {
+        missing.nodes_at_least <= 0 && missing.cpus <= 0 && self.has_gpus()
+    }
+
+    pub(super) fn select_cores(&mut self, node: u32, nodes_left: i64) -> u32 {
+        let kind = self.machine.node(node);
+        let (needs, taken, first_pass) = (self.needs, self.taken, self.first_pass);
+        self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass)
+    }
+
+    /// Takes a node with `cpus` CPUs; returns the CPUs that are used, 0 if it cannot be used.
+    pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
+        let used = self.cpus_to_use(node, cpus, missing);
+        if used > 0 {
+            missing.cpus -= i64::from(used);
+            missing.cpus_at_most -= i64::from(used);
+            missing.nodes -= 1;
+            missing.nodes_at_least -= 1;
+            self.nodes_left -= 1;
+            self.map.insert(node);
+        }
+        used
+    }
+
+    fn cpus_to_use(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
+        let needs = self.needs;
+        let threads = self.machine.node(node).threads;
+        let nodes_left = missing.nodes_at_least;
+        let mut cpus = cpus;
+        if !needs.whole {
+            let elsewhere = (nodes_left - 1).max(0) * i64::from(threads);
+            let most = missing.cpus_at_most - elsewhere;
+            let fit = self.fit_mut(node);
+            if i64::from(cpus) > most {
+                cpus = most.max(i64::from(needs.node_cpus)) as u32;
+                let brought = if fit.gpu_cpus > 0 { fit.gpu_cpus } else { needs.gpu_node_cpus };
+                cpus = cpus.max(brought);
+                fit.cpus = cpus;
+            }
+        }
+        if cpus > 0 && self.counts_gpus() {
+            return self.take_gpus(node, cpus, nodes_left, &mut missing.tasks);
+        }
+        cpus
+    }
+
+    /// Books the GPUs of a node, with the tasks that may still be placed.
+    fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
+        let needs = self.needs;
+        let Some(gpus) = needs.gpus else { return cpus };
+        let taken = self.taken;
+        let fit = self.fit_mut(node);
+        // The numbers wrap around as Slurm's do.
+        let mut saved = (nodes_left - 1).max(0) as u32;
+        let mut most = tasks.wrapping_sub(u64::from(saved));
+        let held = most.min(u64::from(cpus / needs.cpt));
+        if held < most {
+            saved = saved.wrapping_add((most - held) as u32);
+            most = held;
+        }
+        most = most.max(1);
+        let mut used_tasks = most.min(65_534);
+        if used_tasks < u64::from(fit.task_limit) {
+            if gpus.per_task > 0 && gpus.per_node == 0 {
+                fit.gpus = fit.gpus.min(used_tasks * gpus.per_task);
+            }
+            fit.task_limit = used_tasks as u32;
+        }
+        used_tasks = used_tasks.min(u64::from(fit.task_limit));
+        let least_cpus = (needs.cpt * used_tasks as u32).max(needs.node_cpus);
+        let mut cpus = cpus;
+        if used_tasks == 0 || cpus < least_cpus {
+            fit.cpus = 0;
+            *tasks = most.wrapping_add(u64::from(saved));
+            return 0;
+        }
+        let mut limit = fit.gpus;
+        let mut brought = 0;
+        if let Some(most) = cpus.checked_div(gpus.cpus) {
+            limit = limit.min(u64::from(most));
+            brought = (limit * u64::from(gpus.cpus)) as u32;
+        }
+        let least = if gpus.per_task > 0 { limit } else { gpus.per_node.max(1) };
+        if gpus.per_job > taken {
+            limit = limit.min(gpus.per_job - taken);
+        }
+        limit = limit.max(least);
+        fit.gpus = limit;
+        if brought > 0 && brought < cpus && brought > least_cpus {
+            cpus = brought;
+        }
+        fit.cpus = cpus;
+        self.taken += limit;
+        *tasks = (most - used_tasks).wrapping_add(u64::from(saved));
+        cpus
+    }
+
+    /// Limits the cores of each socket to what is used, highest first to go.
+    fn clip(&mut self) {
+        if self.needs.gpus.is_none() {
+            return;
+        }
+        let map = self.map.clone();
+        for node in map.iter() {
+            let kind = self.machine.node(node);
+            let fit = self.fit_mut(node);
+            for socket in 0..kind.sockets {
+                let start = socket * kind.cores;
+                let has = fit.cores.count_range(start, kind.cores);
+                let may = u32::from(fit.core_limits[socket as usize]);
+                fit.cores.remove_highest(start, kind.cores, has.saturating_sub(may));
+            }
+        }
+    }
+
+    fn into_chosen(self) -> Chosen {
+        self.map.iter().map(|node| (node, self.fit(node).clone())).collect()
+    }
+}
+
+/// Chooses the nodes of a job among the nodes of `pool` that are open to it.
+pub(super) fn choose(
+    machine: &SharedMachine,
+    needs: &Needs,
+    holdings: &Holdings,
+    pool: &NodeSet,
+    is_open: impl Fn(u32) -> bool,
+) -> Option<Chosen> {
+    let least = least_free(machine, needs);
+    let open = || holdings.with_free(least).filter(|&node| pool.contains(node) && is_open(node));
+    if needs.max_nodes == 1 {
+        return [true, false]
+            .into_iter()
+            .find_map(|first_pass| one_node(machine, needs, holdings, open(), first_pass));
+    }
+    let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
+    attempt.slots = vec![u32::MAX; machine.count() as usize];
+    for node in open() {
+        if let Some(fit) = Fit::new(machine, needs, node, holdings.of(node)) {
+            attempt.slots[node as usize] = attempt.fits.len() as u32;
+            attempt.fits.push(fit);
+            attempt.map.insert(node);
+        }
+    }
+    if attempt.map.count() < needs.min_nodes {
+        return None;
+    }
+    if needs.tpn > 0 && needs.tasks > 0 {
+        attempt.min_nodes = attempt.min_nodes.max(needs.tasks.div_ceil(needs.tpn));
+    }
+    several_nodes(attempt)
+}
+
+/// Amounts that any node of the job has free at least.
+fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
+    let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
+    let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
+    let gpus = needs.gpus.map_or(0, |gpus| gpus.per_node.max(gpus.per_task).max(1));
+    let memory = match needs.memory {
+        Memory::Node(all) if machine.params.memory => all,
+        _ => 0,
+    };
+    [u64::from(cores), gpus, memory]
+}
+
+/// The first of the nodes, by weight and number, that holds the job.
+fn one_node(
+    machine: &SharedMachine,
+    needs: &Needs,
+    holdings: &Holdings,
+    candidates: impl Iterator<Item = u32>,
+    first_pass: bool,
+) -> Option<Chosen> {
+    let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
+    attempt.min_nodes = 1;
+    attempt.first_pass = first_pass;
+    for node in candidates {
+        let Some(fit) = Fit::new(machine, needs, node, holdings.of(node)) else { continue };
+        attempt.fits.clear();
+        attempt.fits.push(fit);
+        let cpus_at_most = attempt.most_cpus(1);
+        let mut missing = Missing {
+            cpus: i64::from(needs.min_cpus),
+            cpus_at_most,
+            nodes: 1,
+            nodes_at_least: 1,
+            tasks: attempt.most_tasks(cpus_at_most, 1),
+        };
+        let cpus = attempt.select_cores(node, 1);
+        let used = attempt.take(node, cpus, &mut missing);
+        if used > 0 && used >= needs.min_cpus && attempt.has_gpus() {
+            attempt.clip();
+            return Some(attempt.into_chosen());
+        }
+        // The GPUs stay counted, as in Slurm.
+        attempt.map.remove(node);
+    }
+    None
+}
+
+/// Attempts with fewer and fewer nodes.
+fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
+    let needs = attempt.needs;
+    let most_nodes = attempt.nodes_left;
+    if needs.tasks > 0 && needs.tpn == 0 && attempt.nodes_left > i64::from(needs.tasks) {
+        attempt.nodes_left = i64::from(needs.tasks.max(attempt.min_nodes));
+    }
+    let mut left = attempt.map.clone();
+    // Attempts take cores away only from jobs with GPUs.
+    let backed_up = left.iter().filter(|_| needs.gpus.is_some());
+    let cores: Vec<(u32, CoreSet)> =
+        backed_up.map(|node| (node, attempt.fit(node).cores)).collect();
+    attempt.first_pass = true;
+    let mut is_placed = evaluate(&mut attempt).is_ok();
+    attempt.first_pass = false;
+    let mut order: Option<Vec<u32>> = None;
+    let mut at = 0;
+    let mut skips = false;
+    let mut count = left.count();
+    while !is_placed {
+        attempt.nodes_left = most_nodes;
+        attempt.map.copy_from(&left);
+        for (node, cores) in &cores {
+            attempt.fit_mut(*node).cores = *cores;
+        }
+        let leave = match evaluate(&mut attempt) {
+            Ok(()) => {
+                is_placed = true;
+                break;
+            }
+            Err(leave) => leave,
+        };
+        if leave == Leave::Stop || count <= attempt.min_nodes {
+            break;
+        }
+        if leave == Leave::All {
+            left.subtract(&attempt.map);
+            count = left.count();
+            skips |= order.is_some();
+            if order.as_ref().is_some_and(|order| at >= order.len()) {
+                break;
+            }
+            continue;
+        }
+        let order = order.get_or_insert_with(|| {
+            let mut order: Vec<u32> = left.iter().collect();
+            order.sort_by_key(|&node| attempt.fit(node).product);
+            order
+        });
+        if order.is_empty() {
+            break;
+        }
+        if leave == Leave::OneOfThese && !attempt.map.is_empty() {
+            let found = order[at..].iter().position(|&node| attempt.map.contains(node));
+            let Some(found) = found else { break };
+            left.remove(order[at + found]);
+            count -= 1;
+            if found == 0 {
+                at += 1;
+            } else {
+                skips = true;
+            }
+        } else {
+            while skips && at < order.len() && !left.contains(order[at]) {
+                at += 1;
+            }
+            if at == order.len() {
+                break;
+            }
+            left.remove(order[at]);
+            count -= 1;
+            at += 1;
+        }
+        if at >= order.len() {
+            break;
+        }
+    }
+    if !is_placed {
+        return None;
+    }
+    if needs.gpus.is_some() {
+        let map = attempt.map.clone();
+        for node in map.iter() {
+            let threads = attempt.machine.node(node).threads;
+            let fit = attempt.fit_mut(node);
+            fit.cpus = fit.cpus.min(fit.cores.count() * threads);
+            if fit.cpus == 0 {
+                attempt.map.remove(node);
+            }
+        }
+    }
+    Some(attempt.into_chosen())
+}
+
+/// One attempt by the rule of the machine.
+fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
+    if attempt.map.count() < attempt.min_nodes {
+        return Err(Leave::Stop);
+    }
+    let (machine, needs) = (attempt.machine, attempt.needs);
+    let placed = match &machine.domains {
+        Domains::Block(list) if list.covers_any(&attempt.map) => blocks::place(attempt, list),
+        _ if machine.params.least_loaded => least_loaded(attempt),
+        _ if machine.params.serial_at_end && needs.min_cpus == 1 && needs.want == 1 => {
+            from_the_end(attempt)
+        }
+        Domains::Tree(list) => tree::place(attempt, list),
+        _ => runs(attempt),
+    };
+    if placed.is_ok() {
+        attempt.clip();
+    }
+    placed
+}
+
+/// Consecutive nodes of one weight.
+struct NodeRun {
+    nodes: Vec<u32>,
+    weight: u64,
+    cpus: i64,
+    gpus: u64,
+    is_used: bool,
+}
+
+/// Best fit of runs of nodes, by CPUs.
+fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
+    let mut missing = attempt.missing(false);
+    let map = attempt.map.clone();
+    attempt.map.clear();
+    let counts = attempt.counts_gpus();
+    let mut runs: Vec<NodeRun> = Vec::new();
+    let mut usable = vec![0; attempt.machine.count() as usize];
+    let mut last = None;
+    for node in map.iter() {
+        let cpus = attempt.select_cores(node, missing.nodes_at_least);
+        usable[node as usize] = cpus;
+        if cpus == 0 {
+            continue;
+        }
+        let fit = attempt.fit(node);
+        let (weight, gpus) = (fit.weight, if counts { fit.gpus } else { 0 });
+        match runs.last_mut().filter(|run| last == node.checked_sub(1) && run.weight == weight) {
+            Some(run) => {
+                run.nodes.push(node);
+                run.cpus += i64::from(cpus);
+                run.gpus += gpus;
+            }
+            None => runs.push(NodeRun {
+                nodes: vec![node],
+                weight,
+                cpus: i64::from(cpus),
+                gpus,
+                is_used: false,
+            }),
+        }
+        last = Some(node);
+    }
+    while attempt.nodes_left > 0 {
+        let mut best: Option<(usize, bool)> = None;
+        for (i, run) in runs.iter().enumerate().filter(|(_, run)| !run.is_used) {
+            let is_enough = run.cpus >= missing.cpus
+                && attempt.enough_nodes(run.nodes.len() as i64, missing.nodes)
+                && (!counts || attempt.gpus_suffice(run.gpus));
+            let is_better = best.is_none_or(|(best, best_is_enough)| {
+                let other = &runs[best];
+                run.weight < other.weight
+                    || run.weight == other.weight
+                        && (is_enough && (!best_is_enough || run.cpus < other.cpus)
+                            || !is_enough && run.cpus > other.cpus)
+            });
+            if is_better {
+                best = Some((i, is_enough));
+            }
+        }
+        let Some((best, _)) = best else { break };
+        if missing.nodes <= 1 {
+            let mut single: Option<u32> = None;
+            for &node in &runs[best].nodes {
+                let cpus = usable[node as usize];
+                if i64::from(cpus) < missing.cpus
+                    || counts && !attempt.gpus_suffice(attempt.fit(node).gpus)
+                {
+                    continue;
+                }
+                if single.is_none_or(|single| cpus < usable[single as usize]) {
+                    single = Some(node);
+                    if i64::from(cpus) == missing.cpus {
+                        break;
+                    }
+                }
+            }
+            if let Some(single) = single {
+                runs[best].nodes.retain(|&node| node == single);
+            }
+        }
+        for &node in &runs[best].nodes {
+            if attempt.nodes_left == 0 || attempt.is_done(&missing) {
+                break;
+            }
+            let cpus = usable[node as usize];
+            if attempt.nodes_left == 1 && i64::from(cpus) < missing.cpus {
+                continue;
+            }
+            attempt.take(node, cpus, &mut missing);
+        }
+        if attempt.is_done(&missing) {
+            return Ok(());
+        }
+        runs[best].is_used = true;
+    }
+    let is_enough =
+        missing.cpus <= 0 && attempt.has_gpus() && attempt.enough_nodes(0, missing.nodes);
+    if is_enough { Ok(()) } else { Err(Leave::Next) }
+}
+
+/// The weights of the nodes of a set, lightest first, each with its nodes.
+pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32>)> {
+    let mut classes = std::collections::BTreeMap::<u64, Vec<u32>>::new();
+    for node in map.iter() {
+        classes.entry(attempt.fit(node).weight).or_default().push(node);
+    }
+    classes.into_iter().collect()
+}
+
+/// The number of nodes is at most that of tasks for rules that look at single nodes.
+fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
+    if attempt.needs.tasks > 0 {
+        attempt.nodes_left = attempt.nodes_left.min(i64::from(attempt.needs.tasks));
+    }
+}
+
+/// The nodes with the highest share of free CPUs first.
+///
+/// As in Slurm, the CPUs that are booked are those of the node examined last.
+fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
+    limit_nodes_by_tasks(attempt);
+    let mut missing = attempt.missing(false);
+    let map = attempt.map.clone();
+    attempt.map.clear();
+    'search: for (_, class) in classes(attempt, &map) {
+        if attempt.nodes_left == 0 {
+            break;
+        }
+        let mut class = class;
+        let mut last_free = None;
+        loop {
+            let mut best: Option<u32> = None;
+            let mut cpus = 0;
+            for &node in &class {
+                if attempt.map.contains(node) || attempt.fit(node).cpus == 0 {
+                    continue;
+                }
+                cpus = attempt.select_cores(node, missing.nodes_at_least);
+                if cpus == 0 {
+                    continue;
+                }
+                let free = |node: u32| u64::from(attempt.fit(node).free_cpus);
+                let all = |node: u32| u64::from(attempt.machine.node(node).cpus());
+                if best.is_none_or(|best| free(best) * all(node) < free(node) * all(best)) {
+                    best = Some(node);
+                    if last_free == Some(free(node)) {
+                        break;
+                    }
+                }
+            }
+            let Some(best) = best else { break };
+            if attempt.take(best, cpus, &mut missing) == 0 {
+                class.retain(|&node| node != best);
+                continue;
+            }
+            last_free = Some(u64::from(attempt.fit(best).free_cpus));
+            if attempt.is_done(&missing) {
+                return Ok(());
+            }
+            if attempt.nodes_left == 0 {
+                break 'search;
+            }
+        }
+    }
+    if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::Next) }
+}
+
+/// The highest nodes of the lightest class first.
+fn from_the_end(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
+    limit_nodes_by_tasks(attempt);
+    let mut missing = attempt.missing(false);
+    let map = attempt.map.clone();
+    attempt.map.clear();
+    for (_, mut class) in classes(attempt, &map) {
+        class.sort_by_key(|&node| Reverse(node));
+        for node in class {
+            if attempt.nodes_left <= 0 {
+                break;
+            }
+            if attempt.fit(node).cpus == 0 {
+                continue;
+            }
+            let cpus = attempt.select_cores(node, missing.nodes_at_least);
+            attempt.take(node, cpus, &mut missing);
+            if attempt.is_done(&missing) {
+                return Ok(());
+            }
+        }
+    }
+    if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::Next) }
+}

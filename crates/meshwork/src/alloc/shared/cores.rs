@@ -1,0 +1,116 @@
+//! Sets of the cores of one node.
+
+/// A set of cores of one node, by number over its sockets in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreSet([u64; 8]);
+
+impl CoreSet {
+    /// The set of the cores `0..count`.
+    #[must_use]
+    pub fn full(count: u32) -> CoreSet {
+        let mut set = CoreSet::default();
+        for (word, bits) in (0..).zip(&mut set.0) {
+            *bits = low_bits(i64::from(count) - word * 64);
+        }
+        set
+    }
+
+    /// Whether there is no core.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; 8]
+    }
+
+    /// Number of cores.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|bits| bits.count_ones()).sum()
+    }
+
+    /// Number of cores in `start..start + count`.
+    #[must_use]
+    pub fn count_range(&self, start: u32, count: u32) -> u32 {
+        let mut total = 0;
+        let mut at = start;
+        let end = start + count;
+        while at < end {
+            let (word, bit) = (at / 64, at % 64);
+            let width = (64 - bit).min(end - at);
+            total += (self.0[word as usize] >> bit & low_bits(i64::from(width))).count_ones();
+            at += width;
+        }
+        total
+    }
+
+    /// Whether a core is in the set.
+    #[must_use]
+    pub fn contains(&self, core: u32) -> bool {
+        self.0[core as usize / 64] >> (core % 64) & 1 == 1
+    }
+
+    /// Adds a core.
+    pub fn insert(&mut self, core: u32) {
+        self.0[core as usize / 64] |= 1 << (core % 64);
+    }
+
+    /// Removes a core.
+    pub fn remove(&mut self, core: u32) {
+        self.0[core as usize / 64] &= !(1 << (core % 64));
+    }
+
+    /// Removes the cores `start..start + count`.
+    pub fn remove_range(&mut self, start: u32, count: u32) {
+        let mut at = start;
+        let end = start + count;
+        while at < end {
+            let (word, bit) = (at / 64, at % 64);
+            let width = (64 - bit).min(end - at);
+            self.0[word as usize] &= !(low_bits(i64::from(width)) << bit);
+            at += width;
+        }
+    }
+
+    /// Removes the `count` highest cores of `start..start + width`.
+    pub fn remove_highest(&mut self, start: u32, width: u32, count: u32) {
+        let mut left = count;
+        for core in (start..start + width).rev() {
+            if left == 0 {
+                return;
+            }
+            if self.contains(core) {
+                self.remove(core);
+                left -= 1;
+            }
+        }
+    }
+
+    /// The cores, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.0).flat_map(|(word, &bits)| {
+            std::iter::successors((bits != 0).then_some(bits), |bits| {
+                Some(bits & (bits - 1)).filter(|rest| *rest != 0)
+            })
+            .map(move |bits| word * 64 + bits.trailing_zeros())
+        })
+    }
+
+    /// Adds all cores of another set.
+    pub fn unite(&mut self, other: &CoreSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    /// Removes all cores of another set.
+    pub fn subtract(&mut self, other: &CoreSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= !other);
+    }
+}
+
+const fn low_bits(count: i64) -> u64 {
+    if count <= 0 {
+        0
+    } else if count >= 64 {
+        u64::MAX
+    } else {
+        (1 << count) - 1
+    }
+}

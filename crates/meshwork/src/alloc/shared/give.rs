@@ -1,0 +1,615 @@
+//! Tasks, cores, GPUs and memory of a job on the nodes that were chosen for it.
+
+use super::choose::Chosen;
+use super::cores::CoreSet;
+use super::fit::Sockets;
+use super::holdings::{Free, Holdings, SharedGrant};
+use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
+use super::request::{Gpus, Memory, Needs, SocketOrder};
+
+/// A node of the job while its parts are distributed.
+struct Share {
+    node: u32,
+    cores: CoreSet,
+    cpus: u32,
+    tasks: u32,
+    gpus: u64,
+    /// Number of GPUs, which exceeds those of `gpus` if they are only counted.
+    gpu_count: u64,
+    /// GPUs that the choice of nodes left to this one.
+    gpu_limit: u64,
+}
+
+/// Distributes a job over its nodes; `None` if it does not fit after all, so that it waits.
+pub(super) fn give(
+    machine: &SharedMachine,
+    needs: &Needs,
+    order: SocketOrder,
+    holdings: &Holdings,
+    chosen: &Chosen,
+) -> Option<(u32, Vec<SharedGrant>)> {
+    let mut shares = if needs.whole {
+        whole_nodes(machine, needs, chosen)?
+    } else {
+        let mut shares = tasks_on_nodes(machine, needs, chosen)?;
+        for share in &mut shares {
+            let kind = machine.node(share.node);
+            let is_by_socket = !machine.params.by_core
+                || match order {
+                    SocketOrder::Default => machine.params.by_socket,
+                    SocketOrder::Block => true,
+                    SocketOrder::Cyclic => false,
+                };
+            let used =
+                if is_by_socket { by_socket(kind, share) } else { in_turn(kind, needs, share)? };
+            if machine.params.by_core {
+                share.cpus = used * kind.threads;
+            }
+        }
+        shares
+    };
+    if let Some(gpus) = &needs.gpus {
+        give_gpus(machine, needs, gpus, holdings, &mut shares)?;
+    }
+    // As Slurm shows it: a job with a range of nodes keeps the tasks of the lowest number.
+    let tasks = if needs.tasks > 0 { needs.tasks } else { shares.len() as u32 };
+    let mut grants = Vec::new();
+    for share in shares {
+        let (kind, free) = (machine.node(share.node), holdings.of(share.node));
+        let memory = memory(machine, needs, kind, free, &share)?;
+        let gpus = if needs.whole { kind.all_gpus() } else { share.gpus };
+        let Share { node, cores, cpus, .. } = share;
+        grants.push(SharedGrant { node, cores, cpus, memory, gpus });
+    }
+    Some((tasks, grants))
+}
+
+/// Number of tasks to distribute.
+fn task_count(needs: &Needs, nodes: u32) -> u32 {
+    if needs.tpn > 0 {
+        return needs.tpn.saturating_mul(nodes);
+    }
+    if needs.tasks > 0 && needs.tasks_given {
+        return needs.tasks;
+    }
+    let mut cpus = needs.min_cpus.max(nodes).max(nodes.saturating_mul(needs.node_cpus));
+    if let Some(gpus) = &needs.gpus {
+        let brought = gpus.for_job(u64::from(nodes)).saturating_mul(u64::from(gpus.any_cpus()));
+        cpus = cpus.max(u32::try_from(brought).unwrap_or(u32::MAX));
+    }
+    cpus / needs.cpt
+}
+
+fn share_of(node: u32, cores: CoreSet, gpu_limit: u64) -> Share {
+    Share { node, cores, cpus: 0, tasks: 0, gpus: 0, gpu_count: 0, gpu_limit }
+}
+
+/// All cores of each node, with the tasks one on each node in turn.
+fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
+    let mut tasks = task_count(needs, chosen.len() as u32).max(1);
+    let mut left: Vec<u32> = Vec::new();
+    let mut shares = Vec::new();
+    for (node, fit) in chosen {
+        let kind = machine.node(*node);
+        let mut share = share_of(*node, CoreSet::full(kind.all_cores()), fit.gpus);
+        (share.cpus, share.tasks) = (kind.cpus(), 1);
+        left.push(kind.cpus().saturating_sub(needs.cpt));
+        if needs.cpt > kind.cpus() {
+            left[shares.len()] = 0;
+        }
+        shares.push(share);
+        tasks = tasks.saturating_sub(1);
+    }
+    while tasks > 0 {
+        let before = tasks;
+        for (share, left) in shares.iter_mut().zip(&mut left) {
+            if *left >= needs.cpt && tasks > 0 {
+                share.tasks += 1;
+                tasks -= 1;
+                *left -= needs.cpt;
+            }
+        }
+        if before == tasks {
+            return None;
+        }
+    }
+    Some(shares)
+}
+
+/// The tasks of each node, in turn, and the CPUs they need.
+fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
+    let all = task_count(needs, chosen.len() as u32).max(1);
+    let cpt = needs.cpt;
+    let mut placed = 0;
+    let mut shares: Vec<Share> = Vec::new();
+    let by_task = needs.gpus.filter(|gpus| gpus.per_task > 0);
+    let mut limits: Option<Vec<u32>> = None;
+    if needs.gpus.is_some() {
+        let limit = |fit: &super::fit::Fit| match by_task {
+            Some(gpus) => u32::try_from(fit.gpus / gpus.per_task).unwrap_or(u32::MAX),
+            None => fit.task_limit,
+        };
+        let is_limited = by_task.is_some() || chosen.iter().any(|(_, fit)| fit.task_limit > 0);
+        limits = is_limited.then(|| chosen.iter().map(|(_, fit)| limit(fit)).collect());
+    }
+    for (node, fit) in chosen {
+        let mut share = share_of(*node, fit.cores, fit.gpus);
+        if placed < all && fit.cpus > 0 {
+            placed += 1;
+            share.tasks = 1;
+            share.cpus = cpt.min(fit.cpus);
+        }
+        shares.push(share);
+    }
+    let may = |share: &Share, i: usize, limits: &Option<Vec<u32>>| {
+        chosen[i].1.cpus - share.cpus >= cpt
+            && limits.as_ref().is_none_or(|limits| limits[i] > share.tasks)
+            && (needs.tpn == 0 || share.tasks < needs.tpn)
+    };
+    // Tasks on cores that are used in part.
+    for (i, share) in shares.iter_mut().enumerate() {
+        let threads = machine.node(share.node).threads;
+        for _ in 0..share.cpus % threads / cpt {
+            if placed < all && may(share, i, &limits) {
+                placed += 1;
+                share.tasks += 1;
+                share.cpus += cpt;
+            }
+        }
+    }
+    while placed < all {
+        let mut has_room = false;
+        for (i, share) in shares.iter_mut().enumerate() {
+            let threads = machine.node(share.node).threads;
+            for _ in 0..(threads / cpt).max(1) {
+                if placed >= all || !may(share, i, &limits) {
+                    break;
+                }
+                placed += 1;
+                share.tasks += 1;
+                share.cpus += cpt;
+                has_room |= chosen[i].1.cpus - share.cpus >= cpt;
+            }
+        }
+        if !has_room && placed < all {
+            // Only GPUs per task limit the tasks of a node.
+            if by_task.is_some() || limits.take().is_none() {
+                return None;
+            }
+        }
+    }
+    for (share, (_, fit)) in shares.iter_mut().zip(chosen) {
+        if share.cpus < fit.gpu_cpus {
+            share.cpus = fit.gpu_cpus.min(fit.cpus);
+        }
+    }
+    Some(shares)
+}
+
+/// Takes the lowest cores of the fittest sockets, and returns their number.
+fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
+    let mut cpus = share.cpus;
+    let needed = cpus.div_ceil(kind.threads);
+    let mut free = [0; MAX_SOCKETS as usize];
+    for socket in 0..kind.sockets {
+        free[socket as usize] = share.cores.count_range(socket * kind.cores, kind.cores);
+    }
+    let mut taken = CoreSet::default();
+    while cpus > 0 {
+        let better = |best: u32, other: u32| {
+            let (best, other) = (free[best as usize], free[other as usize]);
+            match (best >= needed, other >= needed) {
+                (true, true) => other < best,
+                (false, false) => other > best,
+                (_, other) => other,
+            }
+        };
+        let best = (0..kind.sockets)
+            .reduce(|best, other| if better(best, other) { other } else { best })
+            .filter(|&best| free[best as usize] > 0);
+        let Some(socket) = best else { break };
+        for core in socket * kind.cores..(socket + 1) * kind.cores {
+            if cpus > 0 && share.cores.contains(core) && !taken.contains(core) {
+                free[socket as usize] -= 1;
+                taken.insert(core);
+                cpus = cpus.saturating_sub(kind.threads);
+            }
+        }
+    }
+    share.cores = taken;
+    taken.count()
+}
+
+/// Takes whole tasks socket by socket, then the rest one core of each socket in turn.
+///
+/// Returns the number of cores, or `None` if there are too few.
+fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
+    let (threads, cpt) = (kind.threads, needs.cpt);
+    let mut cpus = share.cpus;
+    let mut taken = CoreSet::default();
+    let mut next: [u32; MAX_SOCKETS as usize] = [0; MAX_SOCKETS as usize];
+    (0..kind.sockets).for_each(|socket| next[socket as usize] = socket * kind.cores);
+    let end = |socket: u32| (socket + 1) * kind.cores;
+    if cpt > 1 {
+        for socket in 0..kind.sockets {
+            let mut room = share.cores.count_range(socket * kind.cores, kind.cores) * threads;
+            room -= room % cpt;
+            let next = &mut next[socket as usize];
+            while *next < end(socket) && room > 0 && cpus > 0 {
+                if share.cores.contains(*next) {
+                    taken.insert(*next);
+                    room = room.saturating_sub(threads);
+                    cpus = cpus.saturating_sub(threads);
+                }
+                *next += 1;
+            }
+        }
+    }
+    while cpus > 0 {
+        let before = cpus;
+        for socket in 0..kind.sockets {
+            let next = &mut next[socket as usize];
+            while *next < end(socket) && !share.cores.contains(*next) {
+                *next += 1;
+            }
+            if *next < end(socket) && cpus > 0 {
+                taken.insert(*next);
+                *next += 1;
+                cpus = cpus.saturating_sub(threads);
+            }
+        }
+        if before == cpus {
+            return None;
+        }
+    }
+    share.cores = taken;
+    Some(taken.count())
+}
+
+/// Picking GPUs of one node.
+struct GpuPick<'a> {
+    kind: &'a SlurmNodeType,
+    free: u64,
+    model: Option<u16>,
+    picked: u64,
+    /// GPUs in the order of their links to those picked, with the sums of the links.
+    order: Option<(Vec<usize>, Vec<i32>)>,
+}
+
+impl<'a> GpuPick<'a> {
+    fn new(kind: &'a SlurmNodeType, gpus: &Gpus, free: u64, by_links: bool) -> GpuPick<'a> {
+        let count = kind.links.len();
+        let order = (by_links && count > 0).then(|| ((0..count).collect(), vec![0; count]));
+        GpuPick { kind, free, model: gpus.model, picked: 0, order }
+    }
+
+    fn count(&self) -> u64 {
+        u64::from(self.picked.count_ones())
+    }
+
+    /// GPUs of a socket, or those near to all sockets, whether free or not.
+    fn at(&self, socket: Option<u32>) -> u64 {
+        let records = self.kind.gpus.iter();
+        let records = records.filter(|record| self.model.is_none() || record.model == self.model);
+        let here = records.filter(|record| match (record.near, socket) {
+            (None, None) => true,
+            (Some(near), Some(socket)) => near >> socket & 1 == 1,
+            _ => false,
+        });
+        here.fold(0, |all, record| all | record.gpus)
+    }
+
+    /// Picks up to `count` GPUs of a socket, or of those near to all; returns how many.
+    fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
+        let mut here = self.at(socket) & self.free & !self.picked;
+        let before = self.count();
+        if let Some((order, sums)) = &mut self.order {
+            let mut left = count;
+            let mut i = 0;
+            while i < order.len() && left > 0 {
+                let gpu = order[i];
+                if here >> gpu & 1 == 1 {
+                    here &= !(1 << gpu);
+                    self.picked |= 1 << gpu;
+                    left -= 1;
+                    // As in Slurm, the search goes on with the second of the new order.
+                    i = 0;
+                    for (other, sum) in sums.iter_mut().enumerate() {
+                        if other != gpu && self.free >> other & 1 == 1 {
+                            *sum += self.kind.links[gpu][other];
+                        }
+                    }
+                    order.sort_by_key(|&gpu| sums[gpu]);
+                }
+                i += 1;
+            }
+        } else {
+            for _ in 0..count.min(64) {
+                let lowest = here & here.wrapping_neg();
+                self.picked |= lowest;
+                here &= !lowest;
+            }
+        }
+        self.count() - before
+    }
+}
+
+fn give_gpus(
+    machine: &SharedMachine,
+    needs: &Needs,
+    gpus: &Gpus,
+    holdings: &Holdings,
+    shares: &mut [Share],
+) -> Option<()> {
+    let on_sockets: Option<Vec<(Sockets, u32)>> = (gpus.per_task > 0)
+        .then(|| shares.iter().map(|share| tasks_on_sockets(machine, needs, share)).collect());
+    if let Some(tasks) = &on_sockets {
+        let placed: u32 = tasks.iter().map(|(_, tasks)| tasks).sum();
+        if placed < needs.tasks {
+            return None;
+        }
+    }
+    let mut given = 0;
+    let nodes = shares.len();
+    for (i, share) in shares.iter_mut().enumerate() {
+        let kind = machine.node(share.node);
+        let free = holdings.of(share.node).gpus;
+        let left = nodes - i;
+        if kind.is_counted {
+            let available = u64::from(free.count_ones());
+            share.gpu_count = if gpus.per_node > 0 {
+                gpus.per_node
+            } else if let Some(tasks) = &on_sockets {
+                gpus.per_task * u64::from(tasks[i].1)
+            } else {
+                available.min(gpus.per_job.wrapping_sub(given).wrapping_sub(left as u64 - 1))
+            };
+            given += share.gpu_count;
+            share.gpus = lowest_bits(free, share.gpu_count);
+            continue;
+        }
+        let mut cores = [0_u32; MAX_SOCKETS as usize];
+        for socket in 0..kind.sockets {
+            cores[socket as usize] = share.cores.count_range(socket * kind.cores, kind.cores);
+        }
+        if let Some(tasks) = &on_sockets {
+            share.gpus = by_task(kind, needs, gpus, free, &tasks[i])?;
+        } else if gpus.per_node > 0 {
+            share.gpus = on_node(kind, needs, gpus, free, &cores)?;
+        } else {
+            let limit = share.gpu_limit;
+            share.gpus = of_job(kind, needs, gpus, free, &cores, given, left, limit);
+        }
+        share.gpu_count = u64::from(share.gpus.count_ones());
+        given += share.gpu_count;
+    }
+    if gpus.per_job == 0 || on_sockets.is_some() {
+        return Some(());
+    }
+    for share in shares.iter_mut() {
+        let kind = machine.node(share.node);
+        if given >= gpus.per_job || kind.is_counted {
+            break;
+        }
+        let free = holdings.of(share.node).gpus;
+        let mut pick = GpuPick::new(kind, gpus, free, true);
+        pick.picked = share.gpus;
+        if let Some((order, sums)) = &mut pick.order {
+            for gpu in (0..order.len()).filter(|gpu| share.gpus >> gpu & 1 == 1) {
+                for (other, sum) in sums.iter_mut().enumerate() {
+                    if other != gpu && free >> other & 1 == 1 {
+                        *sum += kind.links[gpu][other];
+                    }
+                }
+            }
+            order.sort_by_key(|&gpu| sums[gpu]);
+        }
+        for socket in (0..kind.sockets).map(Some).chain([None]) {
+            if given < gpus.per_job {
+                given += pick.pick(gpus.per_job - given, socket);
+            }
+        }
+        share.gpus = pick.picked;
+        share.gpu_count = pick.count();
+    }
+    let is_counted = shares.first().is_none_or(|share| machine.node(share.node).is_counted);
+    (given >= gpus.per_job || is_counted).then_some(())
+}
+
+fn lowest_bits(bits: u64, count: u64) -> u64 {
+    let (mut left, mut kept) = (bits, 0);
+    for _ in 0..count.min(64) {
+        let lowest = left & left.wrapping_neg();
+        kept |= lowest;
+        left &= !lowest;
+    }
+    kept
+}
+
+/// The tasks of a node by socket, and how many of them count.
+fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
+    let kind = machine.node(share.node);
+    let mut on = [0; MAX_SOCKETS as usize];
+    let limit = if needs.tpn > 0 { needs.tpn } else { share.tasks };
+    let cpt = (share.cpus / share.tasks.max(1)).max(1);
+    let mut all = 0;
+    for socket in 0..kind.sockets {
+        let mut skipped = 0;
+        for core in socket * kind.cores..(socket + 1) * kind.cores {
+            if !share.cores.contains(core) {
+                continue;
+            }
+            if skipped > 0 {
+                skipped -= 1;
+                continue;
+            }
+            let mut tasks = kind.threads / cpt;
+            if tasks < 1 {
+                tasks = 1;
+                skipped = (cpt / kind.threads).saturating_sub(1);
+            }
+            on[socket as usize] += tasks as u16;
+            all += tasks;
+        }
+    }
+    (on, all.min(limit))
+}
+
+/// GPUs per task: near the tasks, then near to all sockets, then any.
+fn by_task(
+    kind: &SlurmNodeType,
+    needs: &Needs,
+    gpus: &Gpus,
+    free: u64,
+    tasks: &(Sockets, u32),
+) -> Option<u64> {
+    let mut pick = GpuPick::new(kind, gpus, free, true);
+    let mut needed = u64::from(tasks.1) * gpus.per_task;
+    for socket in 0..kind.sockets {
+        let here = u64::from(tasks.0[socket as usize]) * gpus.per_task;
+        needed -= pick.pick(needed.min(here), Some(socket));
+    }
+    needed -= pick.pick(needed, None);
+    if !needs.enforce {
+        for socket in 0..kind.sockets {
+            needed -= pick.pick(needed, Some(socket));
+        }
+    }
+    (needed == 0).then_some(pick.picked)
+}
+
+/// GPUs per node: in proportion to the cores on each socket, then wherever there are any.
+fn on_node(
+    kind: &SlurmNodeType,
+    needs: &Needs,
+    gpus: &Gpus,
+    free: u64,
+    cores: &[u32],
+) -> Option<u64> {
+    let mut pick = GpuPick::new(kind, gpus, free, true);
+    let mut needed = gpus.per_node;
+    let all: u32 = cores.iter().sum();
+    let each = needed as f64 / f64::from(all);
+    let has_cores = |socket: &u32| cores[*socket as usize] > 0;
+    for socket in (0..kind.sockets).filter(has_cores) {
+        let here = (f64::from(cores[socket as usize]) * each) as u64;
+        needed -= pick.pick(needed.min(here), Some(socket));
+    }
+    needed -= pick.pick(needed, None);
+    for socket in (0..kind.sockets).filter(has_cores) {
+        needed -= pick.pick(needed, Some(socket));
+    }
+    if !needs.enforce {
+        for socket in (0..kind.sockets).filter(|socket| !has_cores(socket)) {
+            needed -= pick.pick(needed, Some(socket));
+        }
+    }
+    (needed == 0).then_some(pick.picked)
+}
+
+/// GPUs of a whole job on one of its nodes, near its cores.
+#[allow(clippy::too_many_arguments)]
+fn of_job(
+    kind: &SlurmNodeType,
+    needs: &Needs,
+    gpus: &Gpus,
+    free: u64,
+    cores: &[u32],
+    given: u64,
+    nodes_left: usize,
+    limit: u64,
+) -> u64 {
+    let all: u32 = cores.iter().sum();
+    // As in Slurm, a negative number is an enormous one.
+    let mut most = gpus.per_job.wrapping_sub(given).wrapping_sub(nodes_left as u64 - 1);
+    most = most.min(limit);
+    if let Some(brought) = (all * kind.threads).checked_div(gpus.cpus) {
+        most = most.min(u64::from(brought));
+    }
+    let trims = most > 1 && !kind.links.is_empty();
+    let wanted = if trims { 65_534 } else { most.max(1) };
+    let each = wanted as f32 / all as f32;
+    let mut pick = GpuPick::new(kind, gpus, free, false);
+    let has_cores = |socket: &u32| cores[*socket as usize] > 0;
+    for socket in (0..kind.sockets).filter(has_cores) {
+        if pick.count() >= wanted {
+            break;
+        }
+        let here = (cores[socket as usize] as f32 * each) as u64;
+        pick.pick(here.min(wanted - pick.count()), Some(socket));
+    }
+    if pick.count() < wanted {
+        pick.pick(wanted - pick.count(), None);
+    }
+    for socket in (0..kind.sockets).filter(has_cores) {
+        if pick.count() < wanted {
+            pick.pick(wanted - pick.count(), Some(socket));
+        }
+    }
+    if pick.count() == 0 && !needs.enforce {
+        for socket in (0..kind.sockets).filter(|socket| !has_cores(socket)) {
+            if pick.count() == 0 {
+                pick.pick(1, Some(socket));
+            }
+        }
+    }
+    if trims {
+        drop_least_linked(kind, &mut pick.picked, most);
+    }
+    pick.picked
+}
+
+/// Keeps `most` GPUs: the first that has the best link to another, and those best linked to it.
+fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
+    let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
+    let count = kind.links.len();
+    if u64::from(picked.count_ones()) <= most {
+        return;
+    }
+    let mut best: Option<(i32, usize)> = None;
+    for gpu in (0..count).filter(|&gpu| is_picked(*picked, gpu)) {
+        for other in (gpu + 1..count).filter(|&other| is_picked(*picked, other)) {
+            let link = kind.links[gpu][other];
+            if link > best.map_or(-1, |(link, _)| link) {
+                best = Some((link, gpu));
+            }
+        }
+    }
+    let Some((_, best)) = best else { return };
+    while u64::from(picked.count_ones()) > most {
+        let others = (0..count).filter(|&gpu| gpu != best && is_picked(*picked, gpu));
+        let Some(worst) = others.min_by_key(|&gpu| kind.links[best][gpu]) else { return };
+        *picked &= !(1 << worst);
+    }
+}
+
+/// Memory of a job on a node; `None` if more than is free.
+fn memory(
+    machine: &SharedMachine,
+    needs: &Needs,
+    kind: &SlurmNodeType,
+    free: &Free,
+    share: &Share,
+) -> Option<u64> {
+    if !machine.params.memory {
+        return Some(0);
+    }
+    let left = kind.memory.saturating_sub(free.memory_used);
+    let wanted = match needs.memory {
+        Memory::Gpu => {
+            let gpus = needs.gpus.map_or(0, |gpus| gpus.memory);
+            let count =
+                if needs.whole { u64::from(kind.all_gpus().count_ones()) } else { share.gpu_count };
+            return Some(gpus * count);
+        }
+        Memory::Cpu(each) if each > 0 => u64::from(share.cpus) * each,
+        Memory::Node(all) if all > 0 => all,
+        _ => {
+            if free.memory_used > 0 {
+                return None;
+            }
+            kind.memory
+        }
+    };
+    (wanted <= left).then_some(wanted)
+}

@@ -1,0 +1,27 @@
+//! Parts of nodes, exactly as Slurm 26.05 gives them (`select/cons_tres`).
+//!
+//! A job takes cores, memory and GPUs of nodes that other jobs share. [`decide_shared`] is a pure
+//! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. The order of
+//! its steps is that of Slurm: `request` derives what the options amount to, `fit` finds out what
+//! the job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists
+//! are those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory.
+
+mod blocks;
+mod choose;
+mod cores;
+mod decide;
+mod fit;
+mod give;
+mod holdings;
+mod machine;
+mod request;
+mod tree;
+
+pub use cores::CoreSet;
+pub use decide::{SharedDecision, decide_shared};
+pub use holdings::{Holdings, SharedGrant};
+pub use machine::{
+    Domains, GpuRecord, MAX_CORES, MAX_GPUS, MAX_SOCKETS, SelectParams, SharedMachine,
+    SlurmNodeType,
+};
+pub use request::{GpuCount, SharedRequest, SocketOrder};

@@ -1,0 +1,319 @@
+//! The options of a job, and what they amount to.
+
+use crate::geometry::NodeSet;
+
+use super::machine::SelectParams;
+
+/// GPUs of a request: a count, and a type if one is required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuCount {
+    /// Number of GPUs, at least 1.
+    pub count: u64,
+    /// Index of the type; an index that no node has is never found.
+    pub model: Option<u16>,
+}
+
+/// Arrangement of the CPUs of a job on sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SocketOrder {
+    /// The configured one.
+    #[default]
+    Default,
+    /// Socket by socket (`-m *:block`).
+    Block,
+    /// One socket after the other in turn (`-m *:cyclic`, `-m *:fcyclic`).
+    Cyclic,
+}
+
+/// Options of a job as `salloc` takes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedRequest {
+    /// `-n`.
+    pub tasks: Option<u32>,
+    /// `-N`: lowest and highest number of nodes.
+    pub nodes: Option<(u32, u32)>,
+    /// `-c`.
+    pub cpus_per_task: Option<u32>,
+    /// `--ntasks-per-node`.
+    pub tasks_per_node: Option<u32>,
+    /// `--mem` in MB; 0 for all memory of a node.
+    pub memory: Option<u64>,
+    /// `--mem-per-cpu` in MB.
+    pub mem_per_cpu: Option<u64>,
+    /// `--mem-per-gpu` in MB.
+    pub mem_per_gpu: Option<u64>,
+    /// `--gres=gpu:` or `--gpus-per-node`.
+    pub gpus_per_node: Option<GpuCount>,
+    /// `--gpus`.
+    pub gpus: Option<GpuCount>,
+    /// `--gpus-per-task`.
+    pub gpus_per_task: Option<GpuCount>,
+    /// `--cpus-per-gpu`.
+    pub cpus_per_gpu: Option<u32>,
+    /// `--exclusive`.
+    pub exclusive: bool,
+    /// `--gres-flags=enforce-binding`.
+    pub enforce_binding: bool,
+    /// `-C`: one feature.
+    pub feature: Option<String>,
+    /// `-x`.
+    pub exclude: Option<NodeSet>,
+    /// `-m`, after the colon.
+    pub order: SocketOrder,
+}
+
+/// Memory that a job needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// For each CPU.
+    Cpu(u64),
+    /// For each node; zero for all memory of it.
+    Node(u64),
+    /// For each GPU.
+    Gpu,
+}
+
+/// GPUs that a job needs. Zero means that a limit is not given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Gpus {
+    pub model: Option<u16>,
+    pub per_node: u64,
+    pub per_job: u64,
+    pub per_task: u64,
+    /// CPUs of each GPU, as the job says.
+    pub cpus: u32,
+    /// CPUs of each GPU, as the partition says.
+    pub default_cpus: u32,
+    /// Memory of each GPU, from either.
+    pub memory: u64,
+}
+
+impl Gpus {
+    /// CPUs of each GPU, from either.
+    pub(super) fn any_cpus(&self) -> u32 {
+        if self.cpus > 0 { self.cpus } else { self.default_cpus }
+    }
+}
+
+/// The meaning of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// 0 if unknown.
+    pub tasks: u32,
+    /// Whether the number of tasks is the user's own.
+    pub tasks_given: bool,
+    pub min_nodes: u32,
+    /// `u32::MAX` for no limit.
+    pub max_nodes: u32,
+    /// Number of nodes to aim at.
+    pub want: u32,
+    pub min_cpus: u32,
+    /// CPUs that a node must have at least.
+    pub node_cpus: u32,
+    /// CPUs per task.
+    pub cpt: u32,
+    /// Tasks per node; 0 if not given.
+    pub tpn: u32,
+    pub whole: bool,
+    pub memory: Memory,
+    pub gpus: Option<Gpus>,
+    pub enforce: bool,
+    /// CPUs of a node, and of the job, that its GPUs bring with them.
+    pub gpu_node_cpus: u32,
+    pub gpu_job_cpus: u32,
+}
+
+impl SharedRequest {
+    /// Derives the needs of a job.
+    ///
+    /// # Errors
+    /// One sentence, if the options contradict one another.
+    pub(super) fn needs(&self, params: &SelectParams) -> Result<Needs, String> {
+        let (given, tpn) = (self.cpus_per_task, self.tasks_per_node.unwrap_or(0));
+        let mut tasks = self.tasks;
+        let mut range = self.nodes;
+        if let (Some(n), Some((lo, hi))) = (tasks, range) {
+            range = Some(if n < lo { (n, n) } else { (lo, hi.min(n)) });
+        }
+        let is_fixed = range.is_none_or(|(lo, hi)| lo == hi);
+        let lo = range.map_or(1, |(lo, _)| lo);
+        let c = given.unwrap_or(1).max(1);
+        let estimate = match tasks {
+            Some(n) => n,
+            None if tpn > 0 && is_fixed => lo.saturating_mul(tpn),
+            None if range.is_some() && is_fixed => lo,
+            None => 1,
+        };
+        let mut min_cpus = estimate.saturating_mul(c);
+        let min_nodes = match (range, tasks) {
+            (Some((lo, _)), _) => lo,
+            (None, Some(n)) if tpn > 0 => n.div_ceil(tpn),
+            _ => 1,
+        };
+        let mut max_nodes = range.map(|(_, hi)| hi);
+        let mut cpt = given;
+        let mut gpus = self.gpus_wanted()?;
+        if self.cpus_per_gpu.is_some() && given.is_some() {
+            return Err("--cpus-per-gpu and -c exclude each other: give one of them".to_owned());
+        }
+        let fixed_nodes = range.filter(|(lo, hi)| lo == hi).map(|(lo, _)| lo);
+        for pass in 0..2 {
+            if let Some(gpus) = &mut gpus {
+                self.gpu_step(gpus, &mut tasks, &mut cpt, fixed_nodes, tpn)?;
+                if gpus.per_job > 0 {
+                    if gpus.per_job < u64::from(min_nodes) {
+                        return Err(format!(
+                            "--gpus={} is less than the {min_nodes} nodes of -N: each node needs a GPU",
+                            gpus.per_job
+                        ));
+                    }
+                    max_nodes = max_nodes.map(|most| most.min(clip(gpus.per_job)));
+                }
+                let all = gpus.per_job.max(gpus.per_node.saturating_mul(u64::from(min_nodes)));
+                min_cpus = min_cpus.max(clip(all.saturating_mul(u64::from(gpus.cpus))));
+                if let (Some(cpt), Some(tasks)) = (cpt, tasks) {
+                    min_cpus = min_cpus.max(cpt.saturating_mul(tasks));
+                }
+            }
+            if pass == 0 {
+                if tasks.is_none() && tpn > 0 {
+                    tasks = Some(min_nodes.saturating_mul(tpn));
+                }
+                if let Some(tasks) = tasks.filter(|tasks| *tasks > min_cpus) {
+                    min_cpus = tasks.saturating_mul(cpt.unwrap_or(1).max(1));
+                }
+            }
+        }
+        let tasks_given =
+            self.tasks.is_some() || gpus.is_some_and(|gpus| gpus.per_task > 0) && tasks.is_some();
+        let tasks = tasks.unwrap_or(0);
+        let own_cpt = cpt;
+        let mut cpt = cpt.unwrap_or(1).max(1);
+        let mut node_cpus = cpt;
+        if tpn > 0 && tasks > 1 {
+            node_cpus = node_cpus.max(cpt.saturating_mul(tpn));
+        }
+        let want = max_nodes.unwrap_or(min_nodes);
+        let max_nodes = max_nodes.or((tasks > 0).then_some(tasks)).unwrap_or(u32::MAX);
+        if let Some(gpus) = &mut gpus {
+            if own_cpt.is_none() && params.cpus_per_gpu > 0 {
+                gpus.default_cpus = params.cpus_per_gpu;
+                let brought = gpus.per_task.saturating_mul(u64::from(params.cpus_per_gpu));
+                cpt = cpt.max(clip(brought));
+            }
+            gpus.memory = self.mem_per_gpu.unwrap_or(params.mem_per_gpu);
+        }
+        let memory = match (self.memory, self.mem_per_cpu, gpus) {
+            (Some(memory), _, _) => Memory::Node(memory),
+            (None, Some(memory), _) => Memory::Cpu(memory),
+            (None, None, Some(gpus)) if gpus.memory > 0 => Memory::Gpu,
+            _ if params.mem_per_node > 0 => Memory::Node(params.mem_per_node),
+            _ if params.mem_per_cpu > 0 => Memory::Cpu(params.mem_per_cpu),
+            _ => Memory::Node(0),
+        };
+        let (mut gpu_node_cpus, mut gpu_job_cpus) = (0, 0);
+        if let Some(gpus) = &gpus {
+            let each = u64::from(gpus.any_cpus());
+            let on_node = match (gpus.per_node, gpus.per_task) {
+                (0, 0) => 1,
+                (0, per_task) => per_task * u64::from(tpn),
+                (per_node, _) => per_node,
+            };
+            gpu_node_cpus = clip(each.saturating_mul(on_node));
+            gpu_job_cpus = clip(each.saturating_mul(gpus.for_job(u64::from(min_nodes))));
+        }
+        Ok(Needs {
+            tasks,
+            tasks_given,
+            min_nodes,
+            max_nodes,
+            want,
+            min_cpus,
+            node_cpus,
+            cpt,
+            tpn,
+            whole: self.exclusive || params.exclusive,
+            memory,
+            gpus,
+            enforce: self.enforce_binding && gpus.is_some(),
+            gpu_node_cpus,
+            gpu_job_cpus,
+        })
+    }
+
+    /// Collects the GPU options, all of which must name one type.
+    fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
+        let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
+        let mut models = all.iter().flatten().map(|gpus| gpus.model);
+        let Some(model) = models.next() else {
+            if self.cpus_per_gpu.is_some() || self.mem_per_gpu.is_some() {
+                return Err(
+                    "--cpus-per-gpu and --mem-per-gpu need a number of GPUs: give --gpus, \
+                            --gpus-per-node or --gpus-per-task"
+                        .to_owned(),
+                );
+            }
+            return Ok(None);
+        };
+        if all.iter().flatten().count() > 1 {
+            return Err(
+                "more than one number of GPUs in one request is not modelled: give one of \
+                        --gpus, --gpus-per-node (--gres) and --gpus-per-task"
+                    .to_owned(),
+            );
+        }
+        let count = |gpus: Option<GpuCount>| gpus.map_or(0, |gpus| gpus.count);
+        Ok(Some(Gpus {
+            model,
+            per_node: count(self.gpus_per_node),
+            per_job: count(self.gpus),
+            per_task: count(self.gpus_per_task),
+            cpus: self.cpus_per_gpu.unwrap_or(0),
+            ..Gpus::default()
+        }))
+    }
+
+    /// Derives tasks and GPUs of the job from GPUs per task.
+    fn gpu_step(
+        &self,
+        gpus: &mut Gpus,
+        tasks: &mut Option<u32>,
+        cpt: &mut Option<u32>,
+        fixed_nodes: Option<u32>,
+        tpn: u32,
+    ) -> Result<(), String> {
+        let per_task = gpus.per_task;
+        if per_task == 0 {
+            return Ok(());
+        }
+        if tasks.is_none()
+            && let Some(nodes) = fixed_nodes
+        {
+            if tpn > 0 {
+                *tasks = Some(nodes.saturating_mul(tpn));
+            } else if cpt.is_none() {
+                *tasks = Some(nodes);
+            }
+        }
+        let Some(tasks) = *tasks else {
+            return Err("--gpus-per-task needs a number of tasks: give -n, or -N alone".to_owned());
+        };
+        gpus.per_job = u64::from(tasks).saturating_mul(per_task);
+        if gpus.cpus > 0 && cpt.is_none() && gpus.model.is_none() {
+            *cpt = Some(clip(per_task.saturating_mul(u64::from(gpus.cpus))));
+        }
+        Ok(())
+    }
+}
+
+impl Gpus {
+    /// GPUs of the whole job, as far as its CPUs are counted by them.
+    pub(super) fn for_job(&self, nodes: u64) -> u64 {
+        if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
+    }
+}
+
+/// A number of 32 bits, the greatest one for any greater one.
+fn clip(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
