@@ -12,7 +12,7 @@
 //! use meshwork::catalogue::Catalogue;
 //!
 //! fn main() -> ExitCode {
-//!     // with Catalogue::standard().with_allocator(&mine::ENTRY) and so on
+//!     // with Catalogue::standard().with(&mine::ENTRY) and so on
 //!     meshwork_cli::main_with(Catalogue::standard())
 //! }
 //! ```

@@ -55,12 +55,12 @@ impl Entry {
 
     fn added_to(self, catalogue: &Catalogue) -> PyResult<Catalogue> {
         match self {
-            Entry::Allocator(entry) => catalogue.with_allocator(entry).or_wrong(),
-            Entry::Scheduler(entry) => catalogue.with_scheduler(entry).or_wrong(),
-            Entry::Sizing(entry) => catalogue.with_sizing(entry).or_wrong(),
-            Entry::Selector(entry) => catalogue.with_selector(entry).or_wrong(),
-            Entry::Workload(entry) => catalogue.with_workload(entry).or_wrong(),
-            Entry::Metric(entry) => catalogue.with_metric(entry).or_wrong(),
+            Entry::Allocator(entry) => catalogue.with(entry).or_wrong(),
+            Entry::Scheduler(entry) => catalogue.with(entry).or_wrong(),
+            Entry::Sizing(entry) => catalogue.with(entry).or_wrong(),
+            Entry::Selector(entry) => catalogue.with(entry).or_wrong(),
+            Entry::Workload(entry) => catalogue.with(entry).or_wrong(),
+            Entry::Metric(entry) => catalogue.with(entry).or_wrong(),
         }
     }
 }
@@ -146,59 +146,49 @@ pub(crate) fn registered() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) -> PyResult<()> {
     let text = |key: &str| -> PyResult<String> { item(facts, key)?.extract() };
     let name: &'static str = leak(text("name")?);
-    let about = About {
-        name,
-        aliases: &[],
-        summary: leak(text("summary")?),
-        definition: leak(text("definition")?),
-        complexity: leak(text("complexity")?),
-        source: leak(text("source")?),
-        params: params(&item(facts, "params")?)?,
-    };
+    let about = About::new(name, leak(text("summary")?))
+        .definition(leak(text("definition")?))
+        .complexity(leak(text("complexity")?))
+        .source(leak(text("source")?))
+        .params(params(&item(facts, "params")?)?);
     let flag = |key: &str| -> PyResult<bool> { item(facts, key)?.extract() };
     let entry = match kind {
-        "allocator" => Entry::Allocator(Box::leak(Box::new(AllocatorEntry {
+        "allocator" => Entry::Allocator(Box::leak(Box::new(
+            AllocatorEntry::new(about, strategy::allocator::build)
+                .serves(serves(&item(facts, "serves")?)?)
+                .dimensions(dimensions(&item(facts, "dimensions")?)?)
+                .asks(asks(&text("asks")?)?)
+                .finds(finds(&text("finds")?)?)
+                .contiguous(flag("contiguous")?),
+        ))),
+        "scheduler" => Entry::Scheduler(Box::leak(Box::new(
+            SchedulerEntry::new(about, strategy::scheduler::build)
+                .serves(serves(&item(facts, "serves")?)?)
+                .plans(flag("plans")?)
+                .serves_all(flag("serves_all")?)
+                // It can read the owners of jobs, and whether it uses them is unknown.
+                .by_owner(true),
+        ))),
+        "sizing" => {
+            Entry::Sizing(Box::leak(Box::new(SizingEntry::new(about, strategy::sizing::build))))
+        }
+        "workload" => Entry::Workload(Box::leak(Box::new(
+            WorkloadEntry::new(about, strategy::workload::build)
+                .ends(flag("ends")?)
+                .knows_owners(true),
+        ))),
+        "metric" => Entry::Metric(Box::leak(Box::new(MetricEntry::new(
             about,
-            serves: serves(&item(facts, "serves")?)?,
-            dimensions: dimensions(&item(facts, "dimensions")?)?,
-            asks: asks(&text("asks")?)?,
-            finds: finds(&text("finds")?)?,
-            contiguous: flag("contiguous")?,
-            build: strategy::allocator::build,
-        }))),
-        "scheduler" => Entry::Scheduler(Box::leak(Box::new(SchedulerEntry {
-            about,
-            serves: serves(&item(facts, "serves")?)?,
-            plans: flag("plans")?,
-            serves_all: flag("serves_all")?,
-            malleable: false,
-            // It can read the owners of jobs, and whether it uses them is unknown.
-            by_owner: true,
-            build: strategy::scheduler::build,
-        }))),
-        "sizing" => Entry::Sizing(Box::leak(Box::new(SizingEntry {
-            about,
-            build: strategy::sizing::build,
-        }))),
-        "workload" => Entry::Workload(Box::leak(Box::new(WorkloadEntry {
-            about,
-            ends: flag("ends")?,
-            knows_owners: true,
-            in_seconds: false,
-            build: strategy::workload::build,
-        }))),
-        "metric" => Entry::Metric(Box::leak(Box::new(MetricEntry {
-            about,
-            unit: leak(text("unit")?),
-            measure: match flag("watches")? {
+            leak(text("unit")?),
+            match flag("watches")? {
                 true => Measure::Watched(strategy::metric::gauge),
                 false => Measure::MeanBy(strategy::metric::value),
             },
-        }))),
-        _ => Entry::Selector(Box::leak(Box::new(SelectorEntry {
+        )))),
+        _ => Entry::Selector(Box::leak(Box::new(SelectorEntry::new(
             about,
-            build: strategy::selector::build,
-        }))),
+            strategy::selector::build,
+        )))),
     };
     let digest = text("digest")?;
     let mut list = list();

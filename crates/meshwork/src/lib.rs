@@ -31,8 +31,8 @@
 //!     .build()
 //!     .expect("the scenario is right");
 //! let outcome = scenario.run(0, &NoInputs, &mut ()).expect("nothing is read that could fail");
-//! let [wait, utilization] = &outcome.metrics[..] else { panic!("two metrics were asked for") };
-//! assert!(wait.value.unwrap() > 0.0 && utilization.value.unwrap() < 1.0);
+//! let [wait, utilization] = ["wait", "utilization"].map(|name| outcome.metric(name));
+//! assert!(wait > Some(0.0) && utilization < Some(1.0));
 //! ```
 //!
 //! A builder makes the table that a study in TOML would be; [`Scenario::read`] takes such a table.
@@ -62,29 +62,16 @@
 //! gives it a name:
 //!
 //! ```
-//! use meshwork::cluster::{Cluster, StartOptions, Ticket};
-//! use meshwork::registry::About;
-//! use meshwork::sched::{Scheduler, SchedulerEntry};
-//! use meshwork::topology::Wiring;
-//! use meshwork::{Catalogue, Component, NoInputs, Scenario};
+//! use meshwork::strategy::*;
+//! use meshwork::{Component, NoInputs, Scenario};
 //!
-//! static SMALLEST_FIRST: SchedulerEntry = SchedulerEntry {
-//!     about: About {
-//!         name: "smallest_first",
-//!         aliases: &[],
-//!         summary: "the job with the fewest processors first, past those that do not fit",
-//!         definition: "Waiting jobs are tried in the order of their processors, among equals in that of arrival.",
-//!         complexity: "O(q log q) for each pass over q waiting jobs.",
-//!         source: "an example",
-//!         params: &[],
-//!     },
-//!     serves: &Wiring::ALL,
-//!     plans: false,
-//!     serves_all: true,
-//!     malleable: false,
-//!     by_owner: false,
-//!     build: |_params, _sites| Ok(Box::new(SmallestFirst::default())),
-//! };
+//! static SMALLEST_FIRST: SchedulerEntry = SchedulerEntry::new(
+//!     About::new("smallest_first", "the job with the fewest processors first, past those that do not fit")
+//!         .definition("Waiting jobs are tried in the order of their processors, among equals in that of arrival.")
+//!         .complexity("O(q log q) for each pass over q waiting jobs.")
+//!         .source("an example"),
+//!     |_params, _sites| Ok(Box::new(SmallestFirst::default())),
+//! );
 //!
 //! #[derive(Default)]
 //! struct SmallestFirst(Vec<Ticket>);
@@ -97,7 +84,7 @@
 //!     }
 //! }
 //!
-//! let catalogue = Catalogue::standard().with_scheduler(&SMALLEST_FIRST)?;
+//! let catalogue = Catalogue::standard().with(&SMALLEST_FIRST)?;
 //! let outcome = Scenario::builder()
 //!     .catalogue(&catalogue)
 //!     .mesh([16, 16])
@@ -152,6 +139,7 @@ pub mod sched;
 pub mod energy;
 pub mod engine;
 pub mod catalogue;
+pub mod strategy;
 pub mod scenario;
 pub mod pool;
 pub mod gpus;

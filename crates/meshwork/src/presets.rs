@@ -5,6 +5,8 @@ use toml::{Table, Value};
 use crate::registry::{About, Family, Named, abouts};
 
 /// Registry entry of a machine preset.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct MachineEntry {
     /// Name, definition and sources.
     pub about: About,
@@ -15,15 +17,40 @@ pub struct MachineEntry {
 }
 
 impl MachineEntry {
+    /// Creates an entry from the tables of a study, as TOML.
+    #[must_use]
+    pub const fn new(about: About, machine: &'static str, allocator: &'static str) -> MachineEntry {
+        MachineEntry { about, machine, allocator }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> MachineEntry {
+        self.about = about;
+        self
+    }
+}
+
+impl MachineEntry {
     /// The table `machine`, and the allocator.
     #[must_use]
     pub fn tables(&self) -> (Table, Value) {
+        self.read().expect("it was checked when it was added")
+    }
+
+    fn read(&self) -> Option<(Table, Value)> {
         let text = format!("machine = {}\nallocator = {}", self.machine, self.allocator);
-        let mut both: Table = text.parse().expect("a machine is written as TOML");
-        match (both.remove("machine"), both.remove("allocator")) {
-            (Some(Value::Table(machine)), Some(allocator)) => (machine, allocator),
-            _ => unreachable!("both have just been written"),
+        let mut both: Table = text.parse().ok()?;
+        match (both.remove("machine")?, both.remove("allocator")?) {
+            (Value::Table(machine), allocator) => Some((machine, allocator)),
+            _ => None,
         }
+    }
+
+    /// Checks that both texts are TOML.
+    pub(crate) fn is_toml(&self) -> Result<(), String> {
+        let what = "its `machine` must be a table and its `allocator` a name or a table, in TOML";
+        self.read().map(drop).ok_or_else(|| what.to_owned())
     }
 }
 
@@ -46,155 +73,183 @@ const NOTHING_TO_SET: &str = "That of its topology and its allocator.";
 const XPK: &str = "Google's xpk, which makes the list of all topologies that it supports, and the documentation of Cloud \
                    TPU, as of 2026";
 
-static TPU_V4: MachineEntry = MachineEntry {
-    about: About {
-        name: "tpu_v4",
-        aliases: &[],
-        summary: "a pod of TPU v4: 4096 chips in 64 cubes of 4 × 4 × 4, joined by optical switches",
-        definition: "A processor is a chip; four are a host of 2 × 2 × 1. Slices have sides that are multiples of 4 and up \
-                     to 64 cubes, any of which optical switches join, or are parts of a cube: 2 × 4 × 4, 2 × 2 × 4, \
-                     2 × 2 × 2 and the host. Slices of one and two chips, which production has too, are parts of a host. \
-                     Twisted slices have other links and the same chips. How the smaller parts lie in a cube, and which \
-                     free cubes are chosen, is not published. Switches take about ten seconds to join a slice; \
-                     `reconfiguration_time` is 0 unless set. The grid of 16 × 16 × 16 is where the cubes stand in pictures, \
-                     and what a network without optical switches has for links.",
-        complexity: NOTHING_TO_SET,
-        source: "Jouppi et al., TPU v4, ISCA 2023; Google's xpk and the documentation of Cloud TPU, as of 2026",
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [16, 16, 16] }",
-    allocator: "{ name = \"reconfigurable\", cube = 4 }",
-};
+static TPU_V4: MachineEntry = MachineEntry::new(
+    About::new(
+        "tpu_v4",
+        "a pod of TPU v4: 4096 chips in 64 cubes of 4 × 4 × 4, joined by optical switches",
+    )
+    .definition(
+        "A processor is a chip; four are a host of 2 × 2 × 1. Slices have sides \
+             that are multiples of 4 and up to 64 cubes, any of which optical switches \
+             join, or are parts of a cube: 2 × 4 × 4, 2 × 2 × 4, 2 × 2 × 2 and the \
+             host. Slices of one and two chips, which production has too, are parts of \
+             a host. Twisted slices have other links and the same chips. How the \
+             smaller parts lie in a cube, and which free cubes are chosen, is not \
+             published. Switches take about ten seconds to join a slice; \
+             `reconfiguration_time` is 0 unless set. The grid of 16 × 16 × 16 is where \
+             the cubes stand in pictures, and what a network without optical switches \
+             has for links.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(
+        "Jouppi et al., TPU v4, ISCA 2023; Google's xpk and the documentation of \
+             Cloud TPU, as of 2026",
+    ),
+    "{ topology = \"torus\", dims = [16, 16, 16] }",
+    "{ name = \"reconfigurable\", cube = 4 }",
+);
 
-static TPU_V5P: MachineEntry = MachineEntry {
-    about: About {
-        name: "tpu_v5p",
-        aliases: &[],
-        summary: "a pod of TPU v5p: 8960 chips in 140 cubes of 4 × 4 × 4, joined by optical switches",
-        definition: "As `tpu_v4`, with 140 cubes, and no slices of fewer chips than a host. A single job is said to get 96 cubes at most, \
-                     which is not enforced here. The 140 cubes stand in a grid of 4 × 5 × 7, which is ours.",
-        complexity: NOTHING_TO_SET,
-        source: XPK,
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [16, 20, 28] }",
-    allocator: "{ name = \"reconfigurable\", cube = 4, parts = [4, 8, 16, 32] }",
-};
+static TPU_V5P: MachineEntry = MachineEntry::new(
+    About::new(
+        "tpu_v5p",
+        "a pod of TPU v5p: 8960 chips in 140 cubes of 4 × 4 × 4, joined by optical \
+             switches",
+    )
+    .definition(
+        "As `tpu_v4`, with 140 cubes, and no slices of fewer chips than a host. A \
+             single job is said to get 96 cubes at most, which is not enforced here. \
+             The 140 cubes stand in a grid of 4 × 5 × 7, which is ours.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(XPK),
+    "{ topology = \"torus\", dims = [16, 20, 28] }",
+    "{ name = \"reconfigurable\", cube = 4, parts = [4, 8, 16, 32] }",
+);
 
-static TPU7X: MachineEntry = MachineEntry {
-    about: About {
-        name: "tpu7x",
-        aliases: &["ironwood"],
-        summary: "a pod of TPU7x: 9216 chips in 144 cubes of 4 × 4 × 4, joined by optical switches",
-        definition: "As `tpu_v4`, with 144 cubes; of smaller slices than a host there is the single chip. \
-                     The 144 cubes stand in a grid of 4 × 6 × 6, which is ours.",
-        complexity: NOTHING_TO_SET,
-        source: XPK,
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [16, 24, 24] }",
-    allocator: "{ name = \"reconfigurable\", cube = 4, parts = [1, 4, 8, 16, 32] }",
-};
+static TPU7X: MachineEntry = MachineEntry::new(
+    About::new(
+        "tpu7x",
+        "a pod of TPU7x: 9216 chips in 144 cubes of 4 × 4 × 4, joined by optical switches",
+    )
+    .aliases(&["ironwood"])
+    .definition(
+        "As `tpu_v4`, with 144 cubes; of smaller slices than a host there is the \
+             single chip. The 144 cubes stand in a grid of 4 × 6 × 6, which is ours.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(XPK),
+    "{ topology = \"torus\", dims = [16, 24, 24] }",
+    "{ name = \"reconfigurable\", cube = 4, parts = [1, 4, 8, 16, 32] }",
+);
 
-static TPU_V5E: MachineEntry = MachineEntry {
-    about: About {
-        name: "tpu_v5e",
-        aliases: &[],
-        summary: "a pod of TPU v5e: a torus of 16 × 16 chips, handed out in halves of halves",
-        definition: "Slices are 1 × 1, 2 × 2, 2 × 4, 4 × 4, 4 × 8, 8 × 8, 8 × 16 and 16 × 16. Where in the pod they lie is \
-                     not published; here they are halves of halves, from the smallest free part that holds one.",
-        complexity: NOTHING_TO_SET,
-        source: XPK,
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [16, 16] }",
-    allocator: "{ name = \"reconfigurable\", cube = 16, parts = [1, 4, 8, 16, 32, 64, 128] }",
-};
+static TPU_V5E: MachineEntry = MachineEntry::new(
+    About::new(
+        "tpu_v5e",
+        "a pod of TPU v5e: a torus of 16 × 16 chips, handed out in halves of halves",
+    )
+    .definition(
+        "Slices are 1 × 1, 2 × 2, 2 × 4, 4 × 4, 4 × 8, 8 × 8, 8 × 16 and 16 × 16. \
+             Where in the pod they lie is not published; here they are halves of \
+             halves, from the smallest free part that holds one.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(XPK),
+    "{ topology = \"torus\", dims = [16, 16] }",
+    "{ name = \"reconfigurable\", cube = 16, parts = [1, 4, 8, 16, 32, 64, 128] }",
+);
 
-static TPU_V6E: MachineEntry = MachineEntry {
-    about: About {
-        name: "tpu_v6e",
-        aliases: &["trillium"],
-        summary: "a pod of TPU v6e: a torus of 16 × 16 chips, handed out in halves of halves",
-        definition: "As `tpu_v5e`: the same slices, and as little is known of where they lie.",
-        complexity: NOTHING_TO_SET,
-        source: XPK,
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [16, 16] }",
-    allocator: "{ name = \"reconfigurable\", cube = 16, parts = [1, 4, 8, 16, 32, 64, 128] }",
-};
+static TPU_V6E: MachineEntry = MachineEntry::new(
+    About::new(
+        "tpu_v6e",
+        "a pod of TPU v6e: a torus of 16 × 16 chips, handed out in halves of halves",
+    )
+    .aliases(&["trillium"])
+    .definition("As `tpu_v5e`: the same slices, and as little is known of where they lie.")
+    .complexity(NOTHING_TO_SET)
+    .source(XPK),
+    "{ topology = \"torus\", dims = [16, 16] }",
+    "{ name = \"reconfigurable\", cube = 16, parts = [1, 4, 8, 16, 32, 64, 128] }",
+);
 
-static INTREPID: MachineEntry = MachineEntry {
-    about: About {
-        name: "intrepid",
-        aliases: &[],
-        summary: "Intrepid, a Blue Gene/P of 40,960 nodes, with the 1347 partitions of its production",
-        definition: "40 racks of two midplanes, in five rows; a node has four processors. A job gets a whole partition of \
-                     64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768 or 40960 nodes, by the rule of \
-                     `partitions`, with the switches that the larger ones need. In production only eight racks had partitions of \
-                     64; here all have. Its torus is not wired in the model, which numbers nodes card by card; a job of \
-                     its logs asks for processors, four to a node.",
-        complexity: NOTHING_TO_SET,
-        source: "the partitions of Cobalt's simulator, and the page of the log ANL-Intrepid-2009 in the Parallel Workloads \
-                 Archive",
-        params: &[],
-    },
-    machine: "{ topology = \"flat\", processors = 40960 }",
-    allocator: "{ name = \"partitions\", list = \"intrepid\" }",
-};
+static INTREPID: MachineEntry = MachineEntry::new(
+    About::new(
+        "intrepid",
+        "Intrepid, a Blue Gene/P of 40,960 nodes, with the 1347 partitions of its \
+             production",
+    )
+    .definition(
+        "40 racks of two midplanes, in five rows; a node has four processors. A \
+             job gets a whole partition of 64, 128, 256, 512, 1024, 2048, 4096, 8192, \
+             16384, 24576, 32768 or 40960 nodes, by the rule of `partitions`, with the \
+             switches that the larger ones need. In production only eight racks had \
+             partitions of 64; here all have. Its torus is not wired in the model, \
+             which numbers nodes card by card; a job of its logs asks for processors, \
+             four to a node.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(
+        "the partitions of Cobalt's simulator, and the page of the log \
+             ANL-Intrepid-2009 in the Parallel Workloads Archive",
+    ),
+    "{ topology = \"flat\", processors = 40960 }",
+    "{ name = \"partitions\", list = \"intrepid\" }",
+);
 
-static MIRA: MachineEntry = MachineEntry {
-    about: About {
-        name: "mira",
-        aliases: &[],
-        summary: "Mira, a Blue Gene/Q of 49,152 nodes, with the sizes of partitions of its production",
-        definition: "48 racks, 96 midplanes of 512 nodes. A job gets a whole partition of 512, 1024, 2048, 4096, 8192, 12288, \
-                     16384, 24576, 32768 or 49152 nodes. Where these lay, which wires they shared, and which were meshes \
-                     in one dimension, is not in what we have: here there is one at every multiple of its size, and no \
-                     switches. So partitions conflict less often than they did.",
-        complexity: NOTHING_TO_SET,
-        source: "Argonne Leadership Computing Facility, Machine Partitions on Mira/Cetus/Vesta",
-        params: &[],
-    },
-    machine: "{ topology = \"flat\", processors = 49152 }",
-    allocator: "{ name = \"partitions\", list = \"mira\" }",
-};
+static MIRA: MachineEntry = MachineEntry::new(
+    About::new(
+        "mira",
+        "Mira, a Blue Gene/Q of 49,152 nodes, with the sizes of partitions of its \
+             production",
+    )
+    .definition(
+        "48 racks, 96 midplanes of 512 nodes. A job gets a whole partition of 512, \
+             1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768 or 49152 nodes. Where \
+             these lay, which wires they shared, and which were meshes in one \
+             dimension, is not in what we have: here there is one at every multiple of \
+             its size, and no switches. So partitions conflict less often than they \
+             did.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source("Argonne Leadership Computing Facility, Machine Partitions on Mira/Cetus/Vesta"),
+    "{ topology = \"flat\", processors = 49152 }",
+    "{ name = \"partitions\", list = \"mira\" }",
+);
 
-static BLUE_WATERS: MachineEntry = MachineEntry {
-    about: About {
-        name: "blue_waters",
-        aliases: &[],
-        summary: "Blue Waters, a torus of 24 × 24 × 24 Gemini routers, handed out in contiguous prisms",
-        definition: "A processor of the model is a Gemini router, with two nodes. From 2015 on jobs got contiguous prisms. Which \
-                     orientations and places the scheduler tried first is not published, nor are the places of the service \
-                     nodes, which were holes for it: here it is first fit in any orientation, and there are no holes.",
-        complexity: NOTHING_TO_SET,
-        source: "National Center for Supercomputing Applications, Topology Aware Scheduling on Blue Waters",
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [24, 24, 24] }",
-    allocator: "{ name = \"first_fit\", rotation = \"if_needed\" }",
-};
+static BLUE_WATERS: MachineEntry = MachineEntry::new(
+    About::new(
+        "blue_waters",
+        "Blue Waters, a torus of 24 × 24 × 24 Gemini routers, handed out in \
+             contiguous prisms",
+    )
+    .definition(
+        "A processor of the model is a Gemini router, with two nodes. From 2015 on \
+             jobs got contiguous prisms. Which orientations and places the scheduler \
+             tried first is not published, nor are the places of the service nodes, \
+             which were holes for it: here it is first fit in any orientation, and \
+             there are no holes.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(
+        "National Center for Supercomputing Applications, Topology Aware \
+             Scheduling on Blue Waters",
+    ),
+    "{ topology = \"torus\", dims = [24, 24, 24] }",
+    "{ name = \"first_fit\", rotation = \"if_needed\" }",
+);
 
-static FUGAKU: MachineEntry = MachineEntry {
-    about: About {
-        name: "fugaku",
-        aliases: &[],
-        summary: "Fugaku, a torus of 24 × 23 × 24 units of twelve nodes, handed out in blocks whose axes may be exchanged",
-        definition: "A processor of the model is a unit of 2 × 3 × 2 nodes, in which blocks of the machine's torus are counted; there \
-                     are 158,976 nodes. Jobs of more than 384 nodes get a torus, in any orientation. Smaller ones get \
-                     nodes anywhere unless they ask for a shape, which is not modelled here: all jobs get blocks of \
-                     units. In normal use a job has 82,944 nodes, that is 6912 units, at most, which is not enforced. Which \
-                     place is tried first is not published: here it is the first.",
-        complexity: NOTHING_TO_SET,
-        source: "RIKEN, Supercomputer Fugaku users guide, use and job execution, section 3.4; how the 158,976 nodes \
-                 divide is commonly given and not in it",
-        params: &[],
-    },
-    machine: "{ topology = \"torus\", dims = [24, 23, 24] }",
-    allocator: "{ name = \"first_fit\", rotation = \"if_needed\" }",
-};
+static FUGAKU: MachineEntry = MachineEntry::new(
+    About::new(
+        "fugaku",
+        "Fugaku, a torus of 24 × 23 × 24 units of twelve nodes, handed out in \
+             blocks whose axes may be exchanged",
+    )
+    .definition(
+        "A processor of the model is a unit of 2 × 3 × 2 nodes, in which blocks of \
+             the machine's torus are counted; there are 158,976 nodes. Jobs of more \
+             than 384 nodes get a torus, in any orientation. Smaller ones get nodes \
+             anywhere unless they ask for a shape, which is not modelled here: all \
+             jobs get blocks of units. In normal use a job has 82,944 nodes, that is \
+             6912 units, at most, which is not enforced. Which place is tried first is \
+             not published: here it is the first.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source(
+        "RIKEN, Supercomputer Fugaku users guide, use and job execution, section \
+             3.4; how the 158,976 nodes divide is commonly given and not in it",
+    ),
+    "{ topology = \"torus\", dims = [24, 23, 24] }",
+    "{ name = \"first_fit\", rotation = \"if_needed\" }",
+);
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use meshwork::catalogue::{Catalogue, EntryError};
 /// # Errors
 /// If one of them cannot be added.
 pub fn catalogue() -> Result<Catalogue, EntryError> {
-    Catalogue::standard().with_allocator(&two_ends::ENTRY)?.with_scheduler(&shortest_first::ENTRY)
+    Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)
 }
 
 #[cfg(test)]

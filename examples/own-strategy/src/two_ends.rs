@@ -9,35 +9,34 @@ use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::topology::Wiring;
 
 /// The entry of `two_ends`.
-pub(crate) static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "two_ends",
-        aliases: &[],
-        summary: "small blocks as low as they go, large ones as high",
-        definition: "Of all free places of the block, the one with the lowest base is taken for a job \
-                     with less than `large` of the machine's processors, and the one with the \
-                     highest base for any other.",
-        complexity: "That of first fit: O(d · log s · n / 64), with d dimensions, sides up to s of the \
-                     block and n nodes.",
-        source: "an example",
-        params: &[Param {
+pub(crate) static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("two_ends", "small blocks as low as they go, large ones as high")
+        .definition(
+            "Of all free places of the block, the one with the lowest base is taken \
+             for a job with less than `large` of the machine's processors, and the one \
+             with the highest base for any other.",
+        )
+        .complexity(
+            "That of first fit: O(d · log s · n / 64), with d dimensions, sides up to \
+             s of the block and n nodes.",
+        )
+        .source("an example")
+        .params(&[Param {
             name: "large",
             kind: Kind::Number(Range::Share),
             default: DefaultValue::Is("0.1"),
             help: "the share of the machine from which on a job is large",
-        }],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+        }]),
+    |params, topology| {
         let grid = topology.grid();
         let large = params.number("large") * f64::from(grid.nodes());
         Ok(Box::new(TwoEnds { bases: FreeBases::new(grid), large }))
     },
-};
+)
+        .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
+        .asks(Asks::Block)
+        .finds(Finds::EveryBlock)
+        .contiguous(true);
 
 #[derive(Clone)]
 struct TwoEnds {

@@ -2,7 +2,7 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
-use meshwork::registry::{About, DefaultValue, EntrySource, Family, Kind, Param, entry};
+use meshwork::registry::{About, DefaultValue, EntrySource, Family, Kind, Param};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::table;
@@ -44,15 +44,7 @@ const fn kind(
     family: &'static Family,
     introduction: &'static str,
 ) -> Listed {
-    let about = About {
-        name: word,
-        aliases: plural,
-        summary: "",
-        definition: introduction,
-        complexity: "",
-        source: "",
-        params: &[],
-    };
+    let about = About::new(word, "").aliases(plural).definition(introduction);
     Listed { about, family }
 }
 
@@ -370,7 +362,7 @@ pub(super) fn capabilities(
 ) -> Vec<(&'static str, Json)> {
     match kind.word() {
         "allocator" => {
-            let entry = entry(catalogue.allocators(), name);
+            let entry = catalogue.entry::<meshwork::alloc::AllocatorEntry>(name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
             let dimensions = entry.dimensions.map(|all| {
                 let value = if let [only] = all { json!(only) } else { json!(all) };
@@ -403,7 +395,7 @@ pub(super) fn capabilities(
             facts
         }
         "scheduler" => {
-            let entry = entry(catalogue.schedulers(), name);
+            let entry = catalogue.entry::<meshwork::sched::SchedulerEntry>(name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
             vec![
                 ("serves", json!(serves)),
@@ -412,8 +404,14 @@ pub(super) fn capabilities(
                 ("resizes jobs that run", json!(entry.malleable)),
             ]
         }
-        "workload" => vec![("ends by itself", json!(entry(catalogue.workloads(), name).ends))],
-        "metric" => vec![("unit", json!(entry(catalogue.metrics(), name).unit))],
+        "workload" => vec![(
+            "ends by itself",
+            json!(catalogue.entry::<meshwork::workload::WorkloadEntry>(name).ends),
+        )],
+        "metric" => vec![(
+            "unit",
+            json!(catalogue.entry::<meshwork::observe::metrics::MetricEntry>(name).unit),
+        )],
         _ => Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use meshwork::observe::metrics::MetricEntry;
 use meshwork::registry::{did_you_mean, name_of};
 use meshwork::scenario::Scenario;
 use toml::Value;
@@ -325,7 +326,7 @@ pub(super) fn must_measure(
     scenario: &Scenario,
     metric: &str,
 ) -> Result<(), Refused> {
-    let all: Vec<&str> = study.catalogue.metrics().iter().map(|entry| entry.about.name).collect();
+    let all: Vec<&str> = study.catalogue.list::<MetricEntry>().iter().map(|entry| entry.about.name).collect();
     if !all.contains(&metric) {
         let says = did_you_mean(metric, &all);
         return Err(Refused(format!("unknown metric `{metric}` ({says})")));

@@ -84,7 +84,7 @@ impl Meanings {
     /// Takes the metrics of a catalogue.
     #[must_use]
     pub fn of(catalogue: &Catalogue) -> Meanings {
-        Meanings(catalogue.metrics().to_vec())
+        Meanings(catalogue.list())
     }
 
     #[must_use]

@@ -76,7 +76,7 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let [mut blocks, mut pieces] = [false; 2];
     for point in points.iter().filter(|point| is_ideal(point)) {
         let name = point.scenario.table().get("allocator").and_then(name_of);
-        let entries = study.catalogue.allocators();
+        let entries = study.catalogue.list::<meshwork::alloc::AllocatorEntry>();
         let entry = entries.iter().find(|entry| Some(entry.about.name) == name);
         match entry {
             Some(entry) if entry.contiguous => blocks = true,

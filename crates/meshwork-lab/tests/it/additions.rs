@@ -10,24 +10,21 @@ use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::study::papers::{paper, studies};
 use meshwork_lab::{Options, Study, run};
 
+use crate::clique::CLIQUE;
+
 /// A metric: twice the number of finished jobs.
-static TWICE: MetricEntry = MetricEntry {
-    about: About {
-        name: "twice",
-        aliases: &[],
-        summary: "twice the jobs that finished",
-        definition: "Two for each job that finished.",
-        complexity: "O(1).",
-        source: "this test",
-        params: &[],
-    },
-    unit: "half jobs",
-    measure: Measure::Total(|totals| Some(2.0 * totals.finished as f64)),
-};
+static TWICE: MetricEntry = MetricEntry::new(
+    About::new("twice", "twice the jobs that finished")
+        .definition("Two for each job that finished.")
+        .complexity("O(1).")
+        .source("this test"),
+    "half jobs",
+    Measure::Total(|totals| Some(2.0 * totals.finished as f64)),
+);
 
 #[test]
 fn a_metric_from_outside_is_measured_in_windows_and_shown_with_its_unit() {
-    let catalogue = Catalogue::standard().with_metric(&TWICE).unwrap();
+    let catalogue = Catalogue::standard().with(&TWICE).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let rows: String = (0..100).map(|i| format!("{i},1,1\n")).collect();
     fs::write(folder.path().join("log.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
@@ -49,7 +46,7 @@ measure = { metrics = ['twice', 'wait'] }";
 
 #[test]
 fn studies_of_papers_are_read_in_the_catalogue_that_is_given() {
-    let catalogue = Catalogue::standard().with_metric(&TWICE).unwrap();
+    let catalogue = Catalogue::standard().with(&TWICE).unwrap();
     let key = meshwork_lab::study::papers::PAPERS[0].key;
     let settings = ["measure.metrics=[\"twice\"]".to_owned()];
     let found = studies(&catalogue, paper(key).unwrap(), None, true, &settings).unwrap();
@@ -57,4 +54,23 @@ fn studies_of_papers_are_read_in_the_catalogue_that_is_given() {
     let metrics = first.scenario.table()["measure"]["metrics"].to_string();
     assert!(metrics.contains("twice"), "{metrics}");
     assert!(Path::new(&found[0].file).extension().is_some());
+}
+
+#[test]
+fn a_topology_from_outside_has_a_study_a_report_and_a_map() {
+    let catalogue = Catalogue::standard().with(&CLIQUE).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let text = "machine = { topology = 'clique', routers = 6, nodes = 4 }
+workload = { name = 'lublin', jobs = 40 }
+[sweep]
+allocator = ['naive', 'fewest_leaves']";
+    let study = Study::parse_in(&catalogue, "a.toml", text, folder.path(), &[]).unwrap();
+    let out = folder.path().join("out");
+    let finished = run(&study, &Options { out: Some(out.clone()), ..Options::default() }).unwrap();
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    assert_eq!(finished.summary.rows.len(), 2);
+    let report = Report::with_maps_in(&catalogue, &out, &Maps::default()).unwrap();
+    let page = report.html();
+    assert!(page.contains("clique of 6 routers with 4 nodes each"), "the page names the machine");
+    assert!(Report::with_maps_in(&Catalogue::standard(), &out, &Maps::default()).is_err());
 }

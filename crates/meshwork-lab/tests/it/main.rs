@@ -2,6 +2,8 @@
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;
+#[path = "../../../../tests/clique.rs"]
+mod clique;
 
 mod additions;
 mod catalogue;

@@ -29,11 +29,11 @@ fn the_readme_counts_what_there_is() {
     let rows = [
         ("topologies", (SITE_FAMILY.entries)().len()),
         ("machines", (presets::FAMILY.entries)().len()),
-        ("allocators", catalogue.allocators().len()),
-        ("schedulers", catalogue.schedulers().len()),
-        ("networks", catalogue.networks().len()),
-        ("workloads", catalogue.workloads().len()),
-        ("metrics", catalogue.metrics().len()),
+        ("allocators", catalogue.list::<meshwork::alloc::AllocatorEntry>().len()),
+        ("schedulers", catalogue.list::<meshwork::sched::SchedulerEntry>().len()),
+        ("networks", catalogue.list::<meshwork::network::NetworkEntry>().len()),
+        ("workloads", catalogue.list::<meshwork::workload::WorkloadEntry>().len()),
+        ("metrics", catalogue.list::<meshwork::observe::metrics::MetricEntry>().len()),
     ];
     for (kind, count) in rows {
         let row = format!("](docs/reference/{kind}/README.md) | {count} | ");

@@ -34,7 +34,7 @@ impl Allocation {
     /// # Errors
     /// If the machine has no blocks.
     pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {
-        let catalogue = catalogue.with_allocator(&AGENT).map_err(|error| error.to_string())?;
+        let catalogue = catalogue.with(&AGENT).map_err(|error| error.to_string())?;
         let machine = machine(&script, Some(AGENT.about.name), &catalogue)?;
         let topology = machine.topologies().swap_remove(0);
         if topology.wiring() == Wiring::Flat {
@@ -67,13 +67,11 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
 }
 
 /// The agent's allocator. It tells only which blocks fit the empty machine; the agent places them.
-static AGENT: AllocatorEntry = AllocatorEntry {
-    about: About { name: "Agent", aliases: &[], params: &[], ..first_fit::ENTRY.about },
-    serves: &Wiring::ALL,
-    finds: Finds::SomeBlocks,
-    build: |_, _| Ok(Box::new(AtFirstNode)),
-    ..first_fit::ENTRY
-};
+static AGENT: AllocatorEntry = first_fit::ENTRY
+    .described(first_fit::ENTRY.about.renamed("Agent").params(&[]))
+    .serves(&Wiring::ALL)
+    .finds(Finds::SomeBlocks)
+    .build(|_, _| Ok(Box::new(AtFirstNode)));
 
 struct AtFirstNode;
 

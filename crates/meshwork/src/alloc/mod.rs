@@ -199,6 +199,8 @@ impl From<Time> for Claim {
 }
 
 /// The registry entry of an allocator.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct AllocatorEntry {
     /// Name, definition, complexity, source and parameters.
     pub about: About,
@@ -214,6 +216,77 @@ pub struct AllocatorEntry {
     pub contiguous: bool,
     /// Builds the strategy for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
+}
+
+impl AllocatorEntry {
+    /// Creates an entry that serves every wiring, and gives any free nodes for a count.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
+    ) -> AllocatorEntry {
+        AllocatorEntry {
+            about,
+            build,
+            serves: &Wiring::ALL,
+            dimensions: None,
+            asks: Asks::Nodes,
+            finds: Finds::AnyNodes,
+            contiguous: false,
+        }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> AllocatorEntry {
+        self.about = about;
+        self
+    }
+
+    /// Replaces the function that builds it.
+    #[must_use]
+    pub const fn build(
+        mut self,
+        build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
+    ) -> AllocatorEntry {
+        self.build = build;
+        self
+    }
+
+    /// Sets the supported wirings.
+    #[must_use]
+    pub const fn serves(mut self, serves: &'static [Wiring]) -> AllocatorEntry {
+        self.serves = serves;
+        self
+    }
+
+    /// Sets the supported numbers of dimensions; `None` for any.
+    #[must_use]
+    pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
+        self.dimensions = dimensions;
+        self
+    }
+
+    /// Sets the request form.
+    #[must_use]
+    pub const fn asks(mut self, asks: Asks) -> AllocatorEntry {
+        self.asks = asks;
+        self
+    }
+
+    /// Sets the find guarantee.
+    #[must_use]
+    pub const fn finds(mut self, finds: Finds) -> AllocatorEntry {
+        self.finds = finds;
+        self
+    }
+
+    /// Sets whether a placement is always one block of the requested shape.
+    #[must_use]
+    pub const fn contiguous(mut self, contiguous: bool) -> AllocatorEntry {
+        self.contiguous = contiguous;
+        self
+    }
 }
 
 impl AllocatorEntry {

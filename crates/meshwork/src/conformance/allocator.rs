@@ -10,7 +10,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Constraints, Dims, JobId, Request, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{Params, entry};
+use crate::registry::Params;
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
@@ -47,7 +47,7 @@ const STEPS: u64 = 200;
 /// The first violated rule, or an unknown allocator.
 pub fn check_allocator(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = alloc::FAMILY.find_in(catalogue, "", name)?.name;
-    let entry = entry(catalogue.allocators(), name);
+    let entry = catalogue.entry::<AllocatorEntry>(name);
     let mut tried = Tried::default();
     for (_, topology) in every_machine().iter().filter(|(_, topology)| entry.works_on(topology)) {
         for table in &variants(entry.about.params) {
@@ -82,7 +82,7 @@ fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Trie
     for (machine, topology) in
         every_machine().iter().filter(|(_, topology)| entry.works_on(topology))
     {
-        for scheduler in catalogue.schedulers() {
+        for scheduler in catalogue.list::<crate::sched::SchedulerEntry>() {
             // Other schedulers start jobs the same way; the check of schedulers tries every pair.
             let is_tried = scheduler.plans || scheduler.about.name == "fcfs";
             if !is_tried || !scheduler.serves.contains(&topology.wiring()) {

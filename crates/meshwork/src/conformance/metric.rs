@@ -7,7 +7,7 @@ use super::{Broken, Finding, Tried, machines, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::observe::metrics::{self, MetricEntry};
 use crate::observe::recorder::Measured;
-use crate::registry::{Params, entry};
+use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
@@ -28,7 +28,7 @@ const JOBS: usize = 400;
 pub fn check_metric(catalogue: &Catalogue, given: impl Into<Value>) -> Result<Tried, Finding> {
     let given = given.into();
     let params = metrics::FAMILY.resolve_in(catalogue, "metric", &given)?;
-    let entry = entry(catalogue.metrics(), params.name());
+    let entry = catalogue.entry::<MetricEntry>(params.name());
     let mut tried = Tried::default();
     for (machine, topology) in &machines() {
         for scheduler in ["fcfs", "easy"] {

@@ -4,7 +4,6 @@ use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
 use super::{Broken, Finding, Tried, component, every_machine, single_choices, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::network::{self, NetworkContext};
-use crate::registry::entry;
 
 /// Checks a network of a catalogue against the rules of the list.
 ///
@@ -18,7 +17,7 @@ use crate::registry::entry;
 /// The first violated rule, or an unknown network.
 pub fn check_network(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = network::FAMILY.find_in(catalogue, "", name)?.name;
-    let entry = entry(catalogue.networks(), name);
+    let entry = catalogue.entry::<network::NetworkEntry>(name);
     let mut tried = Tried::default();
     let broken = |case: String| {
         let (kind, name, drawing) = (network::FAMILY.kind, entry.about.name, String::new());

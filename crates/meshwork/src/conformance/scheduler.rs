@@ -7,7 +7,6 @@ use super::{
     Broken, Finding, SITES, Tried, component, every_machine, single_choices, with_parameters,
 };
 use crate::catalogue::Catalogue;
-use crate::registry::entry;
 use crate::sched::{self, SchedulerEntry};
 use crate::topology::{Topology, Wiring};
 
@@ -30,7 +29,7 @@ use crate::topology::{Topology, Wiring};
 /// The first violated rule, or an unknown scheduler.
 pub fn check_scheduler(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = sched::FAMILY.find_in(catalogue, "", name)?.name;
-    let entry = entry(catalogue.schedulers(), name);
+    let entry = catalogue.entry::<SchedulerEntry>(name);
     let mut tried = Tried::default();
     for (machine, topology) in &every_machine() {
         if entry.serves.contains(&topology.wiring()) {
@@ -68,7 +67,11 @@ fn with_every_allocator(
     let machine = format!("machine = {{ {machine} }}");
     // Schedulers without promises are checked once for each choice of parameters, but not here.
     let promising = if entry.plans { 0..2 } else { 0..0 };
-    for allocator in catalogue.allocators().iter().filter(|other| other.works_on(topology)) {
+    for allocator in catalogue
+        .list::<crate::alloc::AllocatorEntry>()
+        .iter()
+        .filter(|other| other.works_on(topology))
+    {
         let wrong = |seed: u64| {
             broken(entry, format!("on a {topology} with `{}`, seed {seed}", allocator.about.name))
         };

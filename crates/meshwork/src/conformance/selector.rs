@@ -6,7 +6,6 @@ use crate::catalogue::Catalogue;
 use crate::facility::Facility;
 use crate::job::{Job, Time};
 use crate::offer::QueueView;
-use crate::registry::entry;
 use crate::rng::Stream;
 use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
@@ -28,7 +27,7 @@ const STEPS: u64 = 120;
 /// The first violated rule, or an unknown selector.
 pub fn check_selector(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = select::FAMILY.find_in(catalogue, "", name)?.name;
-    let entry = entry(catalogue.selectors(), name);
+    let entry = catalogue.entry::<SelectorEntry>(name);
     let mut tried = Tried::default();
     // The jobs are sized for the largest flat site.
     let Ok(largest) = Topology::flat(14) else { return Ok(tried) };
@@ -41,7 +40,7 @@ pub fn check_selector(catalogue: &Catalogue, name: &str) -> Result<Tried, Findin
         let facility = alone.setup(0).map_err(|error| wrong(String::new())(error.to_string()))?;
         tried.questions += states(facility.facility, &largest)
             .map_err(|(step, sentence)| wrong(format!(", step {step} of seed {SEED}"))(sentence))?;
-        for scheduler in catalogue.schedulers() {
+        for scheduler in catalogue.list::<crate::sched::SchedulerEntry>() {
             if scheduler.malleable || !Wiring::ALL.iter().all(|w| scheduler.serves.contains(w)) {
                 continue;
             }

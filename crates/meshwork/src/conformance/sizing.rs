@@ -6,7 +6,7 @@ use super::{Broken, Finding, Tried, component, every_machine, variants, with_par
 use crate::catalogue::Catalogue;
 use crate::form::Asks;
 use crate::job::Request;
-use crate::registry::{Params, entry};
+use crate::registry::Params;
 use crate::rng::Stream;
 use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
@@ -31,7 +31,7 @@ const STEPS: u64 = 200;
 /// The first violated rule, or an unknown sizing.
 pub fn check_sizing(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
     let name = sizing::FAMILY.find_in(catalogue, "", name)?.name;
-    let entry = entry(catalogue.sizings(), name);
+    let entry = catalogue.entry::<SizingEntry>(name);
     let mut tried = Tried::default();
     for table in &variants(entry.about.params) {
         for (machine, topology) in &every_machine() {
@@ -42,7 +42,7 @@ pub fn check_sizing(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding>
             tried.questions += demands(entry, &params, topology).map_err(|(step, sentence)| {
                 broken(entry, format!("{}, step {step} of seed {SEED}", case()))(sentence)
             })?;
-            for scheduler in catalogue.schedulers() {
+            for scheduler in catalogue.list::<crate::sched::SchedulerEntry>() {
                 if scheduler.malleable || !scheduler.serves.contains(&topology.wiring()) {
                     continue;
                 }

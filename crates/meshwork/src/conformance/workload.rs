@@ -6,7 +6,7 @@ use super::runs::{Serves, each_job_once, scenario};
 use super::{Broken, Finding, Tried, machines, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::job::{Job, Time};
-use crate::registry::{Params, entry};
+use crate::registry::Params;
 use crate::topology::Topology;
 use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
 
@@ -38,7 +38,7 @@ pub fn check_workload(
     inputs: &dyn Inputs,
 ) -> Result<Tried, Finding> {
     let params = workload::FAMILY.resolve_in(catalogue, "workload", &given.into())?;
-    let entry = entry(catalogue.workloads(), params.name());
+    let entry = catalogue.entry::<WorkloadEntry>(params.name());
     let mut tried = Tried::default();
     let mut last_refusal = String::new();
     for (machine, topology) in &machines() {

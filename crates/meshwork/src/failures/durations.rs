@@ -16,40 +16,41 @@ pub static DURATIONS: Family = Family {
     common: &[],
 };
 
-static LOG_NORMAL: About = About {
-    name: "log_normal",
-    aliases: &["lognormal"],
-    summary: "durations whose logarithm is normal: most are short, a few very long",
-    definition: "The logarithm of a duration is normal with standard deviation `sigma`; half of them are shorter than \
-                 `median`. The mean is `median` · exp(`sigma`² / 2).",
-    complexity: "O(1) for a draw.",
-    source: "Schroeder & Gibson, A large-scale study of failures in high-performance computing systems, DSN 2006: \
-             repairs",
-    params: &[
-        Param {
-            name: "median",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the duration than which half are shorter",
-        },
-        Param {
-            name: "sigma",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the standard deviation of the logarithm",
-        },
-    ],
-};
+static LOG_NORMAL: About = About::new(
+    "log_normal",
+    "durations whose logarithm is normal: most are short, a few very long",
+)
+.aliases(&["lognormal"])
+.definition(
+    "The logarithm of a duration is normal with standard deviation `sigma`; \
+             half of them are shorter than `median`. The mean is `median` · \
+             exp(`sigma`² / 2).",
+)
+.complexity("O(1) for a draw.")
+.source(
+    "Schroeder & Gibson, A large-scale study of failures in high-performance \
+             computing systems, DSN 2006: repairs",
+)
+.params(&[
+    Param {
+        name: "median",
+        kind: Kind::Number(Range::Positive),
+        default: DefaultValue::Required,
+        help: "the duration than which half are shorter",
+    },
+    Param {
+        name: "sigma",
+        kind: Kind::Number(Range::Positive),
+        default: DefaultValue::Required,
+        help: "the standard deviation of the logarithm",
+    },
+]);
 
-static NEVER: About = About {
-    name: "inf",
-    aliases: &["never"],
-    summary: "never: what waits for it waits for ever",
-    definition: "What is to happen after it never does: with `mtbf` = \"inf\" nothing fails.",
-    complexity: "Nothing is drawn.",
-    source: "the limit of all the others",
-    params: &[],
-};
+static NEVER: About = About::new("inf", "never: what waits for it waits for ever")
+    .aliases(&["never"])
+    .definition("What is to happen after it never does: with `mtbf` = \"inf\" nothing fails.")
+    .complexity("Nothing is drawn.")
+    .source("the limit of all the others");
 
 /// Expands a number to the table of an exponential distribution with that mean. Values that are
 /// neither a number nor the text of a number are returned unchanged.

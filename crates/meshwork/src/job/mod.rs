@@ -264,6 +264,50 @@ impl fmt::Display for Request {
     }
 }
 
+/// Reads what [`Display`](fmt::Display) writes: `12` processors, a block `3x5`, a subcube `2^4`.
+///
+/// ```
+/// use meshwork::Request;
+/// for text in ["12", "3x5", "2^4"] {
+///     assert_eq!(text.parse::<Request>().unwrap().to_string(), text);
+/// }
+/// assert!("0".parse::<Request>().is_err() && "3x".parse::<Request>().is_err());
+/// ```
+impl std::str::FromStr for Request {
+    type Err = RequestError;
+
+    fn from_str(text: &str) -> Result<Request, RequestError> {
+        let wrong = || RequestError { given: text.to_owned() };
+        let number = |part: &str| part.trim().parse::<u32>().ok().ok_or_else(wrong);
+        if let Some(dimension) = text.trim().strip_prefix("2^") {
+            let dimension = number(dimension)?;
+            return if dimension < u32::BITS {
+                Ok(Request::Subcube(dimension))
+            } else {
+                Err(wrong())
+            };
+        }
+        let sides = text.split(['x', '×']).map(number).collect::<Result<Vec<u32>, _>>()?;
+        match sides.as_slice() {
+            sides if sides.contains(&0) => Err(wrong()),
+            &[count] => Ok(Request::Nodes(count)),
+            sides => Ok(Request::block(sides)),
+        }
+    }
+}
+
+/// Text that is no request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{given}` is no request: write a number of processors, such as 12, a block, such as 3x5, or a subcube, \
+     such as 2^4"
+)]
+#[non_exhaustive]
+pub struct RequestError {
+    /// The text.
+    pub given: String,
+}
+
 /// Formats sides as users write them: `3x5`.
 #[must_use]
 pub fn sides_text(sides: &[u32]) -> String {

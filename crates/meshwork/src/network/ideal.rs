@@ -7,22 +7,20 @@ use crate::observe::{JobId, Messages};
 use crate::registry::About;
 
 /// Registry entry of the network `ideal`.
-pub static ENTRY: NetworkEntry = NetworkEntry {
-    about: About {
-        name: "ideal",
-        aliases: &[],
-        summary: "messages cost nothing: a job takes its run time wherever it is placed",
-        definition: "A job takes its run time, divided by the speed of its site and stretched by \
-                     its sizing, wherever it is placed.",
-        complexity: "O(log r + c) for each start and each end with r running jobs, which stand in chunks of c; memory \
-                     O(r).",
-        source: "the assumption of all papers that do not simulate messages",
-        params: &[],
-    },
-    sends: false,
-    memory: |_, _| Ok(0),
-    build: |_, _| Ok(Box::new(Ideal::default())),
-};
+pub static ENTRY: NetworkEntry = NetworkEntry::new(
+    About::new("ideal", "messages cost nothing: a job takes its run time wherever it is placed")
+        .definition(
+            "A job takes its run time, divided by the speed of its site and stretched \
+             by its sizing, wherever it is placed.",
+        )
+        .complexity(
+            "O(log r + c) for each start and each end with r running jobs, which stand \
+             in chunks of c; memory O(r).",
+        )
+        .source("the assumption of all papers that do not simulate messages"),
+    |_, _| Ok(Box::new(Ideal::default())),
+)
+.memory(|_, _| Ok(0));
 
 /// The ideal network: the finish times of running jobs, and the work state behind each. The slots
 /// serve to find the entry of a job that is moved, resized or stopped.

@@ -6,23 +6,26 @@ use super::flow::Flow;
 use crate::registry::About;
 
 /// Registry entry of the network `link_load`.
-pub static ENTRY: NetworkEntry = NetworkEntry {
-    about: About {
-        name: "link_load",
-        aliases: &[],
-        summary: "as `hops`, but where all jobs together load more flits on a link than it carries, each of them is \
-                  slowed in proportion",
-        definition: "As `hops`; besides, every job loads each link of its ways with flits per \
-                     cycle, evenly over the time it takes alone. Where the sum over jobs exceeds \
-                     one flit per cycle, each job goes on at the rate that its fullest link \
-                     allows. It is a fluid: no flit is moved.",
-        complexity: "O(m · h) once for each job with m messages over h links, and O(links used) \
-                     for each job that runs whenever one starts or ends.",
-        source: "a fluid model of shared links",
-        params: PARAMS,
-    },
-    sends: true,
-    // The load of each link, and the load that a starting job adds to it.
-    memory: |params, machine| super::alone::memory(params, machine, 16),
-    build: |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, true))),
-};
+pub static ENTRY: NetworkEntry = NetworkEntry::new(
+    About::new(
+        "link_load",
+        "as `hops`, but where all jobs together load more flits on a link than it \
+             carries, each of them is slowed in proportion",
+    )
+    .definition(
+        "As `hops`; besides, every job loads each link of its ways with flits per \
+             cycle, evenly over the time it takes alone. Where the sum over jobs \
+             exceeds one flit per cycle, each job goes on at the rate that its fullest \
+             link allows. It is a fluid: no flit is moved.",
+    )
+    .complexity(
+        "O(m · h) once for each job with m messages over h links, and O(links \
+             used) for each job that runs whenever one starts or ends.",
+    )
+    .source("a fluid model of shared links")
+    .params(PARAMS),
+    |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, true))),
+)
+.sends(true)
+// The load of each link, and the load that a starting job adds to it.
+.memory(|params, machine| super::alone::memory(params, machine, 16));

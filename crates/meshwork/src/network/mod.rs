@@ -136,6 +136,8 @@ pub struct NetworkContext<'a> {
 }
 
 /// Registry entry of a network.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct NetworkEntry {
     /// Name, definition and parameters.
     pub about: About,
@@ -145,6 +147,51 @@ pub struct NetworkEntry {
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
     /// Builds the model.
     pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
+}
+
+impl NetworkEntry {
+    /// Creates an entry without messages, whose model takes hardly any memory.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
+    ) -> NetworkEntry {
+        NetworkEntry { about, build, sends: false, memory: |_, _| Ok(0) }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> NetworkEntry {
+        self.about = about;
+        self
+    }
+
+    /// Replaces the function that builds it.
+    #[must_use]
+    pub const fn build(
+        mut self,
+        build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
+    ) -> NetworkEntry {
+        self.build = build;
+        self
+    }
+
+    /// Sets whether its jobs send messages.
+    #[must_use]
+    pub const fn sends(mut self, sends: bool) -> NetworkEntry {
+        self.sends = sends;
+        self
+    }
+
+    /// Sets the function that estimates its memory in bytes.
+    #[must_use]
+    pub const fn memory(
+        mut self,
+        memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
+    ) -> NetworkEntry {
+        self.memory = memory;
+        self
+    }
 }
 
 impl Named for NetworkEntry {

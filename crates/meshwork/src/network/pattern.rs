@@ -86,32 +86,26 @@ const PAPER: &str = "Al-Kerboly, section III";
 const LO: &str = "after Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997; the reading is ours";
 
 static ALL_TO_ALL: PatternEntry = PatternEntry {
-    about: About {
-        name: "all_to_all",
-        aliases: &[],
-        summary: "every process sends to every other one",
-        definition: "Each of p processes sends one message to every other one, in the order of \
-                     `destinations`.",
-        complexity: "p (p − 1) messages in a round.",
-        source: PAPER,
-        params: &[],
-    },
+    about: About::new("all_to_all", "every process sends to every other one")
+        .definition(
+            "Each of p processes sends one message to every other one, in the order of \
+             `destinations`.",
+        )
+        .complexity("p (p − 1) messages in a round.")
+        .source(PAPER),
     draws: false,
     in_powers_of_two: false,
     plan: |ranks, order| Box::new(ToOthers::new(ranks, None, order)),
 };
 
 static ONE_TO_ALL: PatternEntry = PatternEntry {
-    about: About {
-        name: "one_to_all",
-        aliases: &[],
-        summary: "one process, drawn for each job, sends to every other one",
-        definition: "One process, drawn for each job, sends one message to every other one, in \
-                     the order of `destinations`.",
-        complexity: "p − 1 messages in a round of p processes.",
-        source: PAPER,
-        params: &[],
-    },
+    about: About::new("one_to_all", "one process, drawn for each job, sends to every other one")
+        .definition(
+            "One process, drawn for each job, sends one message to every other one, in \
+             the order of `destinations`.",
+        )
+        .complexity("p − 1 messages in a round of p processes.")
+        .source(PAPER),
     draws: false,
     in_powers_of_two: false,
     plan: |ranks, order| {
@@ -121,16 +115,17 @@ static ONE_TO_ALL: PatternEntry = PatternEntry {
 };
 
 static RANDOM: PatternEntry = PatternEntry {
-    about: About {
-        name: "random",
-        aliases: &[],
-        summary: "random senders to random others: one message for each job, or as many as `num_messages` says",
-        definition: "Each message has a sender drawn from all processes, and a receiver drawn \
-                     from all others.",
-        complexity: "`num_messages` messages in a round; 1 where that is left out.",
-        source: PAPER,
-        params: &[],
-    },
+    about: About::new(
+        "random",
+        "random senders to random others: one message for each job, or as many as \
+             `num_messages` says",
+    )
+    .definition(
+        "Each message has a sender drawn from all processes, and a receiver drawn \
+             from all others.",
+    )
+    .complexity("`num_messages` messages in a round; 1 where that is left out.")
+    .source(PAPER),
     draws: true,
     in_powers_of_two: false,
     plan: |ranks, order| {
@@ -145,48 +140,47 @@ static RANDOM: PatternEntry = PatternEntry {
 };
 
 static NEAR_NEIGHBOUR: PatternEntry = PatternEntry {
-    about: About {
-        name: "near_neighbour",
-        aliases: &["near_neighbor"],
-        summary: "to the neighbours right, left, below and above in a square of processes, filled row by row",
-        definition: "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its \
-                     neighbours right, left, below and above, in this order, where there are \
-                     any.",
-        complexity: "At most 4 p messages in a round of p processes.",
-        source: LO,
-        params: &[],
-    },
+    about: About::new(
+        "near_neighbour",
+        "to the neighbours right, left, below and above in a square of processes, \
+             filled row by row",
+    )
+    .aliases(&["near_neighbor"])
+    .definition(
+        "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its \
+             neighbours right, left, below and above, in this order, where there are \
+             any.",
+    )
+    .complexity("At most 4 p messages in a round of p processes.")
+    .source(LO),
     draws: false,
     in_powers_of_two: false,
     plan: |ranks, _| Box::new(lists(ranks, |rank| Square::of(ranks).around(rank, 1))),
 };
 
 static RING: PatternEntry = PatternEntry {
-    about: About {
-        name: "ring",
-        aliases: &[],
-        summary: "every process to the next one, the last to the first",
-        definition: "Process i sends to process i + 1, the last one to the first.",
-        complexity: "p messages in a round of p processes.",
-        source: LO,
-        params: &[],
-    },
+    about: About::new("ring", "every process to the next one, the last to the first")
+        .definition("Process i sends to process i + 1, the last one to the first.")
+        .complexity("p messages in a round of p processes.")
+        .source(LO),
     draws: false,
     in_powers_of_two: false,
     plan: |ranks, _| Box::new(lists(ranks, |rank| vec![(rank + 1) % ranks])),
 };
 
 static FFT: PatternEntry = PatternEntry {
-    about: About {
-        name: "fft",
-        aliases: &["butterfly"],
-        summary: "the butterfly: to the process whose number differs in bit 0, then in bit 1, and so on",
-        definition: "Process i sends to the process whose number differs in bit 0, then in bit \
-                     1, and so on. The number of processes has to be a power of two.",
-        complexity: "p log₂ p messages in a round of p processes.",
-        source: LO,
-        params: &[],
-    },
+    about: About::new(
+        "fft",
+        "the butterfly: to the process whose number differs in bit 0, then in bit \
+             1, and so on",
+    )
+    .aliases(&["butterfly"])
+    .definition(
+        "Process i sends to the process whose number differs in bit 0, then in bit \
+             1, and so on. The number of processes has to be a power of two.",
+    )
+    .complexity("p log₂ p messages in a round of p processes.")
+    .source(LO),
     draws: false,
     in_powers_of_two: true,
     plan: |ranks, _| {
@@ -196,37 +190,39 @@ static FFT: PatternEntry = PatternEntry {
 };
 
 static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry {
-    about: About {
-        name: "divide_and_conquer",
-        aliases: &[],
-        summary: "a process hands half of its share to another one, a quarter to the next, and so on; each returns \
-                  its result to whom it came from",
-        definition: "A binomial tree with process 0 at its root: a process sends to those whose \
-                     number is its own plus a power of two below its lowest set bit, the largest \
-                     first, and at last to its parent.",
-        complexity: "2 (p − 1) messages in a round of p processes.",
-        source: "binomial tree; the reading is ours",
-        params: &[],
-    },
+    about: About::new(
+        "divide_and_conquer",
+        "a process hands half of its share to another one, a quarter to the next, \
+             and so on; each returns its result to whom it came from",
+    )
+    .definition(
+        "A binomial tree with process 0 at its root: a process sends to those \
+             whose number is its own plus a power of two below its lowest set bit, the \
+             largest first, and at last to its parent.",
+    )
+    .complexity("2 (p − 1) messages in a round of p processes.")
+    .source("binomial tree; the reading is ours"),
     draws: false,
     in_powers_of_two: false,
     plan: |ranks, _| Box::new(lists(ranks, |rank| tree(ranks, rank))),
 };
 
 static NAS_MULTIGRID: PatternEntry = PatternEntry {
-    about: About {
-        name: "nas_multigrid",
-        aliases: &[],
-        summary: "neighbours in a square of processes at distance 1, 2, 4, … of those that are left on each level, \
-                  and back again",
-        definition: "The p processes fill a square of side ⌈√p⌉ row by row. On level l, those \
-                     whose coordinates are multiples of 2ˡ send to their neighbours at distance \
-                     2ˡ; the levels go up from 0 to the coarsest and down again.",
-        complexity: "O(p) messages in a round of p processes: each level has a quarter of those \
-                     of the level below.",
-        source: LO,
-        params: &[],
-    },
+    about: About::new(
+        "nas_multigrid",
+        "neighbours in a square of processes at distance 1, 2, 4, … of those that \
+             are left on each level, and back again",
+    )
+    .definition(
+        "The p processes fill a square of side ⌈√p⌉ row by row. On level l, those \
+             whose coordinates are multiples of 2ˡ send to their neighbours at \
+             distance 2ˡ; the levels go up from 0 to the coarsest and down again.",
+    )
+    .complexity(
+        "O(p) messages in a round of p processes: each level has a quarter of \
+             those of the level below.",
+    )
+    .source(LO),
     draws: false,
     in_powers_of_two: false,
     plan: |ranks, _| {

@@ -34,31 +34,28 @@ const BOOK: &str =
     "Dally & Towles, Principles and Practices of Interconnection Networks, section 3.2";
 
 static UNIFORM: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "uniform",
-        aliases: &["random"],
-        summary: "every packet to any node, its own among them",
-        definition: "Each packet goes to a node drawn from all nodes, the sender among them.",
-        complexity: "One random number for each packet.",
-        source: BOOK,
-        params: &[],
-    },
+    about: About::new("uniform", "every packet to any node, its own among them")
+        .aliases(&["random"])
+        .definition("Each packet goes to a node drawn from all nodes, the sender among them.")
+        .complexity("One random number for each packet.")
+        .source(BOOK),
     to: |machine, _, rng| rng.below(u64::from(machine.nodes())) as Node,
     serves: |_| Ok(()),
 };
 
 static TRANSPOSE: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "transpose",
-        aliases: &[],
-        summary: "the coordinates in reverse order, as of a matrix; on a hypercube their halves exchanged",
-        definition: "A node sends to the one whose coordinates are its own in reverse order; on \
-                     a hypercube, whose address has the two halves exchanged. Sides have to read \
-                     the same backwards.",
-        complexity: "O(d) for each packet in d dimensions.",
-        source: BOOK,
-        params: &[],
-    },
+    about: About::new(
+        "transpose",
+        "the coordinates in reverse order, as of a matrix; on a hypercube their \
+             halves exchanged",
+    )
+    .definition(
+        "A node sends to the one whose coordinates are its own in reverse order; \
+             on a hypercube, whose address has the two halves exchanged. Sides have to \
+             read the same backwards.",
+    )
+    .complexity("O(d) for each packet in d dimensions.")
+    .source(BOOK),
     to: |machine, node, _| {
         let grid = machine.grid();
         let mut at = grid.coordinates(node);
@@ -88,16 +85,17 @@ static TRANSPOSE: TrafficEntry = TrafficEntry {
 };
 
 static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "bit_complement",
-        aliases: &["bitcomp"],
-        summary: "the complement of every bit of the address: the node opposite to the middle",
-        definition: "Node i of n sends to node n − 1 − i. The number of nodes has to be a power \
-                     of two.",
-        complexity: "O(1) for each packet.",
-        source: BOOK,
-        params: &[],
-    },
+    about: About::new(
+        "bit_complement",
+        "the complement of every bit of the address: the node opposite to the middle",
+    )
+    .aliases(&["bitcomp"])
+    .definition(
+        "Node i of n sends to node n − 1 − i. The number of nodes has to be a \
+             power of two.",
+    )
+    .complexity("O(1) for each packet.")
+    .source(BOOK),
     to: |machine, node, _| machine.nodes() - 1 - node,
     serves: |machine| {
         if machine.nodes().is_power_of_two() {
@@ -111,47 +109,45 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
 };
 
 static TORNADO: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "tornado",
-        aliases: &[],
-        summary: "nearly half way around every dimension, upwards",
-        definition: "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, around \
-                     the edge.",
-        complexity: "O(d) for each packet in d dimensions.",
-        source: BOOK,
-        params: &[],
-    },
+    about: About::new("tornado", "nearly half way around every dimension, upwards")
+        .definition(
+            "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, \
+             around the edge.",
+        )
+        .complexity("O(d) for each packet in d dimensions.")
+        .source(BOOK),
     to: |machine, node, _| shifted(machine.grid(), node, |side| side.div_ceil(2) - 1),
     serves: |machine| on_a_grid("tornado", machine).map(drop),
 };
 
 static NEIGHBOUR: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "neighbour",
-        aliases: &["neighbor"],
-        summary: "one step up in every dimension, around the edge",
-        definition: "A node sends one step upwards in every dimension, around the edge.",
-        complexity: "O(d) for each packet in d dimensions.",
-        source: BOOK,
-        params: &[],
-    },
+    about: About::new("neighbour", "one step up in every dimension, around the edge")
+        .aliases(&["neighbor"])
+        .definition("A node sends one step upwards in every dimension, around the edge.")
+        .complexity("O(d) for each packet in d dimensions.")
+        .source(BOOK),
     to: |machine, node, _| shifted(machine.grid(), node, |_| 1),
     serves: |machine| on_a_grid("neighbour", machine).map(drop),
 };
 
 static NEXT_GROUP: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "next_group",
-        aliases: &["adversarial"],
-        summary: "every packet to any node of the next group: on a dragonfly all of a group share one link",
-        definition: "A node sends to nodes drawn from the next group, the last group to the first. On a \
-                     dragonfly, where one link joins two groups, no minimal way can carry more than that link; \
-                     on a fat tree a group is a subtree below the top, so that every packet crosses it.",
-        complexity: "One random number for each packet.",
-        source: "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008, \
-                 section 4.2",
-        params: &[],
-    },
+    about: About::new(
+        "next_group",
+        "every packet to any node of the next group: on a dragonfly all of a group \
+             share one link",
+    )
+    .aliases(&["adversarial"])
+    .definition(
+        "A node sends to nodes drawn from the next group, the last group to the \
+             first. On a dragonfly, where one link joins two groups, no minimal way \
+             can carry more than that link; on a fat tree a group is a subtree below \
+             the top, so that every packet crosses it.",
+    )
+    .complexity("One random number for each packet.")
+    .source(
+        "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly \
+             topology, ISCA 2008, section 4.2",
+    ),
     to: |machine, node, rng| {
         let group = machine.tiers().map_or(1, |tiers| tiers.group);
         let next = (node / group + 1) % (machine.nodes() / group);
@@ -170,16 +166,19 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
-    about: About {
-        name: "hotspot",
-        aliases: &[],
-        summary: "every tenth packet to the node in the middle, all others to any node",
-        definition: "One packet in ten, drawn at random, goes to the node in the middle; all \
-                     others go to a node drawn from all.",
-        complexity: "Two random numbers for each packet.",
-        source: "Pfister & Norton, Hot spot contention and combining, IEEE Trans. Computers 34(10), 1985",
-        params: &[],
-    },
+    about: About::new(
+        "hotspot",
+        "every tenth packet to the node in the middle, all others to any node",
+    )
+    .definition(
+        "One packet in ten, drawn at random, goes to the node in the middle; all \
+             others go to a node drawn from all.",
+    )
+    .complexity("Two random numbers for each packet.")
+    .source(
+        "Pfister & Norton, Hot spot contention and combining, IEEE Trans. \
+             Computers 34(10), 1985",
+    ),
     to: |machine, _, rng| {
         let grid = machine.grid();
         if rng.below(HOT) == 0 {

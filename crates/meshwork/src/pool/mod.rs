@@ -138,7 +138,7 @@ impl Pool {
 
     /// Reads the single site of a table, its parameters, and the table with every default.
     fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
-        let (machine, rest) = split_machine(table)?;
+        let (machine, rest) = split_machine(catalogue, table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
         let params = resolve_in(catalogue, "", &params, &rest, &["machine"])?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;

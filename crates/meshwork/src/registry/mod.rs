@@ -50,8 +50,17 @@ impl Problem {
     }
 }
 
-/// Description of an entry of any list.
-#[derive(Debug)]
+/// Description of an entry of any list, built from its name and summary.
+///
+/// ```
+/// use meshwork::registry::About;
+/// static ABOUT: About = About::new("last_fit", "the free block with the highest base")
+///     .definition("Of all free places of the block, the one with the highest base is taken.")
+///     .source("an example");
+/// assert_eq!(ABOUT.renamed("mine").name, "mine");
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct About {
     /// Canonical spelling.
     pub name: &'static str,
@@ -71,6 +80,56 @@ pub struct About {
 }
 
 impl About {
+    /// Creates a description without aliases, parameters and longer texts.
+    #[must_use]
+    pub const fn new(name: &'static str, summary: &'static str) -> About {
+        let (definition, complexity, source) = ("", "", "");
+        About { name, aliases: &[], summary, definition, complexity, source, params: &[] }
+    }
+
+    /// Sets other accepted spellings.
+    #[must_use]
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> About {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Sets the definition, in full sentences.
+    #[must_use]
+    pub const fn definition(mut self, definition: &'static str) -> About {
+        self.definition = definition;
+        self
+    }
+
+    /// Sets the time and space that it takes, in full sentences.
+    #[must_use]
+    pub const fn complexity(mut self, complexity: &'static str) -> About {
+        self.complexity = complexity;
+        self
+    }
+
+    /// Sets the source of the definition.
+    #[must_use]
+    pub const fn source(mut self, source: &'static str) -> About {
+        self.source = source;
+        self
+    }
+
+    /// Sets the parameters, in reading order.
+    #[must_use]
+    pub const fn params(mut self, params: &'static [Param]) -> About {
+        self.params = params;
+        self
+    }
+
+    /// Replaces the name, and drops the aliases: they are those of another entry.
+    #[must_use]
+    pub const fn renamed(mut self, name: &'static str) -> About {
+        self.name = name;
+        self.aliases = &[];
+        self
+    }
+
     /// Whether an unknown name occurs in the description, word by word in the same order.
     /// `backfill` and `easy_backfilling` occur in a summary that mentions EASY backfilling.
     fn speaks_of(&self, name: &str) -> bool {
@@ -98,6 +157,23 @@ pub trait Named: Sync {
 impl Named for About {
     fn about(&self) -> &About {
         self
+    }
+}
+
+/// Entry of a family to which a catalogue can add others.
+pub trait ListedEntry: Named + Sized + 'static {
+    /// Family of the entry.
+    fn family() -> &'static Family;
+
+    /// Entries of this crate, in the order of lists and pages.
+    fn standard() -> &'static [&'static Self];
+
+    /// Checks what the description does not say.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong with the entry.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ use crate::observe::recorder::{
 };
 use crate::observe::{Event, Gauges, JobId, MachineState, Observer};
 use crate::offer::ManagedSite;
-use crate::registry::{Named, Param, Params, Problem, entry, join, name_of, resolve_in};
+use crate::registry::{ListedEntry, Param, Params, Problem, join, name_of, resolve_in};
 use crate::rng::Stream;
 use crate::sched::{self, SchedulerEntry};
 use crate::select::{self, SelectorEntry};
@@ -102,29 +102,24 @@ struct Parts {
 
 impl Parts {
     fn find(catalogue: &Catalogue, params: &Params, fails: bool, draws: bool) -> Parts {
-        fn found<E: Named>(list: &[&'static E], params: &Params) -> Found<E> {
-            Found(entry(list, params.name()))
+        fn found<E: ListedEntry>(catalogue: &Catalogue, params: &Params) -> Found<E> {
+            Found(catalogue.entry(params.name()))
         }
-        let network = found(catalogue.networks(), &params.component("network", &network::FAMILY));
+        let network: Found<NetworkEntry> =
+            found(catalogue, &params.component("network", &network::FAMILY));
         let run = Features { sends: network.0.sends, fails, draws };
-        let usual = || metrics::usual(catalogue.metrics(), run);
+        let usual = || metrics::usual(&catalogue.list(), run);
         let measure = params.nested("measure");
         let names = measure.get_names("metrics").unwrap_or_else(usual);
         let is_named = |metric: &&&MetricEntry| names.contains(&metric.about.name);
         Parts {
-            scheduler: found(
-                catalogue.schedulers(),
-                &params.component("scheduler", &sched::FAMILY),
-            ),
-            selector: found(catalogue.selectors(), &params.component("selector", &select::FAMILY)),
-            sizing: found(catalogue.sizings(), &params.component("sizing", &sizing::FAMILY)),
+            scheduler: found(catalogue, &params.component("scheduler", &sched::FAMILY)),
+            selector: found(catalogue, &params.component("selector", &select::FAMILY)),
+            sizing: found(catalogue, &params.component("sizing", &sizing::FAMILY)),
             network,
-            workload: found(
-                catalogue.workloads(),
-                &params.component("workload", &workload::FAMILY),
-            ),
+            workload: found(catalogue, &params.component("workload", &workload::FAMILY)),
             metrics: catalogue
-                .metrics()
+                .list::<MetricEntry>()
                 .iter()
                 .filter(is_named)
                 .map(|metric| (Found(*metric), own_params(catalogue, &measure, metric)))
@@ -171,6 +166,23 @@ pub struct Outcome {
     pub cut: Batching,
 }
 
+impl Outcome {
+    /// The value of a metric; `None` if it was not requested or nothing was measured.
+    ///
+    /// ```
+    /// use meshwork::{Component, NoInputs, Scenario};
+    /// let workload = Component::new("lublin").with("jobs", 20);
+    /// let builder = Scenario::builder().mesh([8, 8]).workload(workload).metrics(["wait"]);
+    /// let outcome = builder.build()?.run(0, &NoInputs, &mut ())?;
+    /// assert!(outcome.metric("wait") >= Some(0.0) && outcome.metric("size").is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.iter().find(|metric| metric.name == name).and_then(|metric| metric.value)
+    }
+}
+
 impl Scenario {
     /// Reads a table with the names of this crate, and fills in every default.
     ///
@@ -186,7 +198,7 @@ impl Scenario {
     /// # Errors
     /// The errors of [`read`](Scenario::read).
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
-        let (machine, mut rest) = split_machine(table)?;
+        let (machine, mut rest) = split_machine(catalogue, table)?;
         failures::spell_out(&mut rest);
         workload::spell_out(catalogue, &mut rest)?;
         let params: Vec<&Param> = PARAMS.iter().collect();

@@ -7,39 +7,18 @@ use toml::{Table, Value};
 use crate::access;
 use crate::alloc::{self, AllocatorEntry};
 use crate::catalogue::Catalogue;
+pub use crate::catalogue::SITE_FAMILY;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
-use crate::presets;
+use crate::presets::{self, MachineEntry};
 use crate::registry::{
-    DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, did_you_mean, entry,
-    listed, resolve_in, with_article,
+    DefaultValue, EntrySource, Kind, Named, Param, Params, Problem, Standard, did_you_mean, listed,
+    resolve_in, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
 use crate::speeds::{self, Speeds};
-use crate::topology::{TOPOLOGIES, Topology, Wiring};
-
-/// Topologies as a family of names. A site has a speed and may have an allocator of its own.
-pub static SITE_FAMILY: Family = Family {
-    kind: "topology",
-    key: "topology",
-    entries: || abouts(TOPOLOGIES),
-    common: &[
-        Param {
-            name: "speed",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("1.0"),
-            help: "how many times faster than the workload's own machine it runs a job; where \
-                   `machine.speeds` draws a speed, that is multiplied by it",
-        },
-        Param {
-            name: "allocator",
-            kind: Kind::Component(&alloc::FAMILY),
-            default: DefaultValue::Absent("the allocator of the scenario"),
-            help: "the allocator of this site, where sites differ",
-        },
-    ],
-};
+use crate::topology::{Topology, Wiring};
 
 /// The keys of a machine of several sites.
 pub static SITES: &[Param] = &[
@@ -115,14 +94,19 @@ impl SiteSpec {
 /// # Errors
 /// If there is no such topology or preset, or the size does not suit the topology.
 pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
+    words_of(&Standard, text)
+}
+
+/// Parses a machine in words, with the topologies and presets of these lists.
+fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
-    let site = SITE_FAMILY.find("machine", name);
+    let site = SITE_FAMILY.find_in(lists, "machine", name);
     if size.is_empty() {
-        if let Ok(about) = presets::FAMILY.find("machine", name) {
+        if let Ok(about) = presets::FAMILY.find_in(lists, "machine", name) {
             return Ok(about.name.into());
         }
         if site.is_err() {
-            return Err(Problem::new("machine", unknown_machine(name)));
+            return Err(Problem::new("machine", unknown_machine(lists, name)));
         }
     }
     let about = site?;
@@ -156,13 +140,13 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     Ok(Value::Table(table))
 }
 
-fn unknown_machine(name: &str) -> String {
+fn unknown_machine(lists: &dyn EntrySource, name: &str) -> String {
     let numbers = name.split(['x', '×', ',']).map(|number| number.parse::<u32>().is_ok());
     let meant = match numbers.clone().count() {
         _ if !numbers.clone().all(|is_one| is_one) => {
             let known: Vec<&str> = [&presets::FAMILY, &SITE_FAMILY]
                 .iter()
-                .flat_map(|family| (family.entries)())
+                .flat_map(|family| lists.entries(family))
                 .map(|about| about.name)
                 .collect();
             did_you_mean(name, &known)
@@ -174,16 +158,19 @@ fn unknown_machine(name: &str) -> String {
 }
 
 /// Splits a table into `machine` and the rest. A machine given as a preset brings its allocator.
-pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
+pub(crate) fn split_machine(
+    catalogue: &Catalogue,
+    table: &Table,
+) -> Result<(Table, Table), Problem> {
     let mut rest = table.clone();
     match rest.remove("machine") {
         Some(Value::Table(machine)) => Ok((machine, rest)),
         Some(Value::String(words)) => {
-            let name = match machine_in_words(&words)? {
+            let name = match words_of(catalogue, &words)? {
                 Value::Table(machine) => return Ok((machine, rest)),
                 _ => words,
             };
-            let (machine, allocator) = entry(presets::MACHINES, &name).tables();
+            let (machine, allocator) = catalogue.entry::<MachineEntry>(&name).tables();
             if !rest.contains_key("allocator") {
                 rest.insert("allocator".to_owned(), allocator);
             }
@@ -243,7 +230,7 @@ pub(crate) fn allocators_for(
     let common = scenario.get("allocator").and_then(Value::as_table).cloned();
     let mut specs = Vec::new();
     for site in sites {
-        let topology = Topology::read(entry(TOPOLOGIES, site.name()), site)?;
+        let topology = Topology::read(catalogue.entry(site.name()), site)?;
         let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
             (Some(own), _) => own,
             (None, Some(common)) => {
@@ -254,7 +241,7 @@ pub(crate) fn allocators_for(
                 alloc::FAMILY.resolve_in(catalogue, "allocator", &name)?
             }
         };
-        let entry = entry(catalogue.allocators(), allocator.name());
+        let entry = catalogue.entry::<AllocatorEntry>(allocator.name());
         serves(catalogue, entry, &allocator, &topology)?;
         let speed = site.number("speed");
         specs.push(SiteSpec { topology, speed, allocator, entry: Found(entry) });
@@ -306,8 +293,8 @@ fn serves(
         return Ok(());
     }
     let others: Vec<&str> = catalogue
-        .allocators()
-        .iter()
+        .list::<AllocatorEntry>()
+        .into_iter()
         .filter(|other| other.works_on(topology))
         .map(|other| other.about.name)
         .collect();

@@ -3,33 +3,32 @@
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
 use crate::registry::About;
-use crate::topology::Wiring;
 
 /// Registry entry of `easy`: EASY backfilling.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "easy",
-        aliases: &[],
-        summary: "EASY backfilling: first come, first served, but a job may start out of turn if \
-                  that does not delay the head of the queue",
-        definition: "Jobs start in order of arrival. When the head of the queue cannot, it is \
-                     promised the earliest start that the estimates of the running jobs allow, \
-                     and later jobs start at once wherever that does not delay it. Where any \
-                     processors will do, the promise is a count of them; where shape matters it \
-                     is a placement, and is kept until a better one turns up.",
-        complexity: "For q waiting and r running jobs O(q + r), and q questions to the \
-                     allocator, in each pass; where shape matters up to r questions more.",
-        source: "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; Mu'alem & Feitelson, TPDS \
-                 12(6), 2001",
-        params: &[],
-    },
-    serves: &Wiring::ALL,
-    plans: true,
-    serves_all: true,
-    malleable: false,
-    by_owner: false,
-    build: |_, _| Ok(Box::new(Easy::default())),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "easy",
+        "EASY backfilling: first come, first served, but a job may start out of \
+             turn if that does not delay the head of the queue",
+    )
+    .definition(
+        "Jobs start in order of arrival. When the head of the queue cannot, it is \
+             promised the earliest start that the estimates of the running jobs allow, \
+             and later jobs start at once wherever that does not delay it. Where any \
+             processors will do, the promise is a count of them; where shape matters \
+             it is a placement, and is kept until a better one turns up.",
+    )
+    .complexity(
+        "For q waiting and r running jobs O(q + r), and q questions to the \
+             allocator, in each pass; where shape matters up to r questions more.",
+    )
+    .source(
+        "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; Mu'alem & Feitelson, \
+             TPDS 12(6), 2001",
+    ),
+    |_, _| Ok(Box::new(Easy::default())),
+)
+.plans(true);
 
 /// EASY backfilling. Where any nodes will do, shadow time and extra nodes are recomputed in each
 /// pass, as in textbooks, and an instant with arrivals only costs **O(1)** for each of them. Where

@@ -5,34 +5,35 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, RunKey, Ticket};
 use crate::machine::Block;
 use crate::registry::About;
-use crate::topology::{Grid, Wiring};
+use crate::topology::Grid;
 
 /// Registry entry of `equipartition`: equal parts for all jobs.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "equipartition",
-        aliases: &[],
-        summary: "all jobs at once, each on an equal part of the machine: at every arrival and end the \
-                  machine is divided anew, and jobs are moved and resized",
-        definition: "All jobs run at once, up to `max_jobs`. At each arrival and each end the \
-                     machine is divided anew into as many blocks as there are jobs, by cutting \
-                     the longest side where the shares of both halves of the jobs come nearest, \
-                     and every job moves to its block. A job has processors times run time of \
-                     work, and does it at a rate in proportion to its processors. Each move \
-                     costs `migration_cost`.",
-        complexity: "O(J) for each arrival and each end with J jobs on the machine, besides \
-                     moving them.",
-        source: "McCann & Zahorjan, Processor allocation policies for message-passing parallel \
-                 computers, SIGMETRICS 1994",
-        params: malleable::PARAMS,
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: true,
-    by_owner: false,
-    build: |params, _| Ok(Box::new(Equipartition { limits: Limits::read(params) })),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "equipartition",
+        "all jobs at once, each on an equal part of the machine: at every arrival \
+             and end the machine is divided anew, and jobs are moved and resized",
+    )
+    .definition(
+        "All jobs run at once, up to `max_jobs`. At each arrival and each end the \
+             machine is divided anew into as many blocks as there are jobs, by cutting \
+             the longest side where the shares of both halves of the jobs come \
+             nearest, and every job moves to its block. A job has processors times run \
+             time of work, and does it at a rate in proportion to its processors. Each \
+             move costs `migration_cost`.",
+    )
+    .complexity(
+        "O(J) for each arrival and each end with J jobs on the machine, besides \
+             moving them.",
+    )
+    .source(
+        "McCann & Zahorjan, Processor allocation policies for message-passing \
+             parallel computers, SIGMETRICS 1994",
+    )
+    .params(malleable::PARAMS),
+    |params, _| Ok(Box::new(Equipartition { limits: Limits::read(params) })),
+)
+.malleable(true);
 
 struct Equipartition {
     limits: Limits,

@@ -8,38 +8,37 @@ use super::usage::{Usage, User};
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Ticket};
 use crate::registry::About;
-use crate::topology::Wiring;
 
 /// Registry entry of `fair_share`: jobs of users with the least use first.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "fair_share",
-        aliases: &[],
-        summary: "jobs of the user who has had least of the machine for their share come first, those of one user \
-                  by arrival",
-        definition: "What a user has had is processors times time, of which half is forgotten after every \
-                     `half_life`; what still runs counts as it runs. The waiting job whose user has had least, over \
-                     that user's share, is next, and among equals the one that arrived first. When it cannot start, \
-                     nothing else does or, as in `easy`, what does not delay it. Jobs without a user are those of \
-                     one.",
-        complexity: "O(q + u) in each pass with q waiting jobs of u users, and a question to the allocator for \
-                     each that is small enough.",
-        source: "Kay & Lauder, A fair share scheduler, CACM 31(1), 1988, for a queue of jobs",
-        params: &[HALF_LIFE, SHARES, BACKFILL_PARAM],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: true,
-    build: |params, _| {
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "fair_share",
+        "jobs of the user who has had least of the machine for their share come \
+             first, those of one user by arrival",
+    )
+    .definition(
+        "What a user has had is processors times time, of which half is forgotten \
+             after every `half_life`; what still runs counts as it runs. The waiting \
+             job whose user has had least, over that user's share, is next, and among \
+             equals the one that arrived first. When it cannot start, nothing else \
+             does or, as in `easy`, what does not delay it. Jobs without a user are \
+             those of one.",
+    )
+    .complexity(
+        "O(q + u) in each pass with q waiting jobs of u users, and a question to \
+             the allocator for each that is small enough.",
+    )
+    .source("Kay & Lauder, A fair share scheduler, CACM 31(1), 1988, for a queue of jobs")
+    .params(&[HALF_LIFE, SHARES, BACKFILL_PARAM]),
+    |params, _| {
         Ok(Box::new(FairShare {
             usage: Usage::new(half_life(params), Shares::read(params)?),
             waiting: BTreeMap::new(),
             ranked: Ranked::new(backfills(params)),
         }))
     },
-};
+)
+.by_owner(true);
 
 struct FairShare {
     usage: Usage,

@@ -3,28 +3,24 @@
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions};
 use crate::registry::About;
-use crate::topology::Wiring;
 
 /// Registry entry of `fcfs`: first come, first served.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "fcfs",
-        aliases: &[],
-        summary: "first come, first served: a head of the queue that cannot start blocks the rest",
-        definition: "Jobs start in the order in which they arrived. When the head of the queue \
-                     cannot start, nothing else does until it has.",
-        complexity: "One question to the allocator for each start, and one for the head that has \
-                     to wait.",
-        source: "the discipline of Chang & Mohapatra and of Zhu & Lin",
-        params: &[],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: false,
-    build: |_, _| Ok(Box::new(Fcfs)),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "fcfs",
+        "first come, first served: a head of the queue that cannot start blocks the rest",
+    )
+    .definition(
+        "Jobs start in the order in which they arrived. When the head of the queue \
+             cannot start, nothing else does until it has.",
+    )
+    .complexity(
+        "One question to the allocator for each start, and one for the head that \
+             has to wait.",
+    )
+    .source("the discipline of Chang & Mohapatra and of Zhu & Lin"),
+    |_, _| Ok(Box::new(Fcfs)),
+);
 
 struct Fcfs;
 

@@ -5,33 +5,35 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, JobId, RunKey, Ticket};
 use crate::machine::Block;
 use crate::registry::About;
-use crate::topology::{Grid, Wiring};
+use crate::topology::Grid;
 
 /// Registry entry of `folding`: partitions are halved and merged.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "folding",
-        aliases: &[],
-        summary: "a job that arrives gets half of the largest partition, whose job is folded onto the \
-                  other half; when a job ends, the one in the other half unfolds",
-        definition: "A job that arrives gets the largest free partition, or half of the largest \
-                     one that is held: its job is folded onto the other half. When a job ends, \
-                     the job in the other half unfolds onto the whole; two free halves are one \
-                     partition again. Only the two jobs concerned are moved, at `migration_cost` \
-                     each.",
-        complexity: "O(J) for each arrival and each end with J jobs on the machine, besides \
-                     moving two of them.",
-        source: "McCann & Zahorjan, Processor allocation policies for message-passing parallel \
-                 computers, SIGMETRICS 1994",
-        params: malleable::PARAMS,
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: true,
-    by_owner: false,
-    build: |params, _| Ok(Box::new(Folding { limits: Limits::read(params), machine: None })),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "folding",
+        "a job that arrives gets half of the largest partition, whose job is \
+             folded onto the other half; when a job ends, the one in the other half \
+             unfolds",
+    )
+    .definition(
+        "A job that arrives gets the largest free partition, or half of the \
+             largest one that is held: its job is folded onto the other half. When a \
+             job ends, the job in the other half unfolds onto the whole; two free \
+             halves are one partition again. Only the two jobs concerned are moved, at \
+             `migration_cost` each.",
+    )
+    .complexity(
+        "O(J) for each arrival and each end with J jobs on the machine, besides \
+             moving two of them.",
+    )
+    .source(
+        "McCann & Zahorjan, Processor allocation policies for message-passing \
+             parallel computers, SIGMETRICS 1994",
+    )
+    .params(malleable::PARAMS),
+    |params, _| Ok(Box::new(Folding { limits: Limits::read(params), machine: None })),
+)
+.malleable(true);
 
 struct Folding {
     limits: Limits,

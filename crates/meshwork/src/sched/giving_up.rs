@@ -4,34 +4,35 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Request;
 use crate::registry::About;
-use crate::topology::{Topology, Wiring};
+use crate::topology::Topology;
 
 /// Registry entry of `giving_up`: FCFS that turns away long jobs when the machine is too full.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "giving_up",
-        aliases: &["rfold_drops"],
-        summary: "first come, first served, but a job longer than the machine that finds it too full is turned away",
-        definition: "As `fcfs`, but a head of the queue that asks for a block with a side longer than the shortest side of \
-                     every site is tried once: if it cannot start then because too few processors are free, it is turned \
-                     away, though it may have fitted later, and counts as refused. If as many are free, and only the shape is \
-                     missing, it waits like any other.",
-        complexity: "As `fcfs`.",
-        source: "Chen et al., RFold, arXiv 2510.03891, 2025: the rule by which its program drops jobs of ways that cannot \
-                 reconfigure the machine",
-        params: &[],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: false,
-    malleable: false,
-    by_owner: false,
-    build: |_, sites| {
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "giving_up",
+        "first come, first served, but a job longer than the machine that finds it \
+             too full is turned away",
+    )
+    .aliases(&["rfold_drops"])
+    .definition(
+        "As `fcfs`, but a head of the queue that asks for a block with a side \
+             longer than the shortest side of every site is tried once: if it cannot \
+             start then because too few processors are free, it is turned away, though \
+             it may have fitted later, and counts as refused. If as many are free, and \
+             only the shape is missing, it waits like any other.",
+    )
+    .complexity("As `fcfs`.")
+    .source(
+        "Chen et al., RFold, arXiv 2510.03891, 2025: the rule by which its program \
+             drops jobs of ways that cannot reconfigure the machine",
+    ),
+    |_, sites| {
         let shortest = |site: &Topology| site.grid().sides().iter().copied().min();
         let shortest = sites.iter().filter_map(shortest).max().unwrap_or(0);
         Ok(Box::new(GivingUp { shortest, sites: sites.len(), tried: None }))
     },
-};
+)
+.serves_all(false);
 
 struct GivingUp {
     /// Maximum over all sites of their shortest sides.

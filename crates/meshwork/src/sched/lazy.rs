@@ -7,63 +7,64 @@ use crate::cluster::{Cluster, Place, StartOptions, Ticket};
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Range, Words};
-use crate::topology::Wiring;
 
 /// Registry entry of `lazy`: lazy scheduling by size classes.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "lazy",
-        aliases: &[],
-        summary: "one queue for each size class; a job of a class starts on the processors that one of \
-                  its class gives back, and elsewhere only if more wait than run",
-        definition: "There is one queue for each size class. A job rather waits for processors \
-                     that a running job of its class will give back: as many may wait as run. \
-                     Only one more than that asks the allocator. When the oldest job has waited \
-                     longer than the threshold, nothing else starts until it has.",
-        complexity: "O(1) for each arrival and O(classes) for each end, and at most one question \
-                     to the allocator for either; with `retry` up to one for each class and each \
-                     start more.",
-        source: "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving hypercube \
-                 performance, section 3.2",
-        params: &[
-            Param {
-                name: "threshold",
-                kind: THRESHOLDS.or(&Kind::Number(Range::NonNegative)),
-                default: DefaultValue::Is("\"dynamic\""),
-                help: "how long the oldest job may wait before no other starts: the square of the \
-                       mean delay so far times the rate of arrivals, for ever, or this long",
-            },
-            Param {
-                name: "retry",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether, when a job has ended, every class of which more wait than run is tried \
-                       again: as published a job may wait beside an idle machine once arrivals end",
-            },
-            Param {
-                name: "release_order",
-                kind: RELEASE_ORDERS.kind(),
-                default: DefaultValue::Is("\"corrected\""),
-                help: "whether a job that has waited too long is tried before or after the ended job's \
-                       processors are given back: before, as printed, it cannot have them, and the \
-                       machine may stand still for ever",
-            },
-            Param {
-                name: "rate_from",
-                kind: RATE_FROM.kind(),
-                default: DefaultValue::Is("\"first_arrival\""),
-                help: "since when arrivals are counted for their rate in the dynamic threshold: since \
-                       the first of them, or since the clock was 0",
-            },
-        ],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: false,
-    malleable: false,
-    by_owner: false,
-    build: |params, _| Ok(Box::new(Lazy::new(params))),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "lazy",
+        "one queue for each size class; a job of a class starts on the processors \
+             that one of its class gives back, and elsewhere only if more wait than run",
+    )
+    .definition(
+        "There is one queue for each size class. A job rather waits for processors \
+             that a running job of its class will give back: as many may wait as run. \
+             Only one more than that asks the allocator. When the oldest job has \
+             waited longer than the threshold, nothing else starts until it has.",
+    )
+    .complexity(
+        "O(1) for each arrival and O(classes) for each end, and at most one \
+             question to the allocator for either; with `retry` up to one for each \
+             class and each start more.",
+    )
+    .source(
+        "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving \
+             hypercube performance, section 3.2",
+    )
+    .params(&[
+        Param {
+            name: "threshold",
+            kind: THRESHOLDS.or(&Kind::Number(Range::NonNegative)),
+            default: DefaultValue::Is("\"dynamic\""),
+            help: "how long the oldest job may wait before no other starts: the square of \
+             the mean delay so far times the rate of arrivals, for ever, or this long",
+        },
+        Param {
+            name: "retry",
+            kind: Kind::Flag,
+            default: DefaultValue::Is("false"),
+            help: "whether, when a job has ended, every class of which more wait than run is \
+             tried again: as published a job may wait beside an idle machine once \
+             arrivals end",
+        },
+        Param {
+            name: "release_order",
+            kind: RELEASE_ORDERS.kind(),
+            default: DefaultValue::Is("\"corrected\""),
+            help: "whether a job that has waited too long is tried before or after the ended \
+             job's processors are given back: before, as printed, it cannot have them, \
+             and the machine may stand still for ever",
+        },
+        Param {
+            name: "rate_from",
+            kind: RATE_FROM.kind(),
+            default: DefaultValue::Is("\"first_arrival\""),
+            help: "since when arrivals are counted for their rate in the dynamic threshold: \
+             since the first of them, or since the clock was 0",
+        },
+    ]),
+    |params, _| Ok(Box::new(Lazy::new(params))),
+)
+.serves_all(false);
 
 /// Lazy scheduling over any allocator, by size classes. Each class has a queue, in which as many
 /// jobs as run may wait for nodes of its running jobs. With one more, the allocator is asked for

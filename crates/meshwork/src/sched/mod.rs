@@ -62,6 +62,8 @@ pub trait Scheduler: Send {
 }
 
 /// The registry entry of a scheduler.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct SchedulerEntry {
     /// Its name, documentation and parameters.
     pub about: About,
@@ -80,6 +82,77 @@ pub struct SchedulerEntry {
     pub by_owner: bool,
     /// Builds the policy for a machine with these sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
+}
+
+impl SchedulerEntry {
+    /// Creates an entry that serves every wiring and starts every job in the end.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
+    ) -> SchedulerEntry {
+        SchedulerEntry {
+            about,
+            build,
+            serves: &Wiring::ALL,
+            plans: false,
+            serves_all: true,
+            malleable: false,
+            by_owner: false,
+        }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> SchedulerEntry {
+        self.about = about;
+        self
+    }
+
+    /// Replaces the function that builds it.
+    #[must_use]
+    pub const fn build(
+        mut self,
+        build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
+    ) -> SchedulerEntry {
+        self.build = build;
+        self
+    }
+
+    /// Sets the supported wirings.
+    #[must_use]
+    pub const fn serves(mut self, serves: &'static [Wiring]) -> SchedulerEntry {
+        self.serves = serves;
+        self
+    }
+
+    /// Sets whether it plans with estimates, and so keeps reservations.
+    #[must_use]
+    pub const fn plans(mut self, plans: bool) -> SchedulerEntry {
+        self.plans = plans;
+        self
+    }
+
+    /// Sets whether every job starts in the end.
+    #[must_use]
+    pub const fn serves_all(mut self, serves_all: bool) -> SchedulerEntry {
+        self.serves_all = serves_all;
+        self
+    }
+
+    /// Sets whether it divides the machine itself and resizes running jobs.
+    #[must_use]
+    pub const fn malleable(mut self, malleable: bool) -> SchedulerEntry {
+        self.malleable = malleable;
+        self
+    }
+
+    /// Sets whether it depends on the owners of jobs.
+    #[must_use]
+    pub const fn by_owner(mut self, by_owner: bool) -> SchedulerEntry {
+        self.by_owner = by_owner;
+        self
+    }
 }
 
 impl Named for SchedulerEntry {

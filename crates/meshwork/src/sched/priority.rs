@@ -9,37 +9,42 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Preempted, RunKey, Ticket};
 use crate::job::{Job, Time};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
-use crate::topology::{Topology, Wiring};
+use crate::topology::Topology;
 
 /// Registry entry of `priority`: multifactor priority.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "priority",
-        aliases: &["multifactor"],
-        summary: "jobs by a weighted sum of age, size, their user's fair share, their queue and their own priority; \
-                  jobs of low queues may be preempted",
-        definition: "Each factor is from 0 to 1. Age: how long the job has waited, over `max_age`. Size: its part of \
-                     the machine, or 1 less that with `favor_small`. Fair share: 2^(-(U/S)/damping), where U is what \
-                     the user has had of all that was used, as far as it is remembered, and S the user's share of all \
-                     shares. Queue: the priority of the job's queue over the highest of a queue. Job: the priority \
-                     that the log or table gives it. The job with the highest sum is next, and among equals the one \
-                     that arrived first. When it cannot start, running jobs of lower queues make room for it, if \
-                     `preempt` says so: those of the lowest queue first, and of one queue the youngest first, as few \
-                     as that takes. Else it holds up the others or, as in `easy`, those that would delay it.",
-        complexity: "O(q + u) in each pass with q waiting jobs of u users, and a question to the allocator for \
-                     each that is small enough; with preemption O(r) more for r running jobs, and up to as many \
-                     questions.",
-        source: "the multifactor priority of Slurm, with its classic fair share (SchedMD, Slurm workload manager: \
-                 Multifactor priority plugin)",
-        params: PARAMS,
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: true,
-    build: |params, sites| Ok(Box::new(Priority::new(params, sites)?)),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "priority",
+        "jobs by a weighted sum of age, size, their user's fair share, their queue \
+             and their own priority; jobs of low queues may be preempted",
+    )
+    .aliases(&["multifactor"])
+    .definition(
+        "Each factor is from 0 to 1. Age: how long the job has waited, over \
+             `max_age`. Size: its part of the machine, or 1 less that with \
+             `favor_small`. Fair share: 2^(-(U/S)/damping), where U is what the user \
+             has had of all that was used, as far as it is remembered, and S the \
+             user's share of all shares. Queue: the priority of the job's queue over \
+             the highest of a queue. Job: the priority that the log or table gives it. \
+             The job with the highest sum is next, and among equals the one that \
+             arrived first. When it cannot start, running jobs of lower queues make \
+             room for it, if `preempt` says so: those of the lowest queue first, and \
+             of one queue the youngest first, as few as that takes. Else it holds up \
+             the others or, as in `easy`, those that would delay it.",
+    )
+    .complexity(
+        "O(q + u) in each pass with q waiting jobs of u users, and a question to \
+             the allocator for each that is small enough; with preemption O(r) more \
+             for r running jobs, and up to as many questions.",
+    )
+    .source(
+        "the multifactor priority of Slurm, with its classic fair share (SchedMD, \
+             Slurm workload manager: Multifactor priority plugin)",
+    )
+    .params(PARAMS),
+    |params, sites| Ok(Box::new(Priority::new(params, sites)?)),
+)
+.by_owner(true);
 
 /// The treatment of preempted jobs, if preemption is enabled.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
@@ -72,7 +77,8 @@ static PARAMS: &[Param] = &[
         name: "damping",
         kind: Kind::Number(Range::Positive),
         default: DefaultValue::Is("1"),
-        help: "how much less the factor of the fair share falls when a user has had more than the share",
+        help: "how much less the factor of the fair share falls when a user has had more \
+             than the share",
     },
     SHARES,
     Param {
@@ -98,8 +104,9 @@ static PARAMS: &[Param] = &[
         name: "preempt",
         kind: PREEMPT.kind(),
         default: DefaultValue::Is("\"none\""),
-        help: "whether running jobs make room for those of queues with a higher priority: they wait again and begin \
-               anew, or are suspended and go on where they were",
+        help: "whether running jobs make room for those of queues with a higher \
+             priority: they wait again and begin anew, or are suspended and go on \
+             where they were",
     },
     BACKFILL_PARAM,
 ];

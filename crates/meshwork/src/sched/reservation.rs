@@ -6,45 +6,43 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Hold, Place, Reservation, StartOptions, Ticket};
 use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param};
-use crate::topology::Wiring;
 
 /// Registry entry of `reservation`: out-of-order starts with reservations.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "reservation",
-        aliases: &[],
-        summary: "each job that fits starts, in order of arrival; for those that have been passed by, \
-                  the processors on which fewest others run are kept until they can start there",
-        definition: "In order of arrival, a job starts on the processors that are kept for it if \
-                     all are free, or wherever the allocator finds room clear of what is kept \
-                     for others. A job that `bypass_limit` later jobs have passed by gets a \
-                     reservation: the place on which the fewest other jobs run. At most \
-                     `reservations` are kept at once. Estimates only break ties.",
-        complexity: "A question to the allocator for each waiting job that might fit, two and a \
-                     copy of the machine where it would meet a reservation; O(machine) for each \
-                     reservation.",
-        source: "Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998",
-        params: &[
-            Param {
-                name: "reservations",
-                kind: Kind::Integer(0, u32::MAX as u64),
-                default: DefaultValue::Is("1"),
-                help: "for how many jobs processors are kept at once",
-            },
-            Param {
-                name: "bypass_limit",
-                kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-                default: DefaultValue::Is("0"),
-                help: "how many later jobs may start before a job until processors are kept for it",
-            },
-        ],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: false,
-    build: |params, _| {
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "reservation",
+        "each job that fits starts, in order of arrival; for those that have been \
+             passed by, the processors on which fewest others run are kept until they \
+             can start there",
+    )
+    .definition(
+        "In order of arrival, a job starts on the processors that are kept for it \
+             if all are free, or wherever the allocator finds room clear of what is \
+             kept for others. A job that `bypass_limit` later jobs have passed by gets \
+             a reservation: the place on which the fewest other jobs run. At most \
+             `reservations` are kept at once. Estimates only break ties.",
+    )
+    .complexity(
+        "A question to the allocator for each waiting job that might fit, two and \
+             a copy of the machine where it would meet a reservation; O(machine) for \
+             each reservation.",
+    )
+    .source("Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998")
+    .params(&[
+        Param {
+            name: "reservations",
+            kind: Kind::Integer(0, u32::MAX as u64),
+            default: DefaultValue::Is("1"),
+            help: "for how many jobs processors are kept at once",
+        },
+        Param {
+            name: "bypass_limit",
+            kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
+            default: DefaultValue::Is("0"),
+            help: "how many later jobs may start before a job until processors are kept for it",
+        },
+    ]),
+    |params, _| {
         Ok(Box::new(Reserving {
             most: params.integer("reservations") as usize,
             bypass_limit: params.get_integer("bypass_limit").unwrap_or(u64::MAX),
@@ -52,7 +50,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             ahead: BTreeSet::new(),
         }))
     },
-};
+);
 
 /// Out-of-order scheduling with reservations, over any allocator. Estimates of running jobs only
 /// break ties. In one pass, in queue order, a job starts on the nodes kept for it if all are free,

@@ -4,47 +4,47 @@ use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions};
 use crate::registry::{About, DefaultValue, Kind, Param, Words};
-use crate::topology::Wiring;
 
 /// Registry entry of `scan`: one size class after the other.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "scan",
-        aliases: &[],
-        summary: "one queue for each size class, and each is served until it is empty before the next",
-        definition: "There is one queue for each size class: jobs of 2ᵏ⁻¹ + 1 to 2ᵏ processors. \
-                     One queue is served, first come, first served, until it is empty, then the \
-                     next larger or smaller one, around the end. A head that cannot start blocks \
-                     all classes. With `gated` only jobs that were there when the turn of their \
-                     class began are served in it.",
-        complexity: "O(1) for each arrival and each start, and O(classes) to find the next \
-                     queue.",
-        source: "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than processor \
-                 allocation for hypercube computers, TPDS 5(5), 1994; Mohapatra, Yu, Das & Kim, \
-                 section 2.3",
-        params: &[
-            Param {
-                name: "direction",
-                kind: DIRECTIONS.kind(),
-                default: DefaultValue::Is("\"up\""),
-                help: "whether the next larger or the next smaller jobs follow; after the last come \
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "scan",
+        "one queue for each size class, and each is served until it is empty \
+             before the next",
+    )
+    .definition(
+        "There is one queue for each size class: jobs of 2ᵏ⁻¹ + 1 to 2ᵏ \
+             processors. One queue is served, first come, first served, until it is \
+             empty, then the next larger or smaller one, around the end. A head that \
+             cannot start blocks all classes. With `gated` only jobs that were there \
+             when the turn of their class began are served in it.",
+    )
+    .complexity(
+        "O(1) for each arrival and each start, and O(classes) to find the next \
+             queue.",
+    )
+    .source(
+        "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than \
+             processor allocation for hypercube computers, TPDS 5(5), 1994; Mohapatra, \
+             Yu, Das & Kim, section 2.3",
+    )
+    .params(&[
+        Param {
+            name: "direction",
+            kind: DIRECTIONS.kind(),
+            default: DefaultValue::Is("\"up\""),
+            help: "whether the next larger or the next smaller jobs follow; after the last come \
                        the first again",
-            },
-            Param {
-                name: "gated",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether jobs that join the queue while it is being served wait for the next \
+        },
+        Param {
+            name: "gated",
+            kind: Kind::Flag,
+            default: DefaultValue::Is("false"),
+            help: "whether jobs that join the queue while it is being served wait for the next \
                        round",
-            },
-        ],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: false,
-    build: |params, _| {
+        },
+    ]),
+    |params, _| {
         Ok(Box::new(Scan {
             down: params.meaning("direction", &DIRECTIONS),
             gated: params.flag("gated"),
@@ -54,7 +54,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             idle: true,
         }))
     },
-};
+);
 
 /// Direction of the scan; `true` for down.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);

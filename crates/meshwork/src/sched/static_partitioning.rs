@@ -9,29 +9,32 @@ use crate::registry::About;
 use crate::topology::{Topology, Wiring};
 
 /// Registry entry of `static_partitioning`: one subcube for each size class.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "static_partitioning",
-        aliases: &["static"],
-        summary: "a hypercube is divided into one subcube of each dimension, the lowest twice, and \
-                  each has a queue of its own; jobs of the whole cube are turned away",
-        definition: "An n-cube is divided for good into one subcube of each dimension below n, \
-                     and a second one of dimension 0. Each class of jobs has a queue, first \
-                     come, first served, for its own partition. The allocator is not asked. Jobs \
-                     of the whole cube are turned away.",
-        complexity: "O(1) for each arrival and each end, besides O(n) for a pass over the \
-                     partitions.",
-        source: "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving hypercube \
-                 performance, section 3.1",
-        params: &[],
-    },
-    serves: &[Wiring::Hypercube],
-    plans: false,
-    serves_all: false,
-    malleable: false,
-    by_owner: false,
-    build: |_, sites| Ok(Box::new(StaticPartitioning::new(sites))),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "static_partitioning",
+        "a hypercube is divided into one subcube of each dimension, the lowest \
+             twice, and each has a queue of its own; jobs of the whole cube are turned \
+             away",
+    )
+    .aliases(&["static"])
+    .definition(
+        "An n-cube is divided for good into one subcube of each dimension below n, \
+             and a second one of dimension 0. Each class of jobs has a queue, first \
+             come, first served, for its own partition. The allocator is not asked. \
+             Jobs of the whole cube are turned away.",
+    )
+    .complexity(
+        "O(1) for each arrival and each end, besides O(n) for a pass over the \
+             partitions.",
+    )
+    .source(
+        "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving \
+             hypercube performance, section 3.1",
+    ),
+    |_, sites| Ok(Box::new(StaticPartitioning::new(sites))),
+)
+.serves(&[Wiring::Hypercube])
+.serves_all(false);
 
 /// Partitions of hypercubes, each serving its size class first come, first served. The allocator is
 /// not asked, and jobs are not folded.

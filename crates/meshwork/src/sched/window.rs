@@ -5,49 +5,47 @@ use std::collections::BTreeSet;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::registry::{About, DefaultValue, Kind, Param};
-use crate::topology::Wiring;
 
 /// Registry entry of `window`: out-of-order starts within a window.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "window",
-        aliases: &["out_of_order"],
-        summary: "of the first few waiting jobs each that fits starts, in order of arrival",
-        definition: "The first `width` waiting jobs are tried in order of arrival; the first \
-                     that fits starts, and then the front is tried again. When `skip_limit` \
-                     later jobs have started before the head of the queue, nothing else starts \
-                     until it has. No estimate is used.",
-        complexity: "Up to one question to the allocator for each job of the window and each \
-                     start.",
-        source: "out-of-order scheduling, as Chang & Mohapatra name it in section 2.3",
-        params: &[
-            Param {
-                name: "width",
-                kind: Kind::Or(&["all"], &Kind::Integer(1, u32::MAX as u64)),
-                default: DefaultValue::Is("\"all\""),
-                help: "how many waiting jobs are looked at; 1 is first come, first served",
-            },
-            Param {
-                name: "skip_limit",
-                kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-                default: DefaultValue::Is("\"none\""),
-                help: "how many later jobs may start before a job; then none may until it has",
-            },
-        ],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: false,
-    build: |params, _| {
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "window",
+        "of the first few waiting jobs each that fits starts, in order of arrival",
+    )
+    .aliases(&["out_of_order"])
+    .definition(
+        "The first `width` waiting jobs are tried in order of arrival; the first \
+             that fits starts, and then the front is tried again. When `skip_limit` \
+             later jobs have started before the head of the queue, nothing else starts \
+             until it has. No estimate is used.",
+    )
+    .complexity(
+        "Up to one question to the allocator for each job of the window and each \
+             start.",
+    )
+    .source("out-of-order scheduling, as Chang & Mohapatra name it in section 2.3")
+    .params(&[
+        Param {
+            name: "width",
+            kind: Kind::Or(&["all"], &Kind::Integer(1, u32::MAX as u64)),
+            default: DefaultValue::Is("\"all\""),
+            help: "how many waiting jobs are looked at; 1 is first come, first served",
+        },
+        Param {
+            name: "skip_limit",
+            kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
+            default: DefaultValue::Is("\"none\""),
+            help: "how many later jobs may start before a job; then none may until it has",
+        },
+    ]),
+    |params, _| {
         Ok(Box::new(Window {
             width: params.get_integer("width").unwrap_or(u64::MAX),
             skip_limit: params.get_integer("skip_limit").unwrap_or(u64::MAX),
             ahead: BTreeSet::new(),
         }))
     },
-};
+);
 
 /// Tries the waiting jobs from the front, and after each start from the front again. The head of
 /// the queue has been passed by most often, so only its count can reach the limit first.

@@ -10,23 +10,29 @@ use crate::registry::About;
 use crate::rng::Stream;
 
 /// Registry entry of the selector `adaptive`.
-pub static ENTRY: SelectorEntry = SelectorEntry {
-    about: About {
-        name: "adaptive",
-        aliases: &["ad"],
-        summary: "best fit or fastest first, whichever lets more of the other waiting jobs start \
-                  now; of equals fastest first",
-        definition: "Best fit and fastest first both name a site. Where they differ, the rest of \
-                     the queue is placed by best fit beside either choice, and the choice beside \
-                     which more jobs could start is taken; of equals fastest first.",
-        complexity: "Where the choices differ, twice a walk along the queue: O(q) looks at each \
-                     site for q waiting jobs.",
-        source: "Huang, Shih & Chung, Towards feasible and effective load sharing in a \
-                 heterogeneous computational grid, GPC 2007",
-        params: &[LOOKAHEAD],
-    },
-    build: |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
-};
+pub static ENTRY: SelectorEntry = SelectorEntry::new(
+    About::new(
+        "adaptive",
+        "best fit or fastest first, whichever lets more of the other waiting jobs \
+             start now; of equals fastest first",
+    )
+    .aliases(&["ad"])
+    .definition(
+        "Best fit and fastest first both name a site. Where they differ, the rest \
+             of the queue is placed by best fit beside either choice, and the choice \
+             beside which more jobs could start is taken; of equals fastest first.",
+    )
+    .complexity(
+        "Where the choices differ, twice a walk along the queue: O(q) looks at \
+             each site for q waiting jobs.",
+    )
+    .source(
+        "Huang, Shih & Chung, Towards feasible and effective load sharing in a \
+             heterogeneous computational grid, GPC 2007",
+    )
+    .params(&[LOOKAHEAD]),
+    |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
+);
 
 /// Compares the two choices by the number of other jobs that could start.
 ///

@@ -7,23 +7,26 @@ use crate::registry::About;
 use crate::rng::Stream;
 
 /// Registry entry of the selector `best_fit`.
-pub static ENTRY: SelectorEntry = SelectorEntry {
-    about: About {
-        name: "best_fit",
-        aliases: &["bf"],
-        summary: "the site on which the job leaves the fewest processors free; then the fastest, then \
-                  the first",
-        definition: "Of the sites that have room for the job, it goes to the one with the fewest \
-                     processors left free beside it; of equal ones to the fastest, then to the \
-                     first.",
-        complexity: "One question for each site.",
-        source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
-                 grid through considering both speed heterogeneity and resource fragmentation, \
-                 section 2",
-        params: &[],
-    },
-    build: |_| Ok(Box::new(BestFit)),
-};
+pub static ENTRY: SelectorEntry = SelectorEntry::new(
+    About::new(
+        "best_fit",
+        "the site on which the job leaves the fewest processors free; then the \
+             fastest, then the first",
+    )
+    .aliases(&["bf"])
+    .definition(
+        "Of the sites that have room for the job, it goes to the one with the \
+             fewest processors left free beside it; of equal ones to the fastest, then \
+             to the first.",
+    )
+    .complexity("One question for each site.")
+    .source(
+        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
+             computing grid through considering both speed heterogeneity and resource \
+             fragmentation, section 2",
+    ),
+    |_| Ok(Box::new(BestFit)),
+);
 
 struct BestFit;
 

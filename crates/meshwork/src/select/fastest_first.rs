@@ -7,21 +7,21 @@ use crate::registry::About;
 use crate::rng::Stream;
 
 /// Registry entry of the selector `fastest_first`.
-pub static ENTRY: SelectorEntry = SelectorEntry {
-    about: About {
-        name: "fastest_first",
-        aliases: &["fastest"],
-        summary: "the fastest site that has room; of equal ones the first",
-        definition: "Of the sites that have room for the job, it goes to the fastest; of equal \
-                     ones to the first.",
-        complexity: "One question for each site.",
-        source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
-                 grid through considering both speed heterogeneity and resource fragmentation, \
-                 section 2",
-        params: &[],
-    },
-    build: |_| Ok(Box::new(FastestFirst)),
-};
+pub static ENTRY: SelectorEntry = SelectorEntry::new(
+    About::new("fastest_first", "the fastest site that has room; of equal ones the first")
+        .aliases(&["fastest"])
+        .definition(
+            "Of the sites that have room for the job, it goes to the fastest; of equal \
+             ones to the first.",
+        )
+        .complexity("One question for each site.")
+        .source(
+            "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
+             computing grid through considering both speed heterogeneity and resource \
+             fragmentation, section 2",
+        ),
+    |_| Ok(Box::new(FastestFirst)),
+);
 
 struct FastestFirst;
 

@@ -7,21 +7,24 @@ use crate::registry::About;
 use crate::rng::Stream;
 
 /// Registry entry of the selector `first_fit`.
-pub static ENTRY: SelectorEntry = SelectorEntry {
-    about: About {
-        name: "first_fit",
-        aliases: &["ff"],
-        summary: "the first site, in the order of the study, whose allocator finds room",
-        definition: "Sites are asked in the order of the study, and the first whose allocator \
-                     finds room for the job gets it.",
-        complexity: "At most one question for each site.",
-        source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
-                 grid through considering both speed heterogeneity and resource fragmentation, \
-                 section 3",
-        params: &[],
-    },
-    build: |_| Ok(Box::new(FirstFit)),
-};
+pub static ENTRY: SelectorEntry = SelectorEntry::new(
+    About::new(
+        "first_fit",
+        "the first site, in the order of the study, whose allocator finds room",
+    )
+    .aliases(&["ff"])
+    .definition(
+        "Sites are asked in the order of the study, and the first whose allocator \
+             finds room for the job gets it.",
+    )
+    .complexity("At most one question for each site.")
+    .source(
+        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
+             computing grid through considering both speed heterogeneity and resource \
+             fragmentation, section 3",
+    ),
+    |_| Ok(Box::new(FirstFit)),
+);
 
 struct FirstFit;
 

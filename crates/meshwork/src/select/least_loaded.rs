@@ -7,21 +7,21 @@ use crate::registry::About;
 use crate::rng::Stream;
 
 /// Registry entry of the selector `least_loaded`.
-pub static ENTRY: SelectorEntry = SelectorEntry {
-    about: About {
-        name: "least_loaded",
-        aliases: &[],
-        summary: "the site of whose processors the smallest share is held; then the fastest, then the \
-                  first",
-        definition: "Of the sites that have room for the job, it goes to the one with the \
-                     smallest share of its processors held; of equal ones to the fastest, then \
-                     to the first.",
-        complexity: "One question for each site.",
-        source: "general: sharing load, for comparison",
-        params: &[],
-    },
-    build: |_| Ok(Box::new(LeastLoaded)),
-};
+pub static ENTRY: SelectorEntry = SelectorEntry::new(
+    About::new(
+        "least_loaded",
+        "the site of whose processors the smallest share is held; then the \
+             fastest, then the first",
+    )
+    .definition(
+        "Of the sites that have room for the job, it goes to the one with the \
+             smallest share of its processors held; of equal ones to the fastest, then \
+             to the first.",
+    )
+    .complexity("One question for each site.")
+    .source("general: sharing load, for comparison"),
+    |_| Ok(Box::new(LeastLoaded)),
+);
 
 struct LeastLoaded;
 

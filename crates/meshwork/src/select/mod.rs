@@ -26,11 +26,31 @@ pub trait Selector: Send {
 }
 
 /// Registry entry of a selector.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct SelectorEntry {
     /// Name, definition and parameters.
     pub about: About,
     /// Builds the strategy.
     pub build: fn(&Params) -> Result<Box<dyn Selector>, Problem>,
+}
+
+impl SelectorEntry {
+    /// Creates an entry.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params) -> Result<Box<dyn Selector>, Problem>,
+    ) -> SelectorEntry {
+        SelectorEntry { about, build }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> SelectorEntry {
+        self.about = about;
+        self
+    }
 }
 
 impl Named for SelectorEntry {

@@ -7,19 +7,16 @@ use crate::registry::About;
 use crate::rng::Stream;
 
 /// Registry entry of the selector `random`.
-pub static ENTRY: SelectorEntry = SelectorEntry {
-    about: About {
-        name: "random",
-        aliases: &[],
-        summary: "any site that has room, all with the same probability",
-        definition: "Of the sites that have room for the job, it goes to any, all with the same \
-                     probability, drawn from a stream of its own.",
-        complexity: "One question for each site.",
-        source: "general: a floor for comparison",
-        params: &[],
-    },
-    build: |_| Ok(Box::new(Random)),
-};
+pub static ENTRY: SelectorEntry = SelectorEntry::new(
+    About::new("random", "any site that has room, all with the same probability")
+        .definition(
+            "Of the sites that have room for the job, it goes to any, all with the \
+             same probability, drawn from a stream of its own.",
+        )
+        .complexity("One question for each site.")
+        .source("general: a floor for comparison"),
+    |_| Ok(Box::new(Random)),
+);
 
 struct Random;
 

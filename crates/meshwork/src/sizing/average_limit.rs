@@ -10,35 +10,39 @@ use crate::job::Request;
 use crate::registry::{About, DefaultValue, Param, Words};
 
 /// Registry entry of the sizing `average_limit`.
-pub static ENTRY: SizingEntry = SizingEntry {
-    about: About {
-        name: "average_limit",
-        aliases: &["average"],
-        summary: "every job that asks for more than an average is folded down to it",
-        definition: "A limit as in `limit` that follows the load: the processors of the site \
-                     divided by the number of jobs, rounded down to a power of two; or, with \
-                     `average = \"requests\"`, the mean dimension of the last 100 requests, to \
-                     the nearest. A job alone has no limit.",
-        complexity: "One question to the allocator for each attempt.",
-        source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
-                 hypercubes, ICPP 1994",
-        params: &[
-            Param {
-                name: "average",
-                kind: AVERAGES.kind(),
-                default: DefaultValue::Is("\"all_jobs\""),
-                help: "of what: the site's processors over all jobs that run or wait, or over those \
-                       that run, rounded down to a power of two; or the dimension that the last 100 \
-                       jobs asked for",
-            },
-            Stretch::PARAM,
-        ],
-    },
-    build: |params, _| {
+pub static ENTRY: SizingEntry = SizingEntry::new(
+    About::new(
+        "average_limit",
+        "every job that asks for more than an average is folded down to it",
+    )
+    .aliases(&["average"])
+    .definition(
+        "A limit as in `limit` that follows the load: the processors of the site \
+             divided by the number of jobs, rounded down to a power of two; or, with \
+             `average = \"requests\"`, the mean dimension of the last 100 requests, to \
+             the nearest. A job alone has no limit.",
+    )
+    .complexity("One question to the allocator for each attempt.")
+    .source(
+        "Yu & Das, Limit allocation: an efficient processor management scheme for \
+             hypercubes, ICPP 1994",
+    )
+    .params(&[
+        Param {
+            name: "average",
+            kind: AVERAGES.kind(),
+            default: DefaultValue::Is("\"all_jobs\""),
+            help: "of what: the site's processors over all jobs that run or wait, or over \
+             those that run, rounded down to a power of two; or the dimension that the \
+             last 100 jobs asked for",
+        },
+        Stretch::PARAM,
+    ]),
+    |params, _| {
         let average = params.meaning("average", &AVERAGES);
         Ok(Box::new(AverageLimit { average, stretch: Stretch::read(params) }))
     },
-};
+);
 
 /// Number of recent requests in the average.
 const REMEMBERED: usize = 100;

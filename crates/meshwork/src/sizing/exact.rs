@@ -6,19 +6,16 @@ use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::About;
 
 /// Registry entry of the sizing `exact`.
-pub static ENTRY: SizingEntry = SizingEntry {
-    about: About {
-        name: "exact",
-        aliases: &[],
-        summary: "every job gets what it asked for, or waits",
-        definition: "A job is started with what it asked for, rounded up only as far as its \
-                     allocator must, or it waits.",
-        complexity: "One question to the allocator for each attempt.",
-        source: "the rule of all rigid jobs",
-        params: &[],
-    },
-    build: |_, _| Ok(exact()),
-};
+pub static ENTRY: SizingEntry = SizingEntry::new(
+    About::new("exact", "every job gets what it asked for, or waits")
+        .definition(
+            "A job is started with what it asked for, rounded up only as far as its \
+             allocator must, or it waits.",
+        )
+        .complexity("One question to the allocator for each attempt.")
+        .source("the rule of all rigid jobs"),
+    |_, _| Ok(exact()),
+);
 
 /// The rule itself, which is independent of the machine.
 pub(super) fn exact() -> Box<dyn Sizing> {

@@ -7,22 +7,28 @@ use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::About;
 
 /// Registry entry of the sizing `greedy_limit`.
-pub static ENTRY: SizingEntry = SizingEntry {
-    about: About {
-        name: "greedy_limit",
-        aliases: &["greedy"],
-        summary: "a job that does not fit is folded until it does, down to one processor",
-        definition: "At each attempt to start a job its whole size is tried first, then the size \
-                     folded once, and so on down to one processor: `rsr` without a bound on the \
-                     folds.",
-        complexity: "At most one question to the allocator for each fold, and one more: O(log p) \
-                     for p processors.",
-        source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
-                 hypercubes, ICPP 1994",
-        params: &[Stretch::PARAM],
-    },
-    build: |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
-};
+pub static ENTRY: SizingEntry = SizingEntry::new(
+    About::new(
+        "greedy_limit",
+        "a job that does not fit is folded until it does, down to one processor",
+    )
+    .aliases(&["greedy"])
+    .definition(
+        "At each attempt to start a job its whole size is tried first, then the \
+             size folded once, and so on down to one processor: `rsr` without a bound \
+             on the folds.",
+    )
+    .complexity(
+        "At most one question to the allocator for each fold, and one more: O(log \
+             p) for p processors.",
+    )
+    .source(
+        "Yu & Das, Limit allocation: an efficient processor management scheme for \
+             hypercubes, ICPP 1994",
+    )
+    .params(&[Stretch::PARAM]),
+    |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
+);
 
 /// The rule of `rsr` without a bound on the folds.
 #[derive(Clone, Copy)]

@@ -7,18 +7,19 @@ use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Registry entry of the sizing `limit`.
-pub static ENTRY: SizingEntry = SizingEntry {
-    about: About {
-        name: "limit",
-        aliases: &[],
-        summary: "every job that asks for more than a fixed limit is folded down to it",
-        definition: "A job that asks for more than 2 to the power of `dimension` processors is \
-                     folded until it has no more, and always runs in that size, however empty \
-                     the machine is.",
-        complexity: "One question to the allocator for each attempt.",
-        source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
-                 hypercubes, ICPP 1994",
-        params: &[
+pub static ENTRY: SizingEntry = SizingEntry::new(
+    About::new("limit", "every job that asks for more than a fixed limit is folded down to it")
+        .definition(
+            "A job that asks for more than 2 to the power of `dimension` processors is \
+             folded until it has no more, and always runs in that size, however empty \
+             the machine is.",
+        )
+        .complexity("One question to the allocator for each attempt.")
+        .source(
+            "Yu & Das, Limit allocation: an efficient processor management scheme for \
+             hypercubes, ICPP 1994",
+        )
+        .params(&[
             Param {
                 name: "dimension",
                 kind: Kind::Integer(0, 64),
@@ -26,9 +27,8 @@ pub static ENTRY: SizingEntry = SizingEntry {
                 help: "the limit: 2 to this power processors",
             },
             Stretch::PARAM,
-        ],
-    },
-    build: |params, sites| {
+        ]),
+    |params, sites| {
         let limit = params.integer("dimension") as u32;
         let most = sites.iter().map(|site| site.grid().nodes()).max().unwrap_or(1);
         let largest = most.next_power_of_two().trailing_zeros();
@@ -44,7 +44,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
         }
         Ok(Box::new(Limit { dimension: limit, stretch: Stretch::read(params) }))
     },
-};
+);
 
 /// One size for each job: its own or the limit, whichever is smaller.
 #[derive(Clone, Copy)]

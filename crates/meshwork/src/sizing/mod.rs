@@ -68,11 +68,31 @@ pub trait Sizing: Send {
 }
 
 /// Registry entry of a sizing.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct SizingEntry {
     /// Name, definition and parameters.
     pub about: About,
     /// Builds the strategy for a machine of these sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Sizing>, Problem>,
+}
+
+impl SizingEntry {
+    /// Creates an entry.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params, &[Topology]) -> Result<Box<dyn Sizing>, Problem>,
+    ) -> SizingEntry {
+        SizingEntry { about, build }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> SizingEntry {
+        self.about = about;
+        self
+    }
 }
 
 impl Named for SizingEntry {

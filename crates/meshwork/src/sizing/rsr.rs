@@ -7,33 +7,37 @@ use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Registry entry of the sizing `rsr`.
-pub static ENTRY: SizingEntry = SizingEntry {
-    about: About {
-        name: "rsr",
-        aliases: &["restricted_size_reduction"],
-        summary: "a job that does not fit as it is is folded to half its size, again and again but at \
-                  most so many times, before it waits",
-        definition: "At each attempt to start a job its whole size is tried first, then the size \
-                     folded once, up to `max_folds` times: a subcube loses a dimension, a square \
-                     half its side, a block half its longest side, a count half of itself, \
-                     rounded up. A folded job runs longer in proportion.",
-        complexity: "At most one question to the allocator for each fold, and one more.",
-        source: "Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, \
-                 section 3.2",
-        params: &[
-            Param {
-                name: "max_folds",
-                kind: Kind::Integer(0, u32::MAX as u64),
-                default: DefaultValue::Is("1"),
-                help: "how many times a job may be folded",
-            },
-            Stretch::PARAM,
-        ],
-    },
-    build: |params, _| {
+pub static ENTRY: SizingEntry = SizingEntry::new(
+    About::new(
+        "rsr",
+        "a job that does not fit as it is is folded to half its size, again and \
+             again but at most so many times, before it waits",
+    )
+    .aliases(&["restricted_size_reduction"])
+    .definition(
+        "At each attempt to start a job its whole size is tried first, then the \
+             size folded once, up to `max_folds` times: a subcube loses a dimension, a \
+             square half its side, a block half its longest side, a count half of \
+             itself, rounded up. A folded job runs longer in proportion.",
+    )
+    .complexity("At most one question to the allocator for each fold, and one more.")
+    .source(
+        "Chang & Mohapatra, An adaptive job allocation method for multicomputer \
+             systems, section 3.2",
+    )
+    .params(&[
+        Param {
+            name: "max_folds",
+            kind: Kind::Integer(0, u32::MAX as u64),
+            default: DefaultValue::Is("1"),
+            help: "how many times a job may be folded",
+        },
+        Stretch::PARAM,
+    ]),
+    |params, _| {
         Ok(Box::new(Rsr { folds: params.integer("max_folds"), stretch: Stretch::read(params) }))
     },
-};
+);
 
 /// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt
 /// begins with the whole size again.

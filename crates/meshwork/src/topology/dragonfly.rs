@@ -6,42 +6,52 @@ use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Routing, Wires, b
 use super::{Grid, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "dragonfly",
-        aliases: &[],
-        summary: "groups of routers that all know each other, with one link between every two groups",
-        definition: "A group has `a` routers, each with `p` nodes, a local link to every other router of the \
-                     group and `h` global links; there are a h + 1 groups, and between every two of them one \
-                     global link. Link j of group i, which is at its router j / h, leads to group j if that \
-                     comes before i and else to group j + 1. A packet takes at most one local link, the \
-                     global one, and another local one; or it goes by another group, of which see the \
-                     network's `routing`. The number of a node has three digits: its place at the router, \
-                     the router in the group, the group. It is no grid, and hands out processors by count.",
-        complexity: "a p (a h + 1) nodes; the longest way of a packet that goes by no other group has 3 links.",
-        source: "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008",
-        params: &[
-            Param {
-                name: "p",
-                kind: Kind::Integer(1, u32::MAX as u64),
-                default: DefaultValue::Required,
-                help: "nodes of a router",
-            },
-            Param {
-                name: "a",
-                kind: Kind::Integer(1, u32::MAX as u64),
-                default: DefaultValue::Absent("2 p"),
-                help: "routers of a group",
-            },
-            Param {
-                name: "h",
-                kind: Kind::Integer(1, u32::MAX as u64),
-                default: DefaultValue::Absent("p"),
-                help: "global links of a router",
-            },
-        ],
-    },
-    build: |params| {
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
+    About::new(
+        "dragonfly",
+        "groups of routers that all know each other, with one link between every \
+             two groups",
+    )
+    .definition(
+        "A group has `a` routers, each with `p` nodes, a local link to every other \
+             router of the group and `h` global links; there are a h + 1 groups, and \
+             between every two of them one global link. Link j of group i, which is at \
+             its router j / h, leads to group j if that comes before i and else to \
+             group j + 1. A packet takes at most one local link, the global one, and \
+             another local one; or it goes by another group, of which see the \
+             network's `routing`. The number of a node has three digits: its place at \
+             the router, the router in the group, the group. It is no grid, and hands \
+             out processors by count.",
+    )
+    .complexity(
+        "a p (a h + 1) nodes; the longest way of a packet that goes by no other \
+             group has 3 links.",
+    )
+    .source(
+        "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly \
+             topology, ISCA 2008",
+    )
+    .params(&[
+        Param {
+            name: "p",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: DefaultValue::Required,
+            help: "nodes of a router",
+        },
+        Param {
+            name: "a",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: DefaultValue::Absent("2 p"),
+            help: "routers of a group",
+        },
+        Param {
+            name: "h",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: DefaultValue::Absent("p"),
+            help: "global links of a router",
+        },
+    ]),
+    |params| {
         let p = params.integer("p") as u32;
         let a = params.get_integer("a").map_or(p.saturating_mul(2), |a| a as u32);
         let h = params.get_integer("h").map_or(p, |h| h as u32);
@@ -53,7 +63,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
             )
         })
     },
-};
+);
 
 /// Routers, numbered group by group. Ports to routers of the group come first, then global ports.
 #[derive(Clone, Copy, Debug)]

@@ -6,48 +6,56 @@ use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Upward, Wires, be
 use super::{Grid, MAX_NODES, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, join};
 
-pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "fat_tree",
-        aliases: &["clos", "fattree"],
-        summary: "a tree of switches: a k-ary n-tree, or a Clos network of any number of levels, with a taper",
-        definition: "Switches stand in levels. A switch of the lowest level, a leaf, has as many nodes as \
-                     `arity` says, one of any other level as many switches of the level below. Every switch \
-                     but those at the top has as many links upwards as downwards, a leaf fewer by the \
-                     taper, each to another switch; those of the top are reached from every node by as many \
-                     ways as the links upwards have choices. With one number for all levels it is the k-ary \
-                     n-tree. Packets go up to a switch above both nodes, then down. The number of a node has \
-                     one digit for each level, the place below its leaf first; it is no grid, and hands out \
-                     processors by count.",
-        complexity: "n kⁿ⁻¹ switches for kⁿ nodes; the longest shortest way has 2 (n − 1) links between \
-                     switches.",
-        source: "Petrini & Vanneschi, k-ary n-trees, IPPS 1997; Leiserson, Fat-trees, IEEE Trans. Computers \
-                 34(10), 1985",
-        params: &[
-            Param {
-                name: "arity",
-                kind: Kind::Integers(1, MAX_NODES as u64),
-                default: DefaultValue::Required,
-                help: "nodes of a leaf switch and children of every other, or a list: one number for each \
-                       level, the leaves first",
-            },
-            Param {
-                name: "levels",
-                kind: Kind::Integer(1, 24),
-                default: DefaultValue::Absent("3, or as many as `arity` has numbers"),
-                help: "levels of switches",
-            },
-            Param {
-                name: "taper",
-                kind: Kind::Number(Range::AtLeastOne),
-                default: DefaultValue::Is("1.0"),
-                help: "how many times more nodes than links upwards a leaf switch has; the links are a whole \
-                       number",
-            },
-        ],
-    },
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
+    About::new(
+        "fat_tree",
+        "a tree of switches: a k-ary n-tree, or a Clos network of any number of \
+             levels, with a taper",
+    )
+    .aliases(&["clos", "fattree"])
+    .definition(
+        "Switches stand in levels. A switch of the lowest level, a leaf, has as \
+             many nodes as `arity` says, one of any other level as many switches of \
+             the level below. Every switch but those at the top has as many links \
+             upwards as downwards, a leaf fewer by the taper, each to another switch; \
+             those of the top are reached from every node by as many ways as the links \
+             upwards have choices. With one number for all levels it is the k-ary \
+             n-tree. Packets go up to a switch above both nodes, then down. The number \
+             of a node has one digit for each level, the place below its leaf first; \
+             it is no grid, and hands out processors by count.",
+    )
+    .complexity(
+        "n kⁿ⁻¹ switches for kⁿ nodes; the longest shortest way has 2 (n − 1) \
+             links between switches.",
+    )
+    .source(
+        "Petrini & Vanneschi, k-ary n-trees, IPPS 1997; Leiserson, Fat-trees, IEEE \
+             Trans. Computers 34(10), 1985",
+    )
+    .params(&[
+        Param {
+            name: "arity",
+            kind: Kind::Integers(1, MAX_NODES as u64),
+            default: DefaultValue::Required,
+            help: "nodes of a leaf switch and children of every other, or a list: one number \
+             for each level, the leaves first",
+        },
+        Param {
+            name: "levels",
+            kind: Kind::Integer(1, 24),
+            default: DefaultValue::Absent("3, or as many as `arity` has numbers"),
+            help: "levels of switches",
+        },
+        Param {
+            name: "taper",
+            kind: Kind::Number(Range::AtLeastOne),
+            default: DefaultValue::Is("1.0"),
+            help: "how many times more nodes than links upwards a leaf switch has; the links \
+             are a whole number",
+        },
+    ]),
     build,
-};
+);
 
 fn build(p: &Params) -> Result<Topology, Problem> {
     let mut arity = p.integers("arity");

@@ -3,24 +3,23 @@
 use super::{Topology, TopologyEntry};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "flat",
-        aliases: &["switch"],
-        summary: "a switch: any processors will do",
-        definition: "Processors behind one switch: none is nearer to any other, and any free \
-                     ones will do.",
-        complexity: "No links: networks with messages refuse it.",
-        source: "Shih, Huang & Chung, section 2",
-        params: &[Param {
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
+    About::new("flat", "a switch: any processors will do")
+        .aliases(&["switch"])
+        .definition(
+            "Processors behind one switch: none is nearer to any other, and any free \
+             ones will do.",
+        )
+        .complexity("No links: networks with messages refuse it.")
+        .source("Shih, Huang & Chung, section 2")
+        .params(&[Param {
             name: "processors",
             kind: Kind::Integer(1, u32::MAX as u64),
             default: DefaultValue::Required,
             help: "how many processors there are",
-        }],
-    },
-    build: |p| {
+        }]),
+    |p| {
         Topology::flat(p.integer("processors") as u32)
             .map_err(|error| p.problem("processors", error.to_string()))
     },
-};
+);

@@ -3,16 +3,16 @@
 use super::{PROCESSORS, Topology, TopologyEntry, several};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "hypercube",
-        aliases: &["cube"],
-        summary: "a grid with side 2 in every dimension",
-        definition: "Nodes are the numbers of n bits; two are neighbours if they differ in one \
-                     bit.",
-        complexity: "n links at every node; the longest shortest way has n links.",
-        source: "Mohapatra, Yu, Das & Kim, section 2",
-        params: &[
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
+    About::new("hypercube", "a grid with side 2 in every dimension")
+        .aliases(&["cube"])
+        .definition(
+            "Nodes are the numbers of n bits; two are neighbours if they differ in one \
+             bit.",
+        )
+        .complexity("n links at every node; the longest shortest way has n links.")
+        .source("Mohapatra, Yu, Das & Kim, section 2")
+        .params(&[
             Param {
                 name: "dimension",
                 kind: Kind::Integer(1, u32::MAX as u64),
@@ -20,10 +20,9 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
                 help: "the number of dimensions: 2 to this power nodes",
             },
             PROCESSORS,
-        ],
-    },
-    build: |p| {
+        ]),
+    |p| {
         let cube = Topology::hypercube(p.integer("dimension") as u32);
         several(p, cube.map_err(|error| p.problem("dimension", error.to_string()))?)
     },
-};
+);

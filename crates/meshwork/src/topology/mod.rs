@@ -96,6 +96,30 @@ pub enum TopologyError {
         /// The sides, joined by `×`.
         given: String,
     },
+    /// Links of one's own were given for a wiring whose links are known.
+    #[error(
+        "links of one's own need a wiring that is neither a grid nor flat, such as `dragonfly`, this one is `{wiring}`"
+    )]
+    OwnWires {
+        /// The requested wiring.
+        wiring: Wiring,
+    },
+    /// A group does not have a whole number of leaves.
+    #[error("a group of {group} nodes has no whole number of leaves of {leaf} nodes, 1 or more")]
+    OwnTiers {
+        /// Nodes of a leaf.
+        leaf: u32,
+        /// Nodes of a group.
+        group: u32,
+    },
+    /// The routers have places for fewer nodes than the sides make.
+    #[error("the sides make {nodes} nodes, but the routers have {room}: give one for every node")]
+    TooFewRouters {
+        /// Nodes of the grid.
+        nodes: u32,
+        /// Nodes that the routers have.
+        room: u64,
+    },
     /// The outer torus of a tofu does not have one to three sides.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
@@ -284,6 +308,38 @@ impl Topology {
         Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires), table: None })
     }
 
+    /// A topology with links of one's own, described by `text` with all its parameters.
+    ///
+    /// Its nodes are numbered along a grid with these sides. Strategies serve it as they do others
+    /// of the `wiring`, which is not a grid: their answers depend on the grid, the tiers and the
+    /// distances alone.
+    ///
+    /// # Errors
+    /// If the wiring is a grid, whose links are known, or a flat machine, which has none; if a
+    /// group is no multiple of a leaf, or the routers have fewer nodes than the sides make; and
+    /// those of [`mesh`](Topology::mesh).
+    pub fn with_wires(
+        wiring: Wiring,
+        sides: &[u32],
+        text: impl Into<String>,
+        tiers: Tiers,
+        wires: Arc<dyn Wires>,
+    ) -> Result<Topology, TopologyError> {
+        if wiring.is_grid() || wiring == Wiring::Flat {
+            return Err(TopologyError::OwnWires { wiring });
+        }
+        if tiers.leaf == 0 || tiers.group == 0 || !tiers.group.is_multiple_of(tiers.leaf) {
+            return Err(TopologyError::OwnTiers { leaf: tiers.leaf, group: tiers.group });
+        }
+        let grid = Grid::new(sides, false)?;
+        let nodes = u64::from(wires.routers()) * u64::from(wires.nodes_each());
+        if nodes < u64::from(grid.nodes()) {
+            return Err(TopologyError::TooFewRouters { nodes: grid.nodes(), room: nodes });
+        }
+        let (tiers, wires) = (Some(tiers), Some(wires));
+        Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None })
+    }
+
     /// This grid with `each` processors at each node; with 1 it is unchanged. Processors become the
     /// nodes of the topology; those of one grid point have consecutive numbers.
     ///
@@ -390,11 +446,31 @@ impl fmt::Display for Topology {
 }
 
 /// Registry entry of a topology.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct TopologyEntry {
     /// Name, definition and parameters.
     pub about: About,
     /// Builds the topology of a site from its parameters.
     pub build: fn(&Params) -> Result<Topology, Problem>,
+}
+
+impl TopologyEntry {
+    /// Creates an entry.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params) -> Result<Topology, Problem>,
+    ) -> TopologyEntry {
+        TopologyEntry { about, build }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> TopologyEntry {
+        self.about = about;
+        self
+    }
 }
 
 impl Named for TopologyEntry {

@@ -3,17 +3,18 @@
 use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "torus",
-        aliases: &[],
-        summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
-        definition: "A mesh in which the two ends of every line are neighbours too, so that \
-                     blocks go around the edge.",
-        complexity: "2 d links at every node; the longest shortest way is the sum of the halves \
-                     of the sides.",
-        source: "Al-Kerboly, preliminaries",
-        params: &[
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
+    About::new("torus", "a grid whose every dimension is a ring; with equal sides a k-ary n-cube")
+        .definition(
+            "A mesh in which the two ends of every line are neighbours too, so that \
+             blocks go around the edge.",
+        )
+        .complexity(
+            "2 d links at every node; the longest shortest way is the sum of the \
+             halves of the sides.",
+        )
+        .source("Al-Kerboly, preliminaries")
+        .params(&[
             SIDES,
             Param {
                 name: "wrap",
@@ -22,7 +23,6 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
                 help: "whether each dimension closes to a ring: one word for all, or one for each",
             },
             PROCESSORS,
-        ],
-    },
-    build: |p| grid_of(p, true),
-};
+        ]),
+    |p| grid_of(p, true),
+);

@@ -15,111 +15,119 @@ use super::synthetic::stream;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// Entry of the workload `cirne_berman`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "cirne_berman",
-        aliases: &["cirne"],
-        summary: "the model of Cirne and Berman: requested times, of which jobs use a part, and arrivals by the hour",
-        definition: "Requests: the logarithm of the requested time is uniform between those of `shortest` and \
-                     `longest`; it is the estimate. Run times: the requested time times an accuracy, which is gamma \
-                     with mean `accuracy_mean` and coefficient of variation `accuracy_cv`, and 1 where that is above 1: \
-                     a job ends at its request. Sizes: one processor with probability `p_serial`, else 2 to the power \
-                     of a number from two uniform pieces, rounded to a power of two with probability `p_pow2`. \
-                     Arrivals: a Poisson process whose rate follows the hour of the day by `hours`, with \
-                     `mean_interarrival` on average; the clock begins at midnight. Jobs that are cancelled, which the \
-                     paper models too, are none here.",
-        complexity: "O(1) expected for each job; nothing is kept.",
-        source: "Cirne & Berman, WWC-4, 2001, for the kinds of distributions. The defaults are measured: on \
-                 CTC-SP2-1996-3.1-cln of the Parallel Workloads Archive (Dan Dwyer and Steve Hotovy), one of its four \
-                 logs",
-        params: &[
-            Param {
-                name: "jobs",
-                kind: Kind::Integer(1, 1_000_000_000_000_000),
-                default: DefaultValue::Is("10000"),
-                help: "how many jobs there are",
-            },
-            Param {
-                name: "processors",
-                kind: Kind::Integer(1, MAX_NODES as u64),
-                default: DefaultValue::Absent("those of the largest site"),
-                help: "the largest size of a job",
-            },
-            Param {
-                name: "p_serial",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Is("0.42"),
-                help: "the share of jobs with one processor",
-            },
-            Param {
-                name: "p_pow2",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Is("0.343"),
-                help: "the share of jobs that are rounded to a power of two",
-            },
-            Param {
-                name: "u_low",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Is("0.585"),
-                help: "the smallest logarithm to base 2 of the size of a parallel job",
-            },
-            Param {
-                name: "u_med",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Absent(
-                    "5.386, or the logarithm of `processors` where that is less",
-                ),
-                help: "the logarithm of size where the many small jobs end and the few large begin",
-            },
-            Param {
-                name: "u_prob",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Is("0.916"),
-                help: "the share of parallel jobs that are small",
-            },
-            Param {
-                name: "shortest",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("300.0"),
-                help: "the shortest time that is requested",
-            },
-            Param {
-                name: "longest",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("64800.0"),
-                help: "the longest time that is requested",
-            },
-            Param {
-                name: "accuracy_mean",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("0.39"),
-                help: "the mean part of its requested time that a job uses, before what is above 1 is cut to 1",
-            },
-            Param {
-                name: "accuracy_cv",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("0.875"),
-                help: "the coefficient of variation of this part, likewise",
-            },
-            Param {
-                name: "mean_interarrival",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("379.4"),
-                help: "time from one arrival to the next, on average",
-            },
-            Param {
-                name: "hours",
-                kind: Kind::Numbers(Range::NonNegative),
-                default: DefaultValue::Absent("those of the CTC SP2"),
-                help: "24 numbers: in what proportion jobs arrive in the hours of the day, from midnight on",
-            },
-        ],
-    },
-    ends: true,
-    knows_owners: false,
-    in_seconds: true,
-    build: |params, setting| Ok(Box::new(CirneBerman::new(params, setting)?)),
-};
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new(
+        "cirne_berman",
+        "the model of Cirne and Berman: requested times, of which jobs use a part, \
+             and arrivals by the hour",
+    )
+    .aliases(&["cirne"])
+    .definition(
+        "Requests: the logarithm of the requested time is uniform between those of \
+             `shortest` and `longest`; it is the estimate. Run times: the requested \
+             time times an accuracy, which is gamma with mean `accuracy_mean` and \
+             coefficient of variation `accuracy_cv`, and 1 where that is above 1: a \
+             job ends at its request. Sizes: one processor with probability \
+             `p_serial`, else 2 to the power of a number from two uniform pieces, \
+             rounded to a power of two with probability `p_pow2`. Arrivals: a Poisson \
+             process whose rate follows the hour of the day by `hours`, with \
+             `mean_interarrival` on average; the clock begins at midnight. Jobs that \
+             are cancelled, which the paper models too, are none here.",
+    )
+    .complexity("O(1) expected for each job; nothing is kept.")
+    .source(
+        "Cirne & Berman, WWC-4, 2001, for the kinds of distributions. The defaults \
+             are measured: on CTC-SP2-1996-3.1-cln of the Parallel Workloads Archive \
+             (Dan Dwyer and Steve Hotovy), one of its four logs",
+    )
+    .params(&[
+        Param {
+            name: "jobs",
+            kind: Kind::Integer(1, 1_000_000_000_000_000),
+            default: DefaultValue::Is("10000"),
+            help: "how many jobs there are",
+        },
+        Param {
+            name: "processors",
+            kind: Kind::Integer(1, MAX_NODES as u64),
+            default: DefaultValue::Absent("those of the largest site"),
+            help: "the largest size of a job",
+        },
+        Param {
+            name: "p_serial",
+            kind: Kind::Number(Range::Share),
+            default: DefaultValue::Is("0.42"),
+            help: "the share of jobs with one processor",
+        },
+        Param {
+            name: "p_pow2",
+            kind: Kind::Number(Range::Share),
+            default: DefaultValue::Is("0.343"),
+            help: "the share of jobs that are rounded to a power of two",
+        },
+        Param {
+            name: "u_low",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Is("0.585"),
+            help: "the smallest logarithm to base 2 of the size of a parallel job",
+        },
+        Param {
+            name: "u_med",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Absent(
+                "5.386, or the logarithm of `processors` where that is less",
+            ),
+            help: "the logarithm of size where the many small jobs end and the few large \
+             begin",
+        },
+        Param {
+            name: "u_prob",
+            kind: Kind::Number(Range::Share),
+            default: DefaultValue::Is("0.916"),
+            help: "the share of parallel jobs that are small",
+        },
+        Param {
+            name: "shortest",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Is("300.0"),
+            help: "the shortest time that is requested",
+        },
+        Param {
+            name: "longest",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Is("64800.0"),
+            help: "the longest time that is requested",
+        },
+        Param {
+            name: "accuracy_mean",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Is("0.39"),
+            help: "the mean part of its requested time that a job uses, before what is above \
+             1 is cut to 1",
+        },
+        Param {
+            name: "accuracy_cv",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Is("0.875"),
+            help: "the coefficient of variation of this part, likewise",
+        },
+        Param {
+            name: "mean_interarrival",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Is("379.4"),
+            help: "time from one arrival to the next, on average",
+        },
+        Param {
+            name: "hours",
+            kind: Kind::Numbers(Range::NonNegative),
+            default: DefaultValue::Absent("those of the CTC SP2"),
+            help: "24 numbers: in what proportion jobs arrive in the hours of the day, from \
+             midnight on",
+        },
+    ]),
+    |params, setting| Ok(Box::new(CirneBerman::new(params, setting)?)),
+)
+.in_seconds(true);
 
 /// Arrivals per hour of the day on the CTC SP2, relative to the mean of all hours.
 const CTC_HOURS: [f64; 24] = [

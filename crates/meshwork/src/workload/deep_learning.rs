@@ -12,53 +12,63 @@ use super::synthetic::{ARRIVAL_RATE, LOAD, MEAN_INTERARRIVAL, mean_gap, stream};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// Entry of the workload `deep_learning`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "deep_learning",
-        aliases: &["philly"],
-        summary: "training jobs: most on one graphics processor, some on 2, 4 or 8, with run times from seconds to weeks",
-        definition: "Jobs arrive in a Poisson process. Each asks for one of the counts `gpus`, with the probability of \
-                     the same place in `shares`; a processor is a graphics processor. The shares that are given are \
-                     divided by their sum. Run times are drawn whatever the count, from a list of quantiles, between \
-                     which the logarithm is uniform. `philly` has those of the trace of Microsoft's Philly: a tenth of \
-                     its jobs end within 56 s, half within 1,322 s, nine tenths within 33,477 s and 99 of 100 within \
-                     755,731 s; its ends are drawn up here, from 1 s, and to the 1,437,000 s with which the mean is the \
-                     35,599 s of the trace. `gavel` has 10 to the power x minutes, with x uniform between 1.5 and 3 for \
-                     four jobs of five, else between 3 and 4. Estimates are exact.",
-        complexity: "O(1) for each job; nothing is kept.",
-        source: "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters for DNN training workloads, USENIX \
-                 ATC 2019, and the trace that it published, by the quantiles of the 111,549 run times of it that the \
-                 generator of RFold (arXiv 2510.03891) draws from. Counts and `gavel`: Narayanan et al., Heterogeneity-aware cluster scheduling policies for deep \
-                 learning workloads, OSDI 2020, which rounds the counts of Philly: 70 % on one, 25 % on 2 or 4, 5 % on 8",
-        params: &[
-            LOAD,
-            ARRIVAL_RATE,
-            MEAN_INTERARRIVAL,
-            Param {
-                name: "durations",
-                kind: DURATIONS.kind(),
-                default: DefaultValue::Is("\"philly\""),
-                help: "how long jobs run",
-            },
-            Param {
-                name: "gpus",
-                kind: Kind::Integers(1, MAX_NODES as u64),
-                default: DefaultValue::Is("[1, 2, 4, 8]"),
-                help: "the counts of processors that jobs ask for",
-            },
-            Param {
-                name: "shares",
-                kind: Kind::Numbers(Range::NonNegative),
-                default: DefaultValue::Is("[0.7, 0.1, 0.15, 0.05]"),
-                help: "how often each count comes, in any unit",
-            },
-        ],
-    },
-    ends: false,
-    knows_owners: false,
-    in_seconds: true,
-    build: |params, setting| Ok(Box::new(DeepLearning::new(params, setting)?)),
-};
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new(
+        "deep_learning",
+        "training jobs: most on one graphics processor, some on 2, 4 or 8, with \
+             run times from seconds to weeks",
+    )
+    .aliases(&["philly"])
+    .definition(
+        "Jobs arrive in a Poisson process. Each asks for one of the counts `gpus`, \
+             with the probability of the same place in `shares`; a processor is a \
+             graphics processor. The shares that are given are divided by their sum. \
+             Run times are drawn whatever the count, from a list of quantiles, between \
+             which the logarithm is uniform. `philly` has those of the trace of \
+             Microsoft's Philly: a tenth of its jobs end within 56 s, half within \
+             1,322 s, nine tenths within 33,477 s and 99 of 100 within 755,731 s; its \
+             ends are drawn up here, from 1 s, and to the 1,437,000 s with which the \
+             mean is the 35,599 s of the trace. `gavel` has 10 to the power x minutes, \
+             with x uniform between 1.5 and 3 for four jobs of five, else between 3 \
+             and 4. Estimates are exact.",
+    )
+    .complexity("O(1) for each job; nothing is kept.")
+    .source(
+        "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters \
+             for DNN training workloads, USENIX ATC 2019, and the trace that it \
+             published, by the quantiles of the 111,549 run times of it that the \
+             generator of RFold (arXiv 2510.03891) draws from. Counts and `gavel`: \
+             Narayanan et al., Heterogeneity-aware cluster scheduling policies for \
+             deep learning workloads, OSDI 2020, which rounds the counts of Philly: 70 \
+             % on one, 25 % on 2 or 4, 5 % on 8",
+    )
+    .params(&[
+        LOAD,
+        ARRIVAL_RATE,
+        MEAN_INTERARRIVAL,
+        Param {
+            name: "durations",
+            kind: DURATIONS.kind(),
+            default: DefaultValue::Is("\"philly\""),
+            help: "how long jobs run",
+        },
+        Param {
+            name: "gpus",
+            kind: Kind::Integers(1, MAX_NODES as u64),
+            default: DefaultValue::Is("[1, 2, 4, 8]"),
+            help: "the counts of processors that jobs ask for",
+        },
+        Param {
+            name: "shares",
+            kind: Kind::Numbers(Range::NonNegative),
+            default: DefaultValue::Is("[0.7, 0.1, 0.15, 0.05]"),
+            help: "how often each count comes, in any unit",
+        },
+    ]),
+    |params, setting| Ok(Box::new(DeepLearning::new(params, setting)?)),
+)
+.ends(false)
+.in_seconds(true);
 
 /// Quantile function of run times: pairs of a share of jobs and the time within which it ends.
 type Quantiles = &'static [(f64, f64)];

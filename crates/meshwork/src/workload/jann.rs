@@ -17,48 +17,54 @@ use super::synthetic::stream;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// Entry of the workload `jann`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "jann",
-        aliases: &["jann97"],
-        summary: "the model of Jann et al.: classes of sizes, each with gaps and run times of three measured moments",
-        definition: "Jobs come in classes by size, each with gaps and run times of its own. Either is hyper-Erlang of \
-                     common order: two Erlang distributions of the least order with which mean, coefficient of \
-                     variation (`gap_cv`, `run_cv`) and third moment (`gap_third`, `run_third`: the third moment times \
-                     the mean, over the square of the second) come out exactly. Within a class, a job has its largest \
-                     size with probability `p_largest`, else any below, all alike. Without `classes` they are those of \
-                     the CTC SP2, up to 1, 2, 4 … 256 and 322 processors. Classes that begin above `processors` are \
-                     left out, and one that ends above is cut. Estimates are exact.",
-        complexity: "O(c) for each job, with c classes, and in expectation; nothing is kept.",
-        source: "Jann, Pattnaik, Franke, Wang, Skovira & Riodan, JSSPP 1997; Johnson & Taaffe, Stochastic Models 5(4), \
-                 1989. The figures of the classes are measured: on CTC-SP2-1996-3.1-cln of the Parallel Workloads \
-                 Archive (Dan Dwyer and Steve Hotovy), June 26 to September 12, 1996",
-        params: &[
-            Param {
-                name: "jobs",
-                kind: Kind::Integer(1, 1_000_000_000_000_000),
-                default: DefaultValue::Is("10000"),
-                help: "how many jobs there are",
-            },
-            Param {
-                name: "processors",
-                kind: Kind::Integer(1, MAX_NODES as u64),
-                default: DefaultValue::Absent("those of the largest site"),
-                help: "the machine, above which there are no jobs",
-            },
-            Param {
-                name: "classes",
-                kind: Kind::Tables(CLASS),
-                default: DefaultValue::Absent("the ten classes of the CTC SP2"),
-                help: "the classes, by size",
-            },
-        ],
-    },
-    ends: true,
-    knows_owners: false,
-    in_seconds: true,
-    build: |params, setting| Ok(Box::new(Jann::new(params, setting)?)),
-};
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new(
+        "jann",
+        "the model of Jann et al.: classes of sizes, each with gaps and run times \
+             of three measured moments",
+    )
+    .aliases(&["jann97"])
+    .definition(
+        "Jobs come in classes by size, each with gaps and run times of its own. \
+             Either is hyper-Erlang of common order: two Erlang distributions of the \
+             least order with which mean, coefficient of variation (`gap_cv`, \
+             `run_cv`) and third moment (`gap_third`, `run_third`: the third moment \
+             times the mean, over the square of the second) come out exactly. Within a \
+             class, a job has its largest size with probability `p_largest`, else any \
+             below, all alike. Without `classes` they are those of the CTC SP2, up to \
+             1, 2, 4 … 256 and 322 processors. Classes that begin above `processors` \
+             are left out, and one that ends above is cut. Estimates are exact.",
+    )
+    .complexity("O(c) for each job, with c classes, and in expectation; nothing is kept.")
+    .source(
+        "Jann, Pattnaik, Franke, Wang, Skovira & Riodan, JSSPP 1997; Johnson & \
+             Taaffe, Stochastic Models 5(4), 1989. The figures of the classes are \
+             measured: on CTC-SP2-1996-3.1-cln of the Parallel Workloads Archive (Dan \
+             Dwyer and Steve Hotovy), June 26 to September 12, 1996",
+    )
+    .params(&[
+        Param {
+            name: "jobs",
+            kind: Kind::Integer(1, 1_000_000_000_000_000),
+            default: DefaultValue::Is("10000"),
+            help: "how many jobs there are",
+        },
+        Param {
+            name: "processors",
+            kind: Kind::Integer(1, MAX_NODES as u64),
+            default: DefaultValue::Absent("those of the largest site"),
+            help: "the machine, above which there are no jobs",
+        },
+        Param {
+            name: "classes",
+            kind: Kind::Tables(CLASS),
+            default: DefaultValue::Absent("the ten classes of the CTC SP2"),
+            help: "the classes, by size",
+        },
+    ]),
+    |params, setting| Ok(Box::new(Jann::new(params, setting)?)),
+)
+.in_seconds(true);
 
 /// Parameters of a class.
 const CLASS: &[Param] = &[
@@ -66,7 +72,8 @@ const CLASS: &[Param] = &[
         name: "largest",
         kind: Kind::Integer(1, MAX_NODES as u64),
         default: DefaultValue::Required,
-        help: "its largest size; its smallest is one above the largest of the class before",
+        help: "its largest size; its smallest is one above the largest of the class \
+             before",
     },
     Param {
         name: "p_largest",

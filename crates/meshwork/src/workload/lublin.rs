@@ -16,89 +16,92 @@ use super::distribution::runtimes::Gamma;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// Entry of the workload `lublin`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "lublin",
-        aliases: &["lublin_feitelson"],
-        summary: "the model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
-        definition: "Sizes: one processor with probability `p_serial`, else 2 to the power of a \
-                     number from two uniform pieces, rounded to a power of two with probability \
-                     `p_pow2`. Run times: the logarithm is drawn from one of two gamma \
-                     distributions, the long one the more often the larger the job. Arrivals: \
-                     gamma gaps in a time that runs by the hour of the day.",
-        complexity: "O(1) expected for each job; nothing is kept.",
-        source: "Lublin & Feitelson, JPDC 63(11), 2003",
-        params: &[
-            Param {
-                name: "jobs",
-                kind: Kind::Integer(1, 1_000_000_000_000_000),
-                default: DefaultValue::Is("10000"),
-                help: "how many jobs there are",
-            },
-            Param {
-                name: "classes",
-                kind: CLASSES.kind(),
-                default: DefaultValue::Is("\"typeless\""),
-                help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
-                       merged",
-            },
-            Param {
-                name: "processors",
-                kind: Kind::Integer(1, MAX_NODES as u64),
-                default: DefaultValue::Absent("those of the largest site"),
-                help: "the machine whose size the model is scaled to",
-            },
-            Param {
-                name: "p_serial",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Absent("that of the class"),
-                help: "the share of jobs with one processor",
-            },
-            Param {
-                name: "p_pow2",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Absent("that of the class"),
-                help: "the share of jobs that are rounded to a power of two",
-            },
-            Param {
-                name: "u_low",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Absent("that of the class"),
-                help: "the smallest logarithm to base 2 of the size of a parallel job",
-            },
-            Param {
-                name: "u_med",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Absent("as far below `u_hi` as in the class"),
-                help: "the logarithm of size where the many small jobs end and the few large begin",
-            },
-            Param {
-                name: "u_hi",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Absent(
-                    "that of `processors`; 1.5 less for interactive jobs, as in the fit",
-                ),
-                help: "the largest logarithm to base 2 of the size of a job",
-            },
-            Param {
-                name: "u_prob",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Absent("that of the class"),
-                help: "the share of parallel jobs that are small",
-            },
-            Param {
-                name: "arar",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Absent("that of the class"),
-                help: "the ratio of arrivals at the busiest hours to all: larger is quieter overall",
-            },
-        ],
-    },
-    ends: true,
-    knows_owners: false,
-    in_seconds: true,
-    build: |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
-};
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new(
+        "lublin",
+        "the model of Lublin and Feitelson: many small jobs, powers of two, and \
+             quiet nights",
+    )
+    .aliases(&["lublin_feitelson"])
+    .definition(
+        "Sizes: one processor with probability `p_serial`, else 2 to the power of \
+             a number from two uniform pieces, rounded to a power of two with \
+             probability `p_pow2`. Run times: the logarithm is drawn from one of two \
+             gamma distributions, the long one the more often the larger the job. \
+             Arrivals: gamma gaps in a time that runs by the hour of the day.",
+    )
+    .complexity("O(1) expected for each job; nothing is kept.")
+    .source("Lublin & Feitelson, JPDC 63(11), 2003")
+    .params(&[
+        Param {
+            name: "jobs",
+            kind: Kind::Integer(1, 1_000_000_000_000_000),
+            default: DefaultValue::Is("10000"),
+            help: "how many jobs there are",
+        },
+        Param {
+            name: "classes",
+            kind: CLASSES.kind(),
+            default: DefaultValue::Is("\"typeless\""),
+            help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these \
+             two merged",
+        },
+        Param {
+            name: "processors",
+            kind: Kind::Integer(1, MAX_NODES as u64),
+            default: DefaultValue::Absent("those of the largest site"),
+            help: "the machine whose size the model is scaled to",
+        },
+        Param {
+            name: "p_serial",
+            kind: Kind::Number(Range::Share),
+            default: DefaultValue::Absent("that of the class"),
+            help: "the share of jobs with one processor",
+        },
+        Param {
+            name: "p_pow2",
+            kind: Kind::Number(Range::Share),
+            default: DefaultValue::Absent("that of the class"),
+            help: "the share of jobs that are rounded to a power of two",
+        },
+        Param {
+            name: "u_low",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Absent("that of the class"),
+            help: "the smallest logarithm to base 2 of the size of a parallel job",
+        },
+        Param {
+            name: "u_med",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Absent("as far below `u_hi` as in the class"),
+            help: "the logarithm of size where the many small jobs end and the few large \
+             begin",
+        },
+        Param {
+            name: "u_hi",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Absent(
+                "that of `processors`; 1.5 less for interactive jobs, as in the fit",
+            ),
+            help: "the largest logarithm to base 2 of the size of a job",
+        },
+        Param {
+            name: "u_prob",
+            kind: Kind::Number(Range::Share),
+            default: DefaultValue::Absent("that of the class"),
+            help: "the share of parallel jobs that are small",
+        },
+        Param {
+            name: "arar",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Absent("that of the class"),
+            help: "the ratio of arrivals at the busiest hours to all: larger is quieter \
+             overall",
+        },
+    ]),
+    |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
+)
+.in_seconds(true);
 
 /// Fitted parameters of one class of jobs. Logarithms of times are natural, those of sizes are to
 /// base 2. Gamma distributions have shape and scale.

@@ -158,6 +158,8 @@ pub enum BuildError {
 }
 
 /// Entry of a workload in the list.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct WorkloadEntry {
     /// Name, description and parameters.
     pub about: About,
@@ -169,6 +171,55 @@ pub struct WorkloadEntry {
     pub in_seconds: bool,
     /// Builds the iterator of jobs for a machine of this shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
+}
+
+impl WorkloadEntry {
+    /// Creates an entry of a workload that ends, in no known unit and without owners.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
+    ) -> WorkloadEntry {
+        WorkloadEntry { about, build, ends: true, knows_owners: false, in_seconds: false }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> WorkloadEntry {
+        self.about = about;
+        self
+    }
+
+    /// Replaces the function that builds it.
+    #[must_use]
+    pub const fn build(
+        mut self,
+        build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
+    ) -> WorkloadEntry {
+        self.build = build;
+        self
+    }
+
+    /// Sets whether it ends by itself.
+    #[must_use]
+    pub const fn ends(mut self, ends: bool) -> WorkloadEntry {
+        self.ends = ends;
+        self
+    }
+
+    /// Sets whether it may know users, groups and the predecessors of jobs.
+    #[must_use]
+    pub const fn knows_owners(mut self, knows_owners: bool) -> WorkloadEntry {
+        self.knows_owners = knows_owners;
+        self
+    }
+
+    /// Sets whether its clock always counts seconds.
+    #[must_use]
+    pub const fn in_seconds(mut self, in_seconds: bool) -> WorkloadEntry {
+        self.in_seconds = in_seconds;
+        self
+    }
 }
 
 impl Named for WorkloadEntry {

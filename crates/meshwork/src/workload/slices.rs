@@ -11,51 +11,58 @@ use super::synthetic::{
 use super::{WorkloadContext, WorkloadEntry};
 
 /// Entry of the workload `slices`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "slices",
-        aliases: &[],
-        summary: "Poisson arrivals of blocks whose shapes are a mix: of production slices of TPU v4, or of RFold's study",
-        definition: "Each job asks for a block of a shape drawn from `mix`. `tpuv4_2022` has the 26 shapes of slices of a TPU v4 \
-                     fleet in 2022, each as often as there; its shares, in tenths of a percent, sum to 97.5, for rarer ones are not \
-                     listed, and are divided by that. `rfold` has the shapes that RFold's generator makes for a machine of \
-                     n processors in cubes of 4: sizes 1, 2 and every even number that has a shape, the i-th of m in \
-                     proportion to exp(−4 i / m); of up to 256 processors four lines to a sheet, of up to 1024 four \
-                     sheets to a block, beyond that four blocks to a sheet, and within a kind all shapes alike. \
-                     Their sides are even, at most n / 16 long, and touch no more cubes than there are. With \
-                     `longest` shapes with a longer side are left out, and the others keep their proportions. \
-                     Arrivals and run times are drawn as by `synthetic`, from streams of their own.",
-        complexity: "O(log s) for each job, with s shapes in the mix.",
-        source: "tpuv4_2022: Jouppi et al., TPU v4, ISCA 2023, table 2. rfold: Chen et al., RFold, arXiv 2510.03891, \
-                 2025, as its generator does it. Arrivals and run times are in neither",
-        params: &[
-            Param {
-                name: "mix",
-                kind: MIXES.kind(),
-                default: DefaultValue::Is("\"tpuv4_2022\""),
-                help: "which shapes, and how often each",
-            },
-            Param {
-                name: "longest",
-                kind: Kind::Integer(1, MAX_NODES as u64),
-                default: DefaultValue::Absent("all shapes of the mix"),
-                help: "shapes with a longer side than this are left out",
-            },
-            LOAD,
-            ARRIVAL_RATE,
-            MEAN_INTERARRIVAL,
-            RUN_TIMES,
-            DEMAND,
-        ],
-    },
-    ends: false,
-    knows_owners: false,
-    in_seconds: false,
-    build: |params, setting| {
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new(
+        "slices",
+        "Poisson arrivals of blocks whose shapes are a mix: of production slices \
+             of TPU v4, or of RFold's study",
+    )
+    .definition(
+        "Each job asks for a block of a shape drawn from `mix`. `tpuv4_2022` has \
+             the 26 shapes of slices of a TPU v4 fleet in 2022, each as often as \
+             there; its shares, in tenths of a percent, sum to 97.5, for rarer ones \
+             are not listed, and are divided by that. `rfold` has the shapes that \
+             RFold's generator makes for a machine of n processors in cubes of 4: \
+             sizes 1, 2 and every even number that has a shape, the i-th of m in \
+             proportion to exp(−4 i / m); of up to 256 processors four lines to a \
+             sheet, of up to 1024 four sheets to a block, beyond that four blocks to a \
+             sheet, and within a kind all shapes alike. Their sides are even, at most \
+             n / 16 long, and touch no more cubes than there are. With `longest` \
+             shapes with a longer side are left out, and the others keep their \
+             proportions. Arrivals and run times are drawn as by `synthetic`, from \
+             streams of their own.",
+    )
+    .complexity("O(log s) for each job, with s shapes in the mix.")
+    .source(
+        "tpuv4_2022: Jouppi et al., TPU v4, ISCA 2023, table 2. rfold: Chen et \
+             al., RFold, arXiv 2510.03891, 2025, as its generator does it. Arrivals \
+             and run times are in neither",
+    )
+    .params(&[
+        Param {
+            name: "mix",
+            kind: MIXES.kind(),
+            default: DefaultValue::Is("\"tpuv4_2022\""),
+            help: "which shapes, and how often each",
+        },
+        Param {
+            name: "longest",
+            kind: Kind::Integer(1, MAX_NODES as u64),
+            default: DefaultValue::Absent("all shapes of the mix"),
+            help: "shapes with a longer side than this are left out",
+        },
+        LOAD,
+        ARRIVAL_RATE,
+        MEAN_INTERARRIVAL,
+        RUN_TIMES,
+        DEMAND,
+    ]),
+    |params, setting| {
         let mix = Mix::new(params, setting)?;
         Ok(Box::new(Synthetic::new(params, setting, mix)?))
     },
-};
+)
+.ends(false);
 
 /// Shapes for a machine of this number of processors, with weights.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;

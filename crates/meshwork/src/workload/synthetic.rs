@@ -13,7 +13,8 @@ pub(super) const LOAD: Param = Param {
     name: "load",
     kind: Kind::Number(Range::Positive),
     default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
-    help: "the arrival rate that asks, on average, for this share of the machine's work",
+    help: "the arrival rate that asks, on average, for this share of the machine's \
+             work",
 };
 
 /// Parameter for the arrival rate, given directly.
@@ -46,23 +47,22 @@ pub(super) const DEMAND: Param = Param {
     kind: DEMANDS.kind(),
     default: DefaultValue::Is("\"dependent\""),
     help: "dependent: a run time is drawn whatever the size, so large jobs do more \
-           work; independent: the work is drawn, and spread over the job's processors",
+             work; independent: the work is drawn, and spread over the job's processors",
 };
 
 /// Entry of the workload `synthetic`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "synthetic",
-        aliases: &[],
-        summary: "Poisson arrivals, with sizes and run times from distributions",
-        definition: "Jobs arrive in a Poisson process. Each has a size and a run time from two \
-                     distributions, drawn from streams of their own, so that changing one leaves \
-                     the other. With `load`, the rate of arrivals is such that the mean work of \
-                     a job times the rate is this share of what the machine can do. Estimates \
-                     are exact.",
-        complexity: "O(1) for each job; nothing is kept.",
-        source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim",
-        params: &[
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new("synthetic", "Poisson arrivals, with sizes and run times from distributions")
+        .definition(
+            "Jobs arrive in a Poisson process. Each has a size and a run time from two \
+             distributions, drawn from streams of their own, so that changing one \
+             leaves the other. With `load`, the rate of arrivals is such that the mean \
+             work of a job times the rate is this share of what the machine can do. \
+             Estimates are exact.",
+        )
+        .complexity("O(1) for each job; nothing is kept.")
+        .source("Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim")
+        .params(&[
             LOAD,
             ARRIVAL_RATE,
             MEAN_INTERARRIVAL,
@@ -74,18 +74,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             },
             RUN_TIMES,
             DEMAND,
-        ],
-    },
-    ends: false,
-    knows_owners: false,
-    in_seconds: false,
-    build: |params, setting| {
+        ]),
+    |params, setting| {
         let sizes = Sizes::new(&params.component("sizes", &SIZES), setting.largest())?;
         let streams = 0..sizes.streams();
         let streams = streams.map(|i| stream(setting, &format!("sizes.{i}"))).collect();
         Ok(Box::new(Synthetic::new(params, setting, OfSizes { sizes, streams })?))
     },
-};
+)
+.ends(false);
 
 /// Whether work is drawn instead of run times.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);

@@ -187,18 +187,15 @@ impl Allocator for Wrong {
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;
-        use meshwork::registry::About;
-        static ENTRY: AllocatorEntry = AllocatorEntry {
-            about: About { name: "wrong", aliases: &[], params: &[], ..first_fit::ENTRY.about },
-            finds: meshwork::form::Finds::$finds,
-            build: |_, topology| {
+        static ENTRY: AllocatorEntry = first_fit::ENTRY
+            .described(first_fit::ENTRY.about.renamed("wrong").params(&[]))
+            .finds(meshwork::form::Finds::$finds)
+            .build(|_, topology| {
                 let params = FAMILY.resolve("allocator", &Value::String("first_fit".into()))?;
                 let own = (first_fit::ENTRY.build)(&params, topology)?;
                 Ok(Box::new(Wrong { own, held: Vec::new(), fault: Fault::$fault }))
-            },
-            ..first_fit::ENTRY
-        };
-        let catalogue = Catalogue::standard().with_allocator(&ENTRY).unwrap();
+            });
+        let catalogue = Catalogue::standard().with(&ENTRY).unwrap();
         sentence(check_allocator(&catalogue, "wrong"))
     }};
 }
@@ -259,7 +256,6 @@ mod wrong_ones {
     use meshwork::machine::Placement;
     use meshwork::network::{Network, NetworkEntry, NetworkError, RunKey, Work};
     use meshwork::offer::{Offers, Proposal};
-    use meshwork::registry::About;
     use meshwork::sched::{Scheduler, fcfs};
     use meshwork::select::{Selector, SelectorEntry};
     use meshwork::sizing::{Demand, Size, Sizing, SizingEntry, exact};
@@ -285,15 +281,13 @@ mod wrong_ones {
         }
     }
 
-    static FORGETFUL: SchedulerEntry = SchedulerEntry {
-        about: About { name: "forgetful", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        build: |_, _| Ok(Box::new(Forgetful::default())),
-        ..fcfs::ENTRY
-    };
+    static FORGETFUL: SchedulerEntry = fcfs::ENTRY
+        .described(fcfs::ENTRY.about.renamed("forgetful").params(&[]))
+        .build(|_, _| Ok(Box::new(Forgetful::default())));
 
     #[test]
     fn a_scheduler_that_leaves_jobs_waiting() {
-        let catalogue = Catalogue::standard().with_scheduler(&FORGETFUL).unwrap();
+        let catalogue = Catalogue::standard().with(&FORGETFUL).unwrap();
         let found = sentence(check_scheduler(&catalogue, "forgetful"));
         assert!(
             found
@@ -317,15 +311,13 @@ mod wrong_ones {
         }
     }
 
-    static LOOKS_BACK: SchedulerEntry = SchedulerEntry {
-        about: About { name: "looks_back", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        build: |_, _| Ok(Box::new(LooksBack)),
-        ..fcfs::ENTRY
-    };
+    static LOOKS_BACK: SchedulerEntry = fcfs::ENTRY
+        .described(fcfs::ENTRY.about.renamed("looks_back").params(&[]))
+        .build(|_, _| Ok(Box::new(LooksBack)));
 
     #[test]
     fn a_scheduler_that_uses_a_ticket_of_a_job_that_runs() {
-        let catalogue = Catalogue::standard().with_scheduler(&LOOKS_BACK).unwrap();
+        let catalogue = Catalogue::standard().with(&LOOKS_BACK).unwrap();
         let found = sentence(check_scheduler(&catalogue, "looks_back"));
         let expected = ": a run stops: the scheduler `looks_back`, job 0 at 0";
         assert!(found.contains(expected), "{found}");
@@ -347,22 +339,18 @@ mod wrong_ones {
         }
     }
 
-    static RESTLESS: SchedulerEntry = SchedulerEntry {
-        about: About { name: "restless", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        build: |_, _| Ok(Box::new(Woken(0.0))),
-        ..fcfs::ENTRY
-    };
+    static RESTLESS: SchedulerEntry = fcfs::ENTRY
+        .described(fcfs::ENTRY.about.renamed("restless").params(&[]))
+        .build(|_, _| Ok(Box::new(Woken(0.0))));
 
-    static ON_TIMER: SchedulerEntry = SchedulerEntry {
-        about: About { name: "on_timer", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        build: |_, _| Ok(Box::new(Woken(0.7))),
-        ..fcfs::ENTRY
-    };
+    static ON_TIMER: SchedulerEntry = fcfs::ENTRY
+        .described(fcfs::ENTRY.about.renamed("on_timer").params(&[]))
+        .build(|_, _| Ok(Box::new(Woken(0.7))));
 
     #[test]
     fn a_scheduler_that_is_woken_keeps_the_rules_if_time_passes() {
-        let catalogue = Catalogue::standard().with_scheduler(&ON_TIMER).unwrap();
-        let catalogue = catalogue.with_scheduler(&RESTLESS).unwrap();
+        let catalogue = Catalogue::standard().with(&ON_TIMER).unwrap();
+        let catalogue = catalogue.with(&RESTLESS).unwrap();
         assert!(check_scheduler(&catalogue, "on_timer").unwrap().jobs > 0);
         let found = sentence(check_scheduler(&catalogue, "restless"));
         let expected = ": a run stops: the scheduler `restless` at ";
@@ -386,15 +374,13 @@ mod wrong_ones {
         }
     }
 
-    static PEEKS: SchedulerEntry = SchedulerEntry {
-        about: About { name: "peeks", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        build: |_, _| Ok(Box::new(Peeks)),
-        ..fcfs::ENTRY
-    };
+    static PEEKS: SchedulerEntry = fcfs::ENTRY
+        .described(fcfs::ENTRY.about.renamed("peeks").params(&[]))
+        .build(|_, _| Ok(Box::new(Peeks)));
 
     #[test]
     fn a_scheduler_that_looks_at_nodes_and_says_that_it_does_not() {
-        let catalogue = Catalogue::standard().with_scheduler(&PEEKS).unwrap();
+        let catalogue = Catalogue::standard().with(&PEEKS).unwrap();
         let found = sentence(check_scheduler(&catalogue, "peeks"));
         assert!(
             found.starts_with("the scheduler `peeks`, on a flat machine of 20 processors"),
@@ -428,14 +414,12 @@ mod wrong_ones {
         }
     }
 
-    static DOUBLING: SizingEntry = SizingEntry {
-        about: About { name: "doubling", aliases: &[], ..exact::ENTRY.about },
-        build: |_, _| Ok(Box::new(Doubling)),
-    };
+    static DOUBLING: SizingEntry =
+        SizingEntry::new(exact::ENTRY.about.renamed("doubling"), |_, _| Ok(Box::new(Doubling)));
 
     #[test]
     fn a_sizing_that_is_not_as_fixed_as_it_says() {
-        let catalogue = Catalogue::standard().with_sizing(&DOUBLING).unwrap();
+        let catalogue = Catalogue::standard().with(&DOUBLING).unwrap();
         let found = sentence(check_sizing(&catalogue, "doubling"));
         assert!(found.contains("it declares to be fixed, but makes "), "{found}");
         assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
@@ -462,14 +446,14 @@ mod wrong_ones {
         }
     }
 
-    static FIRST_ONLY: SelectorEntry = SelectorEntry {
-        about: About { name: "first_only", aliases: &[], ..select::first_fit::ENTRY.about },
-        build: |_| Ok(Box::new(FirstOnly)),
-    };
+    static FIRST_ONLY: SelectorEntry =
+        SelectorEntry::new(select::first_fit::ENTRY.about.renamed("first_only"), |_| {
+            Ok(Box::new(FirstOnly))
+        });
 
     #[test]
     fn a_selector_that_leaves_a_site_unused() {
-        let catalogue = Catalogue::standard().with_selector(&FIRST_ONLY).unwrap();
+        let catalogue = Catalogue::standard().with(&FIRST_ONLY).unwrap();
         let found = sentence(check_selector(&catalogue, "first_only"));
         assert!(
             found.starts_with("the selector `first_only`, on five sites that differ under "),
@@ -505,15 +489,13 @@ mod wrong_ones {
         }
     }
 
-    static ENDLESS: NetworkEntry = NetworkEntry {
-        about: About { name: "endless", aliases: &[], ..network::ideal::ENTRY.about },
-        build: |_, _| Ok(Box::new(Endless)),
-        ..network::ideal::ENTRY
-    };
+    static ENDLESS: NetworkEntry = network::ideal::ENTRY
+        .described(network::ideal::ENTRY.about.renamed("endless"))
+        .build(|_, _| Ok(Box::new(Endless)));
 
     #[test]
     fn a_network_in_which_no_job_ends() {
-        let catalogue = Catalogue::standard().with_network(&ENDLESS).unwrap();
+        let catalogue = Catalogue::standard().with(&ENDLESS).unwrap();
         let found = sentence(check_network(&catalogue, "endless"));
         assert!(
             found.starts_with("the network `endless`, on a 12 mesh under `fcfs`, seed 11: "),

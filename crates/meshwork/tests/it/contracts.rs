@@ -9,7 +9,6 @@ use meshwork::job::{Dims, Job, JobId, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::observe::Observer;
 use meshwork::offer::{Offers, Proposal};
-use meshwork::registry::About;
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 use meshwork::sched::{Scheduler, SchedulerEntry, fcfs};
@@ -47,16 +46,14 @@ impl Allocator for Gives {
 /// First fit with a modified answer, named `mine`, and a catalogue that has it.
 macro_rules! giving {
     ($instead:expr) => {{
-        static ENTRY: AllocatorEntry = AllocatorEntry {
-            about: About { name: "mine", aliases: &[], params: &[], ..first_fit::ENTRY.about },
-            build: |_, topology| {
+        static ENTRY: AllocatorEntry = first_fit::ENTRY
+            .described(first_fit::ENTRY.about.renamed("mine").params(&[]))
+            .build(|_, topology| {
                 let params = meshwork::alloc::FAMILY.resolve("", &"first_fit".into())?;
                 let own = (first_fit::ENTRY.build)(&params, topology)?;
                 Ok(Box::new(Gives { own, instead: Instead($instead) }))
-            },
-            ..first_fit::ENTRY
-        };
-        Catalogue::standard().with_allocator(&ENTRY).unwrap()
+            });
+        Catalogue::standard().with(&ENTRY).unwrap()
     }};
 }
 
@@ -163,12 +160,10 @@ impl Scheduler for Does {
 
 macro_rules! doing {
     ($act:expr) => {{
-        static ENTRY: SchedulerEntry = SchedulerEntry {
-            about: About { name: "own", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-            build: |_, _| Ok(Box::new(Does { seen: Vec::new(), act: $act })),
-            ..fcfs::ENTRY
-        };
-        Catalogue::standard().with_scheduler(&ENTRY).unwrap()
+        static ENTRY: SchedulerEntry = fcfs::ENTRY
+            .described(fcfs::ENTRY.about.renamed("own").params(&[]))
+            .build(|_, _| Ok(Box::new(Does { seen: Vec::new(), act: $act })));
+        Catalogue::standard().with(&ENTRY).unwrap()
     }};
 }
 
@@ -227,10 +222,10 @@ fn a_scheduler_that_starts_nothing_on_an_idle_machine() {
 
 #[test]
 fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
-    static ENTRY: SchedulerEntry = SchedulerEntry {
-        about: About { name: "pairs", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        serves_all: false,
-        build: |_, _| {
+    static ENTRY: SchedulerEntry = fcfs::ENTRY
+        .described(fcfs::ENTRY.about.renamed("pairs").params(&[]))
+        .serves_all(false)
+        .build(|_, _| {
             // Two at a time: the last of an odd number waits for ever.
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, _| {
                 if cluster.waiting_jobs() > 1 {
@@ -240,10 +235,8 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
                 }
             };
             Ok(Box::new(Does { seen: Vec::new(), act }))
-        },
-        ..fcfs::ENTRY
-    };
-    let catalogue = Catalogue::standard().with_scheduler(&ENTRY).unwrap();
+        });
+    let catalogue = Catalogue::standard().with(&ENTRY).unwrap();
     let workload = Component::new("lublin").with("jobs", 3);
     let builder = Scenario::builder().catalogue(&catalogue).flat(4096).scheduler("pairs");
     let outcome = builder.workload(workload).build().unwrap().run(0, &NoInputs, &mut ()).unwrap();
@@ -267,16 +260,11 @@ impl Selector for Shifts {
 
 #[test]
 fn a_selector_that_takes_what_no_allocator_gave() {
-    static ENTRY: SelectorEntry = SelectorEntry {
-        about: About {
-            name: "shifts",
-            aliases: &[],
-            params: &[],
-            ..select::first_fit::ENTRY.about
-        },
-        build: |_| Ok(Box::new(Shifts)),
-    };
-    let catalogue = Catalogue::standard().with_selector(&ENTRY).unwrap();
+    static ENTRY: SelectorEntry =
+        SelectorEntry::new(select::first_fit::ENTRY.about.renamed("shifts").params(&[]), |_| {
+            Ok(Box::new(Shifts))
+        });
+    let catalogue = Catalogue::standard().with(&ENTRY).unwrap();
     let sites = "machine = { sites = [ { topology = 'mesh', dims = [8, 8] },
                                        { topology = 'mesh', dims = [4, 4] } ] }
                  selector = 'shifts'
@@ -290,15 +278,13 @@ fn a_selector_that_takes_what_no_allocator_gave() {
 /// Jobs by hand, as a workload named `mine`.
 macro_rules! handing_out {
     ($jobs:expr) => {{
-        static ENTRY: WorkloadEntry = WorkloadEntry {
-            about: About { name: "mine", aliases: &[], params: &[], ..lublin::ENTRY.about },
-            build: |_, _| {
+        static ENTRY: WorkloadEntry = lublin::ENTRY
+            .described(lublin::ENTRY.about.renamed("mine").params(&[]))
+            .build(|_, _| {
                 let jobs: Vec<Job> = $jobs;
                 Ok(Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job)))))
-            },
-            ..lublin::ENTRY
-        };
-        Catalogue::standard().with_workload(&ENTRY).unwrap()
+            });
+        Catalogue::standard().with(&ENTRY).unwrap()
     }};
 }
 
@@ -348,17 +334,13 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     /// Turns a job away in every pass, and the first one again.
-    static ENTRY: SchedulerEntry = SchedulerEntry {
-        about: About { name: "own", aliases: &[], params: &[], ..fcfs::ENTRY.about },
-        build: |_, _| {
+    static ENTRY: SchedulerEntry =
+        fcfs::ENTRY.described(fcfs::ENTRY.about.renamed("own").params(&[])).build(|_, _| {
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, seen| cluster.turn_away(seen[0]);
             Ok(Box::new(Does { seen: Vec::new(), act }))
-        },
-        ..fcfs::ENTRY
-    };
+        });
     let plain = scenario(&Catalogue::standard(), &[]);
-    let own =
-        scenario(&Catalogue::standard().with_scheduler(&ENTRY).unwrap(), &[("scheduler", "own")]);
+    let own = scenario(&Catalogue::standard().with(&ENTRY).unwrap(), &[("scheduler", "own")]);
     let run = |ours: bool| {
         let mut setup = own.setup(0).unwrap();
         if ours {
@@ -406,16 +388,14 @@ static TOLD: std::sync::Mutex<[u32; 4]> = std::sync::Mutex::new([0; 4]);
 
 #[test]
 fn an_allocator_is_told_for_whom_nodes_are_claimed() {
-    static ENTRY: AllocatorEntry = AllocatorEntry {
-        about: About { name: "told", aliases: &[], params: &[], ..first_fit::ENTRY.about },
-        build: |_, topology| {
+    static ENTRY: AllocatorEntry = first_fit::ENTRY
+        .described(first_fit::ENTRY.about.renamed("told").params(&[]))
+        .build(|_, topology| {
             let params = meshwork::alloc::FAMILY.resolve("", &"first_fit".into())?;
             let own = (first_fit::ENTRY.build)(&params, topology)?;
             Ok(Box::new(Told { own, counts: [0; 4] }))
-        },
-        ..first_fit::ENTRY
-    };
-    let catalogue = Catalogue::standard().with_allocator(&ENTRY).unwrap();
+        });
+    let catalogue = Catalogue::standard().with(&ENTRY).unwrap();
     let text = "machine = { topology = 'mesh', dims = [8, 8] }
                 allocator = 'told'
                 scheduler = 'easy'
@@ -437,12 +417,10 @@ fn an_allocator_is_told_for_whom_nodes_are_claimed() {
 
 #[test]
 fn an_allocator_of_two_or_three_dimensions() {
-    static ENTRY: AllocatorEntry = AllocatorEntry {
-        about: About { name: "flat_or_deep", aliases: &[], ..first_fit::ENTRY.about },
-        dimensions: Some(&[2, 3]),
-        ..first_fit::ENTRY
-    };
-    let catalogue = Catalogue::standard().with_allocator(&ENTRY).unwrap();
+    static ENTRY: AllocatorEntry = first_fit::ENTRY
+        .described(first_fit::ENTRY.about.renamed("flat_or_deep"))
+        .dimensions(Some(&[2, 3]));
+    let catalogue = Catalogue::standard().with(&ENTRY).unwrap();
     let on = |sides: &[u32]| {
         let builder = Scenario::builder().catalogue(&catalogue).mesh(sides);
         builder.allocator("flat_or_deep").workload("lublin").build()

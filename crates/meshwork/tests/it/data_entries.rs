@@ -68,14 +68,10 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
 /// A faulty workload of twenty jobs.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
-        static ENTRY: WorkloadEntry = WorkloadEntry {
-            about: About { name: "mine", aliases: &[], params: &[], ..lublin::ENTRY.about },
-            ends: $ends,
-            knows_owners: false,
-            in_seconds: false,
-            build: |_, _| Ok($jobs),
-        };
-        let catalogue = Catalogue::standard().with_workload(&ENTRY).unwrap();
+        static ENTRY: WorkloadEntry =
+            WorkloadEntry::new(lublin::ENTRY.about.renamed("mine").params(&[]), |_, _| Ok($jobs))
+                .ends($ends);
+        let catalogue = Catalogue::standard().with(&ENTRY).unwrap();
         check_workload(&catalogue, "mine", &NoInputs)
     }};
 }
@@ -122,25 +118,17 @@ fn a_workload_that_breaks_a_rule_is_told_which() {
 
 macro_rules! metric {
     ($name:literal, $measure:expr) => {{
-        static ENTRY: MetricEntry = MetricEntry {
-            about: About {
-                name: $name,
-                aliases: &[],
-                summary: "an example",
-                definition: "",
-                complexity: "",
-                source: "",
-                params: &[Param {
-                    name: "above",
-                    kind: Kind::Number(Range::NonNegative),
-                    default: DefaultValue::Is("1.0"),
-                    help: "what counts",
-                }],
-            },
-            unit: "share",
-            measure: $measure,
-        };
-        Catalogue::standard().with_metric(&ENTRY).unwrap()
+        static ENTRY: MetricEntry = MetricEntry::new(
+            About::new($name, "an example").params(&[Param {
+                name: "above",
+                kind: Kind::Number(Range::NonNegative),
+                default: DefaultValue::Is("1.0"),
+                help: "what counts",
+            }]),
+            "share",
+            $measure,
+        );
+        Catalogue::standard().with(&ENTRY).unwrap()
     }};
 }
 
@@ -205,25 +193,17 @@ fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     assert!(unknown.starts_with("unknown key `above` in `measure.metrics[0]`"), "{unknown}");
     let number = refused("[3]");
     assert!(number.starts_with("`measure.metrics` is [3], but must be a list"), "{number}");
-    static OF_TIME: MetricEntry = MetricEntry {
-        about: About {
-            name: "of_time",
-            aliases: &[],
-            summary: "an example",
-            definition: "",
-            complexity: "",
-            source: "",
-            params: &[Param {
-                name: "above",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("true"),
-                help: "",
-            }],
-        },
-        unit: "share",
-        measure: Measure::PerArrival,
-    };
-    let refused = Catalogue::standard().with_metric(&OF_TIME).err().unwrap().to_string();
+    static OF_TIME: MetricEntry = MetricEntry::new(
+        About::new("of_time", "an example").params(&[Param {
+            name: "above",
+            kind: Kind::Flag,
+            default: DefaultValue::Is("true"),
+            help: "",
+        }]),
+        "share",
+        Measure::PerArrival,
+    );
+    let refused = Catalogue::standard().with(&OF_TIME).err().unwrap().to_string();
     assert!(
         refused.starts_with("the metric `of_time` cannot be added: it has parameters, but"),
         "{refused}"

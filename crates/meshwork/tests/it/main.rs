@@ -2,6 +2,8 @@
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;
+#[path = "../../../../tests/clique.rs"]
+mod clique;
 
 mod access;
 mod anchors;
@@ -31,6 +33,7 @@ mod measures;
 mod mesh_allocators;
 mod messages;
 mod metamorphic;
+mod own_topologies;
 mod partitions;
 mod plan;
 mod pool;

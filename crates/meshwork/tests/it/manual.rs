@@ -85,8 +85,8 @@ fn two_ends_is_its_definition() {
 // twin
 
 fn catalogue() -> Catalogue {
-    let catalogue = Catalogue::standard().with_allocator(&alloc::block::two_ends::ENTRY).unwrap();
-    catalogue.with_scheduler(&sched::shortest_first::ENTRY).unwrap()
+    let catalogue = Catalogue::standard().with(&alloc::block::two_ends::ENTRY).unwrap();
+    catalogue.with(&sched::shortest_first::ENTRY).unwrap()
 }
 
 fn wait(allocator: impl Into<Component>, scheduler: &str) -> f64 {

@@ -4,7 +4,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::{Request, Time};
 use meshwork::machine::Placement;
 use meshwork::pool::Pool;
-use meshwork::registry::{About, entry};
+use meshwork::registry::About;
 use meshwork::topology::Wiring;
 
 use super::pictures::{Held, story};
@@ -25,7 +25,7 @@ const GOING: [usize; 3] = [1, 3, 5];
 
 /// The picture, or `None` if the allocator does not serve the machine.
 pub(super) fn of(catalogue: &Catalogue, about: &About) -> Option<String> {
-    let serves = entry(catalogue.allocators(), about.name).serves;
+    let serves = catalogue.entry::<meshwork::alloc::AllocatorEntry>(about.name).serves;
     let is_cube = !serves.contains(&Wiring::Mesh);
     let machine = if is_cube {
         "topology = 'hypercube', dimension = 6"

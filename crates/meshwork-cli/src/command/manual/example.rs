@@ -3,7 +3,7 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Features, usual};
-use meshwork::registry::{About, DefaultValue, Family, Kind, Param, entry};
+use meshwork::registry::{About, DefaultValue, Family, Kind, Param};
 use meshwork::topology::Wiring;
 
 use crate::command::list::Listed;
@@ -200,7 +200,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             ..Draft::new()
         },
         "scheduler" => Draft {
-            machine: machine(entry(catalogue.schedulers(), name).serves, None),
+            machine: machine(catalogue.entry::<meshwork::sched::SchedulerEntry>(name).serves, None),
             ..Draft::new()
         }
         .beside("scheduler", about, "fcfs"),
@@ -217,7 +217,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             Draft { machine: CUBE.to_owned(), ..Draft::new() }.beside("sizing", about, "exact")
         }
         "allocator" => {
-            let served = entry(catalogue.allocators(), name);
+            let served = catalogue.entry::<meshwork::alloc::AllocatorEntry>(name);
             if served.serves.contains(&Wiring::FatTree) && !served.serves.contains(&Wiring::Mesh) {
                 // Locality only matters if messages are sent.
                 return Draft {
@@ -276,7 +276,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
         },
         _ => {
             let plain = Features::default();
-            let is_usual = |run: Features| usual(catalogue.metrics(), run).contains(&name);
+            let is_usual = |run: Features| usual(&catalogue.list(), run).contains(&name);
             let (fails, draws) =
                 (Features { fails: true, ..plain }, Features { draws: true, ..plain });
             let of_messages = !is_usual(fails) && !is_usual(draws);

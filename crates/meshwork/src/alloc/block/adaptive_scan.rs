@@ -10,30 +10,37 @@ use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `adaptive_scan`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "adaptive_scan",
-        aliases: &["as"],
-        summary: "first fit by a scan that jumps over held blocks, in two dimensions",
-        definition: "The answer is that of first fit: for the block as it was asked for and, if \
-                     that does not fit, for its other orientation. It is found by a scan that goes through the mesh row by row and jumps to the right edge of the \
-                     first held block that is in the way.",
-        complexity: "O(p · h) for h held blocks and p positions tried, which grow with h and not \
-                     with the size of the mesh.",
-        source: "Ding & Bhuyan, An adaptive submesh allocation strategy for two-dimensional mesh \
-                 connected systems, ICPP 1993",
-        params: &[Rotation::TURNING],
-    },
-    serves: &[Wiring::Mesh],
-    dimensions: Some(&[2]),
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, _| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "adaptive_scan",
+        "first fit by a scan that jumps over held blocks, in two dimensions",
+    )
+    .aliases(&["as"])
+    .definition(
+        "The answer is that of first fit: for the block as it was asked for and, \
+             if that does not fit, for its other orientation. It is found by a scan \
+             that goes through the mesh row by row and jumps to the right edge of the \
+             first held block that is in the way.",
+    )
+    .complexity(
+        "O(p · h) for h held blocks and p positions tried, which grow with h and \
+             not with the size of the mesh.",
+    )
+    .source(
+        "Ding & Bhuyan, An adaptive submesh allocation strategy for \
+             two-dimensional mesh connected systems, ICPP 1993",
+    )
+    .params(&[Rotation::TURNING]),
+    |params, _| {
         let rotation = Rotation::read(params);
         Ok(Box::new(AdaptiveScan { rotation, held: HeldBlocks::default() }))
     },
-};
+)
+.serves(&[Wiring::Mesh])
+.dimensions(Some(&[2]))
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// Adaptive scan: first fit in each orientation, found by a different search.
 #[derive(Clone)]

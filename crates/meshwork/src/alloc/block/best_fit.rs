@@ -12,22 +12,26 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `best_fit`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "best_fit",
-        aliases: &["bf"],
-        summary: "the free block with the most held neighbours, walls not counted",
-        definition: "Of all free places of the block, the one with the most held nodes beside \
-                     its faces is taken, so that what is left free stays in one piece. Edges of \
-                     the machine do not count unless `count_walls` says so. With `base_only` \
-                     nothing but the neighbours of the base is looked at. Ties go to the lowest \
-                     base.",
-        complexity: "Three or four times a first fit for each orientation, and O(1) for each \
-                     corner of what is held; with `base_only` a first fit, and O(d) for each \
-                     free base.",
-        source: "Zhu, Efficient processor allocation strategies for mesh-connected parallel \
-                 computers, JPDC 16, 1992",
-        params: &[
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("best_fit", "the free block with the most held neighbours, walls not counted")
+        .aliases(&["bf"])
+        .definition(
+            "Of all free places of the block, the one with the most held nodes beside \
+             its faces is taken, so that what is left free stays in one piece. Edges \
+             of the machine do not count unless `count_walls` says so. With \
+             `base_only` nothing but the neighbours of the base is looked at. Ties go \
+             to the lowest base.",
+        )
+        .complexity(
+            "Three or four times a first fit for each orientation, and O(1) for each \
+             corner of what is held; with `base_only` a first fit, and O(d) for each \
+             free base.",
+        )
+        .source(
+            "Zhu, Efficient processor allocation strategies for mesh-connected \
+             parallel computers, JPDC 16, 1992",
+        )
+        .params(&[
             Rotation::PARAM,
             Param {
                 name: "count_walls",
@@ -41,14 +45,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 default: DefaultValue::Is("false"),
                 help: "count only the neighbours of the base at which the block would not be free",
             },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+        ]),
+    |params, topology| {
         let count_walls = params.flag("count_walls");
         if !params.flag("base_only") {
             return Ok(Box::new(BoundarySearch::new(params, topology, count_walls, false)));
@@ -59,7 +57,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             bases: FreeBases::new(topology.grid()),
         }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus])
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// The variant of best fit that examines only the base. It counts the neighbours of the base at
 /// which the block would overlap held nodes or, if walls count, cross an edge of the mesh.

@@ -9,40 +9,43 @@ use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
 
 /// The entry of `buddy_2d`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "buddy_2d",
-        aliases: &["tdb"],
-        summary: "a free square whose side is a power of two, on multiples of that side",
-        definition: "A request is rounded up to a square whose side is a power of two, s. Only \
-                     squares whose base has multiples of s for coordinates are tried, in \
-                     row-major order, and the first free one is taken; in the form of lists, \
-                     larger squares are quartered and four free quarters are one square again. A \
-                     job holds its whole square.",
-        complexity: "As a bitmap O(n / s) for squares of side s on n nodes; with lists O(log n) \
-                     quarterings for a request.",
-        source: "Li & Cheng, A two-dimensional buddy system for dynamic resource allocation in a \
-                 partitionable mesh connected system, JPDC 12(1), 1991",
-        params: &[Param {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("buddy_2d", "a free square whose side is a power of two, on multiples of that side")
+        .aliases(&["tdb"])
+        .definition(
+            "A request is rounded up to a square whose side is a power of two, s. Only \
+             squares whose base has multiples of s for coordinates are tried, in \
+             row-major order, and the first free one is taken; in the form of lists, \
+             larger squares are quartered and four free quarters are one square again. \
+             A job holds its whole square.",
+        )
+        .complexity(
+            "As a bitmap O(n / s) for squares of side s on n nodes; with lists O(log \
+             n) quarterings for a request.",
+        )
+        .source(
+            "Li & Cheng, A two-dimensional buddy system for dynamic resource \
+             allocation in a partitionable mesh connected system, JPDC 12(1), 1991",
+        )
+        .params(&[Param {
             name: "form",
             kind: FORMS.kind(),
             default: DefaultValue::Is("\"bitmap\""),
-            help: "the first free square in row-major order, or the first of the smallest that \
-                   lists of free squares hold",
-        }],
-    },
-    serves: &[Wiring::Mesh],
-    dimensions: Some(&[2]),
-    asks: Asks::Square,
-    finds: Finds::SomeBlocks,
-    contiguous: true,
-    build: |params, topology| {
+            help: "the first free square in row-major order, or the first of the smallest \
+             that lists of free squares hold",
+        }]),
+    |params, topology| {
         Ok(match params.meaning("form", &FORMS) {
             Form::Bitmap => Box::new(Bitmap),
             Form::Lists => Box::new(Lists { squares: FreeCells::new(topology.grid()) }),
         })
     },
-};
+)
+.serves(&[Wiring::Mesh])
+.dimensions(Some(&[2]))
+.asks(Asks::Square)
+.finds(Finds::SomeBlocks)
+.contiguous(true);
 
 /// How free squares are represented.
 #[derive(Clone, Copy)]

@@ -10,28 +10,30 @@ use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `busy_list`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "busy_list",
-        aliases: &["bl"],
-        summary: "the first base on the planes to the right of held blocks, which is not turned",
-        definition: "A free block can be slid down along dimension 0 until it meets an edge or a \
-                     held block. So its base is looked for on few planes: at the edge, and right \
-                     behind each held block. Planes come by their coordinate, the edge first, \
-                     then in the order in which their blocks were claimed; on a plane the lowest \
-                     base is taken. Blocks are not turned.",
-        complexity: "O(h²) for h held blocks, times the pieces into which a plane is cut.",
-        source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & Chen, \
-                 TPDS 1999",
-        params: &[],
-    },
-    serves: &[Wiring::Mesh],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "busy_list",
+        "the first base on the planes to the right of held blocks, which is not turned",
+    )
+    .aliases(&["bl"])
+    .definition(
+        "A free block can be slid down along dimension 0 until it meets an edge or \
+             a held block. So its base is looked for on few planes: at the edge, and \
+             right behind each held block. Planes come by their coordinate, the edge \
+             first, then in the order in which their blocks were claimed; on a plane \
+             the lowest base is taken. Blocks are not turned.",
+    )
+    .complexity("O(h²) for h held blocks, times the pieces into which a plane is cut.")
+    .source(
+        "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & \
+             Chen, TPDS 1999",
+    ),
+    |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
+)
+.serves(&[Wiring::Mesh])
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// The busy list strategy, on a mesh of any number of dimensions. From each plane it removes the
 /// bases at which the block would overlap held nodes or cross an edge; the remaining ones are free

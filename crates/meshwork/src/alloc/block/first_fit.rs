@@ -15,24 +15,28 @@ use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `first_fit`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "first_fit",
-        aliases: &["ff"],
-        summary: "the first free block in row-major order of its base",
-        definition: "Among all bases at which the whole block is free, the one of lowest index \
-                     in row-major order is taken. With `rotation = \"best\"` the orientations of \
-                     the block compete on that index. It finds a block whenever one is free in \
-                     an orientation that it tries, and the job holds exactly what it asked for. In \
-                     row-major order dimension 0 runs fastest, or with `scan = \
-                     \"last_dimension\"` the last one.",
-        complexity: "O(d · log s · n / 64) for each orientation, with d dimensions, sides up to \
-                     s of the block and n nodes: sets of nodes are shifted word by word. In a \
-                     hypercube whose blocks may be turned, all orientations are searched \
-                     together.",
-        source: "Zhu, Efficient processor allocation strategies for mesh-connected parallel \
-                 computers, JPDC 16, 1992",
-        params: &[
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("first_fit", "the first free block in row-major order of its base")
+        .aliases(&["ff"])
+        .definition(
+            "Among all bases at which the whole block is free, the one of lowest index \
+             in row-major order is taken. With `rotation = \"best\"` the orientations \
+             of the block compete on that index. It finds a block whenever one is free \
+             in an orientation that it tries, and the job holds exactly what it asked \
+             for. In row-major order dimension 0 runs fastest, or with `scan = \
+             \"last_dimension\"` the last one.",
+        )
+        .complexity(
+            "O(d · log s · n / 64) for each orientation, with d dimensions, sides up \
+             to s of the block and n nodes: sets of nodes are shifted word by word. In \
+             a hypercube whose blocks may be turned, all orientations are searched \
+             together.",
+        )
+        .source(
+            "Zhu, Efficient processor allocation strategies for mesh-connected \
+             parallel computers, JPDC 16, 1992",
+        )
+        .params(&[
             Rotation::PARAM,
             Param {
                 name: "scan",
@@ -40,14 +44,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 default: DefaultValue::Is("\"first_dimension\""),
                 help: "which dimension runs fastest in the order of bases",
             },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+        ]),
+    |params, topology| {
         let (grid, rotation) = (topology.grid(), Rotation::read(params));
         Ok(Box::new(if params.meaning("scan", &SCANS) {
             FirstFit::last_dimension_fastest(grid, rotation)
@@ -55,7 +53,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             FirstFit::new(grid, rotation)
         }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// Maps to whether the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);

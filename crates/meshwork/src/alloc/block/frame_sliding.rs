@@ -9,42 +9,47 @@ use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `frame_sliding`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "frame_sliding",
-        aliases: &["fs"],
-        summary: "the first free frame of those that tile the machine from its lowest free node on",
-        definition: "Frames of the requested shape are laid over the machine a whole side apart \
-                     in each dimension, so that they never overlap; the lattice goes through the \
-                     lowest free node, or through node 0 with `start = \"origin\"`. The first \
-                     frame that is wholly free, in row-major order, is taken. A free block that \
-                     lies between two frames is missed.",
-        complexity: "O(n / v) frames of v nodes on n nodes, each left at its first held row: \
-                     O(n) at the worst.",
-        source: "Chuang & Tzeng, An efficient submesh allocation strategy for mesh computer \
-                 systems, ICDCS 1991",
-        params: &[
-            Rotation::PARAM,
-            Param {
-                name: "start",
-                kind: STARTS.kind(),
-                default: DefaultValue::Is("\"lowest_free\""),
-                help: "where the first frame lies: on the lowest free node, or on node 0",
-            },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::SomeBlocks,
-    contiguous: true,
-    build: |params, _| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "frame_sliding",
+        "the first free frame of those that tile the machine from its lowest free node on",
+    )
+    .aliases(&["fs"])
+    .definition(
+        "Frames of the requested shape are laid over the machine a whole side \
+             apart in each dimension, so that they never overlap; the lattice goes \
+             through the lowest free node, or through node 0 with `start = \
+             \"origin\"`. The first frame that is wholly free, in row-major order, is \
+             taken. A free block that lies between two frames is missed.",
+    )
+    .complexity(
+        "O(n / v) frames of v nodes on n nodes, each left at its first held row: \
+             O(n) at the worst.",
+    )
+    .source(
+        "Chuang & Tzeng, An efficient submesh allocation strategy for mesh \
+             computer systems, ICDCS 1991",
+    )
+    .params(&[
+        Rotation::PARAM,
+        Param {
+            name: "start",
+            kind: STARTS.kind(),
+            default: DefaultValue::Is("\"lowest_free\""),
+            help: "where the first frame lies: on the lowest free node, or on node 0",
+        },
+    ]),
+    |params, _| {
         Ok(Box::new(FrameSliding {
             rotation: Rotation::read(params),
             from_origin: params.meaning("start", &STARTS),
         }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
+.asks(Asks::Block)
+.finds(Finds::SomeBlocks)
+.contiguous(true);
 
 /// Maps to whether the first frame lies on node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);

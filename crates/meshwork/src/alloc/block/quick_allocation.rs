@@ -11,31 +11,37 @@ use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `quick_allocation`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "quick_allocation",
-        aliases: &["qa"],
-        summary: "first fit by the segments of each row that held blocks cover, in two dimensions",
-        definition: "The answer is that of first fit: for the block as it was asked for and, if \
-                     that does not fit, for its other orientation. For each row, the \
-                     segments of bases that held blocks rule out are merged from left to right, \
-                     and the first gap is the answer.",
-        complexity: "O(r · h) for h held blocks and r rows looked at, and O(h log h) to order \
-                     the blocks by their left edges.",
-        source: "Yoo, Youn & Shirazi, An efficient task allocation scheme for 2D mesh \
-                 architectures, TPDS 8(9), 1997",
-        params: &[Rotation::TURNING],
-    },
-    serves: &[Wiring::Mesh],
-    dimensions: Some(&[2]),
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, _| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "quick_allocation",
+        "first fit by the segments of each row that held blocks cover, in two dimensions",
+    )
+    .aliases(&["qa"])
+    .definition(
+        "The answer is that of first fit: for the block as it was asked for and, \
+             if that does not fit, for its other orientation. For each row, the \
+             segments of bases that held blocks rule out are merged from left to \
+             right, and the first gap is the answer.",
+    )
+    .complexity(
+        "O(r · h) for h held blocks and r rows looked at, and O(h log h) to order \
+             the blocks by their left edges.",
+    )
+    .source(
+        "Yoo, Youn & Shirazi, An efficient task allocation scheme for 2D mesh \
+             architectures, TPDS 8(9), 1997",
+    )
+    .params(&[Rotation::TURNING]),
+    |params, _| {
         let rotation = Rotation::read(params);
         Ok(Box::new(QuickAllocation { rotation, held: HeldBlocks::default() }))
     },
-};
+)
+.serves(&[Wiring::Mesh])
+.dimensions(Some(&[2]))
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// Quick allocation: first fit in each orientation, found by a different search.
 #[derive(Clone)]

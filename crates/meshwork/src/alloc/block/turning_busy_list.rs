@@ -8,21 +8,21 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `turning_busy_list`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "turning_busy_list",
-        aliases: &["tbl"],
-        summary: "the first base on the planes to the right of held blocks, turned if need be",
-        definition: "The busy list strategy, which tries the block as it was asked for and then, \
-                     if it does not fit, in its other orientations.",
-        complexity: "That of the busy list, for each orientation.",
-        source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006",
-        params: &[],
-    },
-    serves: &[Wiring::Mesh],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |_, _| Ok(Box::new(BusyList::new(Rotation::IfNeeded))),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "turning_busy_list",
+        "the first base on the planes to the right of held blocks, turned if need be",
+    )
+    .aliases(&["tbl"])
+    .definition(
+        "The busy list strategy, which tries the block as it was asked for and \
+             then, if it does not fit, in its other orientations.",
+    )
+    .complexity("That of the busy list, for each orientation.")
+    .source("Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006"),
+    |_, _| Ok(Box::new(BusyList::new(Rotation::IfNeeded))),
+)
+.serves(&[Wiring::Mesh])
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);

@@ -86,15 +86,10 @@ pub static FAMILY: Family = Family {
 
 /// The description of a criterion.
 const fn about(name: &'static str, summary: &'static str, definition: &'static str) -> About {
-    About {
-        name,
-        aliases: &[],
-        summary,
-        definition,
-        complexity: "O(n) for n nodes.",
-        source: "the choice of Slurm 26.05 in topology/torus3d, and what operators may try beside it",
-        params: &[],
-    }
+    About::new(name, summary).definition(definition).complexity("O(n) for n nodes.").source(
+        "the choice of Slurm 26.05 in topology/torus3d, and what operators may try \
+             beside it",
+    )
 }
 
 static WEIGHT: About =

@@ -10,19 +10,19 @@ use crate::topology::Node;
 
 /// The entry of `ring`.
 pub static ENTRY: AllocatorEntry = entry(
-    About {
-        name: "ring",
-        aliases: &[],
-        summary: "consecutive nodes of one of the rings that are listed",
-        definition: "The machine is a list of rings, each with its nodes in their order around it. A job gets as many \
-                     consecutive nodes of one ring as it asks for: in each ring the first stretch whose heaviest node \
-                     is lightest, then of all rings the lightest stretch, and of these the one in the ring with the \
-                     fewest free nodes; of equal ones the first. A job of several segments gets one stretch in each of \
-                     as many rings. A job of one node gets the lightest node of lowest number; one that no ring holds \
-                     never starts.",
-        complexity: "O(n) for n nodes; O(n r) where weights differ, in rings of up to r.",
-        source: "Slurm 26.05, topology/ring, checked against its decisions",
-        params: &[
+    About::new("ring", "consecutive nodes of one of the rings that are listed")
+        .definition(
+            "The machine is a list of rings, each with its nodes in their order around \
+             it. A job gets as many consecutive nodes of one ring as it asks for: in \
+             each ring the first stretch whose heaviest node is lightest, then of all \
+             rings the lightest stretch, and of these the one in the ring with the \
+             fewest free nodes; of equal ones the first. A job of several segments \
+             gets one stretch in each of as many rings. A job of one node gets the \
+             lightest node of lowest number; one that no ring holds never starts.",
+        )
+        .complexity("O(n) for n nodes; O(n r) where weights differ, in rings of up to r.")
+        .source("Slurm 26.05, topology/ring, checked against its decisions")
+        .params(&[
             Param {
                 name: "length",
                 kind: Kind::Integer(1, 1 << 24),
@@ -39,8 +39,7 @@ pub static ENTRY: AllocatorEntry = entry(
             WEIGHTS,
             HOSTS,
             PARTITIONS,
-        ],
-    },
+        ]),
     |params, topology| {
         let mut universe = topology.grid().nodes();
         let rings = units(params, "rings", &mut universe, |all| {

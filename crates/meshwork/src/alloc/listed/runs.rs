@@ -4,47 +4,45 @@ use super::adapter::{HOSTS, PARTITIONS, RuleAllocator, WEIGHTS};
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
-use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `runs`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "runs",
-        aliases: &[],
-        summary: "best fit of runs of consecutive nodes: what Slurm does where no topology is written down",
-        definition: "Free nodes whose numbers follow one another are a run; a change of weight ends it too. A job gets \
-                     the lowest nodes of the shortest run that holds it, among the lightest runs; if none does, it gets \
-                     the longest run whole and goes on with what it still needs. Of equal runs the first is taken. A \
-                     job of one node gets the lightest node of lowest number. Any nodes will do, so a job starts \
-                     whenever enough are free.",
-        complexity: "O(n) for each run that is taken, for n nodes.",
-        source: "Slurm 26.05, select/cons_tres with topology/flat, checked against its decisions",
-        params: &[
-            WEIGHTS,
-            HOSTS,
-            PARTITIONS,
-            Param {
-                name: "wants",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether what jobs want beside a count is honoured; then whether one starts is no longer known \
-                       from a count, which takes longer",
-            },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "runs",
+        "best fit of runs of consecutive nodes: what Slurm does where no topology \
+             is written down",
+    )
+    .definition(
+        "Free nodes whose numbers follow one another are a run; a change of weight \
+             ends it too. A job gets the lowest nodes of the shortest run that holds \
+             it, among the lightest runs; if none does, it gets the longest run whole \
+             and goes on with what it still needs. Of equal runs the first is taken. A \
+             job of one node gets the lightest node of lowest number. Any nodes will \
+             do, so a job starts whenever enough are free.",
+    )
+    .complexity("O(n) for each run that is taken, for n nodes.")
+    .source("Slurm 26.05, select/cons_tres with topology/flat, checked against its decisions")
+    .params(&[
+        WEIGHTS,
+        HOSTS,
+        PARTITIONS,
+        Param {
+            name: "wants",
+            kind: Kind::Flag,
+            default: DefaultValue::Is("false"),
+            help: "whether what jobs want beside a count is honoured; then whether one \
+             starts is no longer known from a count, which takes longer",
+        },
+    ]),
+    |params, topology| {
         let allocator = RuleAllocator::new(Runs, params, topology, 0)?;
         Ok(Box::new(if params.flag("wants") { allocator.heeding_constraints() } else { allocator }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat]);
 
 /// Best fit of runs of consecutive node numbers: the tightest sufficient run, else the longest
 /// first.

@@ -12,29 +12,31 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `folding`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "folding",
-        aliases: &[],
-        summary: "first fit on a torus, of a job in the most cube-like shape into which its rings can be folded",
-        definition: "A line may be bent into any block with as many nodes. A sheet of two dimensions folds into two \
-                     layers, halving one side, and a block with a side of 2 or a sheet into four where the shortest \
-                     side of the machine is 4, the factor 4 being made from one side or from both. Of the shapes whose \
-                     longest side fits the shortest side of the machine the one with the least longest side is taken, \
-                     by the least sides among equals; a job that has none keeps its own. That shape is placed by \
-                     `first_fit` with `rotation = \"if_needed\"` and `scan = \"last_dimension\"`; no other is tried. \
-                     Lines are folded whether or not a ring is left.",
-        complexity: "As `first_fit`, and O(n⅔) for the shapes of n nodes.",
-        source: "Chen et al., Toward co-adapting machine learning job shape and cluster topology (RFold), arXiv \
-                 2510.03891, 2025: its folding on a static torus, as its program does it",
-        params: &[Ties::PARAM],
-    },
-    serves: &[Wiring::Torus],
-    dimensions: Some(&[3]),
-    asks: Asks::Block,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "folding",
+        "first fit on a torus, of a job in the most cube-like shape into which its \
+             rings can be folded",
+    )
+    .definition(
+        "A line may be bent into any block with as many nodes. A sheet of two \
+             dimensions folds into two layers, halving one side, and a block with a \
+             side of 2 or a sheet into four where the shortest side of the machine is \
+             4, the factor 4 being made from one side or from both. Of the shapes \
+             whose longest side fits the shortest side of the machine the one with the \
+             least longest side is taken, by the least sides among equals; a job that \
+             has none keeps its own. That shape is placed by `first_fit` with \
+             `rotation = \"if_needed\"` and `scan = \"last_dimension\"`; no other is \
+             tried. Lines are folded whether or not a ring is left.",
+    )
+    .complexity("As `first_fit`, and O(n⅔) for the shapes of n nodes.")
+    .source(
+        "Chen et al., Toward co-adapting machine learning job shape and cluster \
+             topology (RFold), arXiv 2510.03891, 2025: its folding on a static torus, \
+             as its program does it",
+    )
+    .params(&[Ties::PARAM]),
+    |params, topology| {
         let grid = topology.grid();
         Ok(Box::new(Folding {
             shortest: grid.sides().iter().copied().min().unwrap_or(1),
@@ -42,7 +44,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             first_fit: FirstFit::last_dimension_fastest(grid, Rotation::IfNeeded),
         }))
     },
-};
+)
+.serves(&[Wiring::Torus])
+.dimensions(Some(&[3]))
+.asks(Asks::Block)
+.finds(Finds::SomeBlocks);
 
 #[derive(Clone)]
 struct Folding {

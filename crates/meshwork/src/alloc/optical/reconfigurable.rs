@@ -13,67 +13,80 @@ use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, 
 use crate::topology::{Grid, MAX_NODES, Topology, Wiring};
 
 /// The entry of `reconfigurable`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "reconfigurable",
-        aliases: &["tpu"],
-        summary: "slices of cubes joined by optical switches: any free cubes, or an aligned part of one",
-        definition: "The machine is cut into cubes of side `cube`. A slice whose sides are multiples of that needs as many \
-                     cubes as it holds, and with `joined = \"optical\"` any free ones will do: the first in lexicographic \
-                     order are taken. With `joined = \"static\"` they have to be a block of cubes, in any orientation and \
-                     around edges where there are rings, the first one. A smaller slice is a part of one cube: a \
-                     cube is halved along its longest side, the last of equal ones, and so are its halves, down to single nodes; \
-                     a part is asked for by its sides in any order. It comes from the cube with the fewest free nodes that \
-                     has such a part free, the first among equals, and there from the smallest free part that holds one. \
-                     Other sides are refused, or with `shapes = \"rounded\"` \
-                     rounded up to the next slice. A count gets the smallest slice that holds it. Nodes in `failed` are never \
-                     given out, nor is anything that needs the whole of their cube. A slice of several cubes that are joined \
-                     optically is held for `reconfiguration_time` before its job begins to run, which no plan made \
-                     before its start takes into account.",
-        complexity: "O(n) to look at n nodes; then O(c) for c cubes, or O(c log c + m) for a part of one of m nodes.",
-        source: "Jouppi et al., TPU v4, ISCA 2023, and the topologies that Google's xpk supports; how small \
-                 slices lie in a cube follows the labels of GKE's nodes, and which cube is chosen is ours",
-        params: &[
-            CUBE,
-            Param {
-                name: "joined",
-                kind: JOINED.kind(),
-                default: DefaultValue::Is("\"optical\""),
-                help: "whether any cubes can be joined, or only those that lie side by side",
-            },
-            Param {
-                name: "shapes",
-                kind: SHAPES.kind(),
-                default: DefaultValue::Is("\"listed\""),
-                help: "whether sides that no slice has are refused, or rounded up to the next slice",
-            },
-            Param {
-                name: "parts",
-                kind: Kind::Integers(1, MAX_NODES as u64),
-                default: DefaultValue::Absent("all halves of halves of a cube"),
-                help: "how many nodes the parts of a cube have that are handed out",
-            },
-            Param {
-                name: "failed",
-                kind: Kind::Integers(0, MAX_NODES as u64 - 1),
-                default: DefaultValue::Absent("none"),
-                help: "nodes that have failed, by their index",
-            },
-            Param {
-                name: "reconfiguration_time",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Is("0.0"),
-                help: "how long switches take to join several cubes, during which the job holds them",
-            },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus],
-    dimensions: None,
-    asks: Asks::BlockOrNodes,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| Ok(Box::new(Reconfigurable::new(params, topology)?)),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "reconfigurable",
+        "slices of cubes joined by optical switches: any free cubes, or an aligned \
+             part of one",
+    )
+    .aliases(&["tpu"])
+    .definition(
+        "The machine is cut into cubes of side `cube`. A slice whose sides are \
+             multiples of that needs as many cubes as it holds, and with `joined = \
+             \"optical\"` any free ones will do: the first in lexicographic order are \
+             taken. With `joined = \"static\"` they have to be a block of cubes, in \
+             any orientation and around edges where there are rings, the first one. A \
+             smaller slice is a part of one cube: a cube is halved along its longest \
+             side, the last of equal ones, and so are its halves, down to single \
+             nodes; a part is asked for by its sides in any order. It comes from the \
+             cube with the fewest free nodes that has such a part free, the first \
+             among equals, and there from the smallest free part that holds one. Other \
+             sides are refused, or with `shapes = \"rounded\"` rounded up to the next \
+             slice. A count gets the smallest slice that holds it. Nodes in `failed` \
+             are never given out, nor is anything that needs the whole of their cube. \
+             A slice of several cubes that are joined optically is held for \
+             `reconfiguration_time` before its job begins to run, which no plan made \
+             before its start takes into account.",
+    )
+    .complexity(
+        "O(n) to look at n nodes; then O(c) for c cubes, or O(c log c + m) for a \
+             part of one of m nodes.",
+    )
+    .source(
+        "Jouppi et al., TPU v4, ISCA 2023, and the topologies that Google's xpk \
+             supports; how small slices lie in a cube follows the labels of GKE's \
+             nodes, and which cube is chosen is ours",
+    )
+    .params(&[
+        CUBE,
+        Param {
+            name: "joined",
+            kind: JOINED.kind(),
+            default: DefaultValue::Is("\"optical\""),
+            help: "whether any cubes can be joined, or only those that lie side by side",
+        },
+        Param {
+            name: "shapes",
+            kind: SHAPES.kind(),
+            default: DefaultValue::Is("\"listed\""),
+            help: "whether sides that no slice has are refused, or rounded up to the next \
+             slice",
+        },
+        Param {
+            name: "parts",
+            kind: Kind::Integers(1, MAX_NODES as u64),
+            default: DefaultValue::Absent("all halves of halves of a cube"),
+            help: "how many nodes the parts of a cube have that are handed out",
+        },
+        Param {
+            name: "failed",
+            kind: Kind::Integers(0, MAX_NODES as u64 - 1),
+            default: DefaultValue::Absent("none"),
+            help: "nodes that have failed, by their index",
+        },
+        Param {
+            name: "reconfiguration_time",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Is("0.0"),
+            help: "how long switches take to join several cubes, during which the job holds \
+             them",
+        },
+    ]),
+    |params, topology| Ok(Box::new(Reconfigurable::new(params, topology)?)),
+)
+.serves(&[Wiring::Mesh, Wiring::Torus])
+.asks(Asks::BlockOrNodes)
+.finds(Finds::SomeBlocks);
 
 /// Maps to whether joined cubes must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);

@@ -11,35 +11,44 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `reconfigurable_blocks`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "reconfigurable_blocks",
-        aliases: &["reconfig"],
-        summary: "a block in pieces, as many as it touches cubes, each in any cube with room for it",
-        definition: "The machine is cut into cubes of side `cube`, whose faces optical switches join at will. A block \
-                     of any sides is cut along the same lines: into whole cubes, and at its far sides into pieces \
-                     that fill a cube along all dimensions but one, along all but two, and so on, in lexicographic \
-                     order of the dimensions that they fill. Kind by kind, the pieces go to the first cubes, in lexicographic \
-                     order, in which they are free, one in a cube; all of one kind lie alike, at the first place for \
-                     which there are enough cubes. That place is any if the block has no whole cube, and else a corner. \
-                     If a kind has no room, the next orientation of the block is tried. It is not asked whether \
-                     pieces that are joined lie opposite one another, and switches cost nothing.",
-        complexity: "O(p · c · m) for each orientation, with p kinds of pieces, c cubes and m places in a cube, besides \
-                     O(n) to look at n nodes.",
-        source: "Chen et al., RFold, arXiv 2510.03891, 2025: reconfiguration alone, as its program does it",
-        params: &[CUBE, Ties::PARAM],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "reconfigurable_blocks",
+        "a block in pieces, as many as it touches cubes, each in any cube with \
+             room for it",
+    )
+    .aliases(&["reconfig"])
+    .definition(
+        "The machine is cut into cubes of side `cube`, whose faces optical \
+             switches join at will. A block of any sides is cut along the same lines: \
+             into whole cubes, and at its far sides into pieces that fill a cube along \
+             all dimensions but one, along all but two, and so on, in lexicographic \
+             order of the dimensions that they fill. Kind by kind, the pieces go to \
+             the first cubes, in lexicographic order, in which they are free, one in a \
+             cube; all of one kind lie alike, at the first place for which there are \
+             enough cubes. That place is any if the block has no whole cube, and else \
+             a corner. If a kind has no room, the next orientation of the block is \
+             tried. It is not asked whether pieces that are joined lie opposite one \
+             another, and switches cost nothing.",
+    )
+    .complexity(
+        "O(p · c · m) for each orientation, with p kinds of pieces, c cubes and m \
+             places in a cube, besides O(n) to look at n nodes.",
+    )
+    .source(
+        "Chen et al., RFold, arXiv 2510.03891, 2025: reconfiguration alone, as its \
+             program does it",
+    )
+    .params(&[CUBE, Ties::PARAM]),
+    |params, topology| {
         let grid = topology.grid();
         let side = cubes::side(params, grid)?;
         Ok(Box::new(Blocks { cubes: Cubes::new(grid, side), ties: Ties::read(params) }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus])
+.asks(Asks::Block)
+.finds(Finds::SomeBlocks);
 
 #[derive(Clone)]
 struct Blocks {

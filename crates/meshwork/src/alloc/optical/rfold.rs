@@ -14,49 +14,57 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Wiring};
 
 /// The entry of `rfold`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "rfold",
-        aliases: &[],
-        summary: "folding, so that a job touches few cubes, and then pieces in any cubes; lines wind through cubes in use",
-        definition: "A sheet or a block is folded, as by `folding` but for cubes of side `cube`, into the shape that \
-                     touches fewest cubes, if any touches no more than its own, and then placed like \
-                     `reconfigurable_blocks` does. A line is \
-                     wound through cubes: of those in use with more than one free node, and of free ones, the last \
-                     first, as far as they are needed, those with most free nodes give all of these, until what is \
-                     missing fits into one cube. There it has to be a path: from a node on two opposite faces to \
-                     another, over free neighbours, the cube being a small torus; the last dimension is \
-                     tried first. Each search is depth first and ends after `step_budget` looks for a next node. A line for which there is no path, \
-                     or too few nodes, is placed like `reconfigurable_blocks` does. It is not asked whether a \
-                     ring is left.",
-        complexity: "As `reconfigurable_blocks`, and up to `step_budget` steps for each of three searches.",
-        source: "Chen et al., RFold, arXiv 2510.03891, 2025, as its program does it, which ends a search after ten \
-                 seconds by the clock",
-        params: &[
-            CUBE,
-            Ties::PARAM,
-            Param {
-                name: "step_budget",
-                kind: Kind::Integer(0, 1 << 40),
-                default: DefaultValue::Is("200_000"),
-                help: "steps after which a search for the end of a line is given up; 8 million are about as many as \
-                       RFold's program takes in its ten seconds",
-            },
-        ],
-    },
-    serves: &[Wiring::Torus],
-    dimensions: Some(&[3]),
-    asks: Asks::Block,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "rfold",
+        "folding, so that a job touches few cubes, and then pieces in any cubes; \
+             lines wind through cubes in use",
+    )
+    .definition(
+        "A sheet or a block is folded, as by `folding` but for cubes of side \
+             `cube`, into the shape that touches fewest cubes, if any touches no more \
+             than its own, and then placed like `reconfigurable_blocks` does. A line \
+             is wound through cubes: of those in use with more than one free node, and \
+             of free ones, the last first, as far as they are needed, those with most \
+             free nodes give all of these, until what is missing fits into one cube. \
+             There it has to be a path: from a node on two opposite faces to another, \
+             over free neighbours, the cube being a small torus; the last dimension is \
+             tried first. Each search is depth first and ends after `step_budget` \
+             looks for a next node. A line for which there is no path, or too few \
+             nodes, is placed like `reconfigurable_blocks` does. It is not asked \
+             whether a ring is left.",
+    )
+    .complexity(
+        "As `reconfigurable_blocks`, and up to `step_budget` steps for each of \
+             three searches.",
+    )
+    .source(
+        "Chen et al., RFold, arXiv 2510.03891, 2025, as its program does it, which \
+             ends a search after ten seconds by the clock",
+    )
+    .params(&[
+        CUBE,
+        Ties::PARAM,
+        Param {
+            name: "step_budget",
+            kind: Kind::Integer(0, 1 << 40),
+            default: DefaultValue::Is("200_000"),
+            help: "steps after which a search for the end of a line is given up; 8 million \
+             are about as many as RFold's program takes in its ten seconds",
+        },
+    ]),
+    |params, topology| {
         let grid = topology.grid();
         let side = cubes::side(params, grid)?;
         let mut rfold = Rfold::new(grid, side, Ties::read(params));
         rfold.step_budget = params.integer("step_budget");
         Ok(Box::new(rfold))
     },
-};
+)
+.serves(&[Wiring::Torus])
+.dimensions(Some(&[3]))
+.asks(Asks::Block)
+.finds(Finds::SomeBlocks);
 
 /// RFold, on a torus of three dimensions.
 #[derive(Clone)]

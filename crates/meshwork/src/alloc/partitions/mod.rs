@@ -8,7 +8,7 @@ pub use list::List;
 use std::sync::Arc;
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
-use crate::form::{Asks, Finds};
+use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
 use crate::job::Request;
@@ -17,40 +17,44 @@ use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Topology, Wiring};
 
 /// The entry of `partitions`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "partitions",
-        aliases: &["cobalt"],
-        summary: "a partition of a list, the one that blocks the fewest larger ones",
-        definition: "The machine has cards of nodes, and switches; a list says of which of them each partition is. Two \
-                     partitions conflict where they share one. A job gets a partition of the least size that \
-                     holds it, whole and alone: of those that conflict with none that is held, the one with the fewest idle \
-                     parents, the first in the list among equals. A parent is a larger partition with all of its cards; \
-                     it is idle if nothing of it is held. Nodes are numbered card by card. \
-                     `halves` is a list for any machine: the whole, and the halves of what is there, down to single nodes. \
-                     Nodes that somebody else holds, as no partition, take their cards with them and no switch. With a \
-                     scheduler that makes reservations the partition that is promised drains: no other job that would delay it is \
-                     started in one that conflicts by a card.",
-        complexity: "O(p · c / 64 + q) with p partitions of c cards and switches, and q parents of those of one size, \
-                     besides O(n / 64) to look at n nodes.",
-        source: "Desai et al., Cobalt: its partition manager for Blue Gene, and for `intrepid` the partitions of its \
-                 simulator",
-        params: &[Param {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("partitions", "a partition of a list, the one that blocks the fewest larger ones")
+        .aliases(&["cobalt"])
+        .definition(
+            "The machine has cards of nodes, and switches; a list says of which of \
+             them each partition is. Two partitions conflict where they share one. A \
+             job gets a partition of the least size that holds it, whole and alone: of \
+             those that conflict with none that is held, the one with the fewest idle \
+             parents, the first in the list among equals. A parent is a larger \
+             partition with all of its cards; it is idle if nothing of it is held. \
+             Nodes are numbered card by card. `halves` is a list for any machine: the \
+             whole, and the halves of what is there, down to single nodes. Nodes that \
+             somebody else holds, as no partition, take their cards with them and no \
+             switch. With a scheduler that makes reservations the partition that is \
+             promised drains: no other job that would delay it is started in one that \
+             conflicts by a card.",
+        )
+        .complexity(
+            "O(p · c / 64 + q) with p partitions of c cards and switches, and q \
+             parents of those of one size, besides O(n / 64) to look at n nodes.",
+        )
+        .source(
+            "Desai et al., Cobalt: its partition manager for Blue Gene, and for \
+             `intrepid` the partitions of its simulator",
+        )
+        .params(&[Param {
             name: "list",
             kind: Kind::Text,
             default: DefaultValue::Is("\"halves\""),
-            help: "`halves`, `intrepid`, `mira`, or the text of a list: a line `cards NODES NAMES` for cards of so many \
-                   nodes, and a line `NAME: PARTS` for each partition, whose parts are cards and switches; `a[0-3]` stands \
-                   for four names; a study may name a file with such a text",
-        }],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Flat],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| Ok(Box::new(Partitions::new(params, topology)?)),
-};
+            help: "`halves`, `intrepid`, `mira`, or the text of a list: a line `cards NODES \
+             NAMES` for cards of so many nodes, and a line `NAME: PARTS` for each \
+             partition, whose parts are cards and switches; `a[0-3]` stands for four \
+             names; a study may name a file with such a text",
+        }]),
+    |params, topology| Ok(Box::new(Partitions::new(params, topology)?)),
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
+.finds(Finds::SomeBlocks);
 
 /// Maximum nodes of a machine with the list `halves`, and partitions of any list. Limited because
 /// all partitions are compared with all.

@@ -13,50 +13,54 @@ use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
 /// The entry of `adaptive_noncontiguous`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "adaptive_noncontiguous",
-        aliases: &["anca"],
-        summary: "the block asked for, or else its halves, and halves of those that find no place",
-        definition: "The block that the job asks for is placed by `search`, a strategy for blocks. If it \
-                     finds no place the block is cut into two along its longest side, the first of \
-                     equal ones, the larger half first where that is odd; then all pieces are placed \
-                     anew, the largest first, and those that find no place are cut again. Nothing is \
-                     handed out until all pieces have a place. With a limit of `levels` the job waits if \
-                     that is not so after as many cuts; else it fits whenever enough processors are \
-                     free. A job that asks for a count begins with the squarest block that holds it \
-                     or, if that has processors to spare, with the largest part of it that the count fills and \
-                     blocks for the rest.",
-        complexity: "That of `search`, for each piece on each of up to log r levels of cutting, with r \
-                     processors.",
-        source: "Chang & Mohapatra, Performance improvement of allocation schemes for mesh-connected \
-                 computers, JPDC 52(1), 1998",
-        params: &[
-            Param {
-                name: "search",
-                kind: SEARCHES.kind(),
-                default: DefaultValue::Is("\"first_fit\""),
-                help: "the strategy that places each piece",
-            },
-            Rotation::PARAM,
-            Param {
-                name: "levels",
-                kind: Kind::Integer(0, 64),
-                default: DefaultValue::Absent("until every piece has a place"),
-                help: "how many times pieces may be cut; 0 is the search alone",
-            },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::BlockOrNodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "adaptive_noncontiguous",
+        "the block asked for, or else its halves, and halves of those that find no place",
+    )
+    .aliases(&["anca"])
+    .definition(
+        "The block that the job asks for is placed by `search`, a strategy for \
+             blocks. If it finds no place the block is cut into two along its longest \
+             side, the first of equal ones, the larger half first where that is odd; \
+             then all pieces are placed anew, the largest first, and those that find \
+             no place are cut again. Nothing is handed out until all pieces have a \
+             place. With a limit of `levels` the job waits if that is not so after as \
+             many cuts; else it fits whenever enough processors are free. A job that \
+             asks for a count begins with the squarest block that holds it or, if that \
+             has processors to spare, with the largest part of it that the count fills \
+             and blocks for the rest.",
+    )
+    .complexity(
+        "That of `search`, for each piece on each of up to log r levels of \
+             cutting, with r processors.",
+    )
+    .source(
+        "Chang & Mohapatra, Performance improvement of allocation schemes for \
+             mesh-connected computers, JPDC 52(1), 1998",
+    )
+    .params(&[
+        Param {
+            name: "search",
+            kind: SEARCHES.kind(),
+            default: DefaultValue::Is("\"first_fit\""),
+            help: "the strategy that places each piece",
+        },
+        Rotation::PARAM,
+        Param {
+            name: "levels",
+            kind: Kind::Integer(0, 64),
+            default: DefaultValue::Absent("until every piece has a place"),
+            help: "how many times pieces may be cut; 0 is the search alone",
+        },
+    ]),
+    |params, topology| {
         let search = search(params, topology)?;
         Ok(Box::new(AdaptiveNoncontiguous { search, levels: params.get_integer("levels") }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
+.asks(Asks::BlockOrNodes);
 
 struct AdaptiveNoncontiguous {
     search: Box<dyn Allocator>,

@@ -1,7 +1,6 @@
 //! Allocation of consecutive nodes along a curve.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
-use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::order::{Order, OrderedSet};
 use crate::geometry::ranked::in_order;
@@ -10,51 +9,49 @@ use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
 
 /// The entry of `curve`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "curve",
-        aliases: &[],
-        summary: "free processors next to one another along a curve through the machine",
-        definition: "All processors stand in a line, in the order in which a curve meets them. \
-                     `first_fit` takes the beginning of the first free run of the line that is long \
-                     enough for the job, `best_fit` that of the shortest such run, the first of \
-                     equal ones. Where no run is long enough, both take as many free processors \
-                     in succession as the job asks for, those between whose ends the line is \
-                     shortest, the first of equal ones. `free_list` takes the first free ones of \
-                     the line. So a job fits whenever enough processors are free, and its ranks \
-                     follow the curve.",
-        complexity: "O(n / 64 + i + r) for n nodes, i free runs and r nodes handed out; O(n / 64 + \
-                     F) for F free nodes where no run is long enough.",
-        source: "Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, Processor \
-                 allocation on Cplant: achieving general processor locality using one-dimensional \
-                 allocation strategies, IEEE Cluster 2002",
-        params: &[
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("curve", "free processors next to one another along a curve through the machine")
+        .definition(
+            "All processors stand in a line, in the order in which a curve meets them. \
+             `first_fit` takes the beginning of the first free run of the line that is \
+             long enough for the job, `best_fit` that of the shortest such run, the \
+             first of equal ones. Where no run is long enough, both take as many free \
+             processors in succession as the job asks for, those between whose ends \
+             the line is shortest, the first of equal ones. `free_list` takes the \
+             first free ones of the line. So a job fits whenever enough processors are \
+             free, and its ranks follow the curve.",
+        )
+        .complexity(
+            "O(n / 64 + i + r) for n nodes, i free runs and r nodes handed out; O(n / \
+             64 + F) for F free nodes where no run is long enough.",
+        )
+        .source(
+            "Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, \
+             Processor allocation on Cplant: achieving general processor locality \
+             using one-dimensional allocation strategies, IEEE Cluster 2002",
+        )
+        .params(&[
             Param {
                 name: "curve",
                 kind: CURVES.kind(),
                 default: DefaultValue::Is("\"hilbert\""),
-                help: "the order of the line: Hilbert's curve on the least cube around the machine, \
-                       back and forth, or row by row",
+                help: "the order of the line: Hilbert's curve on the least cube around the \
+             machine, back and forth, or row by row",
             },
             Param {
                 name: "fit",
                 kind: FITS.kind(),
                 default: DefaultValue::Is("\"best_fit\""),
                 help: "which part of the line is taken: of the shortest free run that is long \
-                       enough, of the first one, or simply what is free first",
+             enough, of the first one, or simply what is free first",
             },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |params, topology| {
+        ]),
+    |params, topology| {
         let line = OrderedSet::new(topology.grid(), params.meaning("curve", &CURVES));
         Ok(Box::new(Curve { line, fit: params.meaning("fit", &FITS) }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
 static CURVES: Words<Order, 3> = Words::new([
     ("hilbert", Order::Hilbert),

@@ -2,7 +2,7 @@
 
 use crate::alloc::block::first_fit::FirstFit;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
-use crate::form::{Asks, Finds};
+use crate::form::Asks;
 use crate::geometry::NodeSet;
 use crate::geometry::largest::LargestBlock;
 use crate::geometry::orientation::Rotation;
@@ -14,33 +14,35 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `greedy_available`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "greedy_available",
-        aliases: &["gabl"],
-        summary: "the block asked for, or else the largest free blocks inside it, one by one",
-        definition: "The block that the job asks for is placed as first fit places it, if it is free \
-                     anywhere, turned if need be. If not, the largest free block is taken whose sides are no longer than \
-                     those of the block, and which has no more processors than are still wanted; then \
-                     the largest whose sides are no longer than those of that one, and so on until \
-                     the job has as many processors as it asks for. Of equally large blocks the one \
-                     with the lowest base is taken, and of those the longest along the first \
-                     dimensions. A job that asks for a count asks for the squarest block that holds \
-                     it, and gets no more than the count. So a job fits whenever enough processors \
-                     are free.",
-        complexity: "O(s^(d-1) · d · n / 64) for each piece, with sides up to s in d dimensions and n \
-                     nodes.",
-        source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, A fast and efficient processor \
-                 allocation strategy which combines a contiguous and non-contiguous processor \
-                 allocation algorithms, 2007",
-        params: &[Rotation::TURNING],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::BlockOrNodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "greedy_available",
+        "the block asked for, or else the largest free blocks inside it, one by one",
+    )
+    .aliases(&["gabl"])
+    .definition(
+        "The block that the job asks for is placed as first fit places it, if it \
+             is free anywhere, turned if need be. If not, the largest free block is \
+             taken whose sides are no longer than those of the block, and which has no \
+             more processors than are still wanted; then the largest whose sides are \
+             no longer than those of that one, and so on until the job has as many \
+             processors as it asks for. Of equally large blocks the one with the \
+             lowest base is taken, and of those the longest along the first \
+             dimensions. A job that asks for a count asks for the squarest block that \
+             holds it, and gets no more than the count. So a job fits whenever enough \
+             processors are free.",
+    )
+    .complexity(
+        "O(s^(d-1) · d · n / 64) for each piece, with sides up to s in d \
+             dimensions and n nodes.",
+    )
+    .source(
+        "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, A fast and efficient \
+             processor allocation strategy which combines a contiguous and \
+             non-contiguous processor allocation algorithms, 2007",
+    )
+    .params(&[Rotation::TURNING]),
+    |params, topology| {
         let grid = topology.grid();
         Ok(Box::new(GreedyAvailable {
             whole: FirstFit::new(grid, Rotation::read(params)),
@@ -48,7 +50,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             free: NodeSet::empty(grid.nodes()),
         }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube])
+.asks(Asks::BlockOrNodes);
 
 #[derive(Clone)]
 struct GreedyAvailable {

@@ -1,7 +1,6 @@
 //! Buddies of several sizes for one job, by the digits of its count.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
-use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
 use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
@@ -9,33 +8,34 @@ use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `multiple_buddy`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "multiple_buddy",
-        aliases: &["mbs"],
-        summary: "squares whose sides are powers of two, for the base-4 digits of the count",
-        definition: "Free processors are listed as squares whose sides are powers of two, on \
-                     multiples of their sides. The count is written in base 4: digit i says how \
-                     many squares of side 2^i are wanted. From the largest on, each is the first \
-                     free one of its size, or else is split off the first of the next larger size \
-                     that has any; where no larger one is free either, it is replaced by four of \
-                     half the side. Four squares that are given back become one again. So a job \
-                     fits whenever enough processors are free. In d dimensions there are cubes \
-                     instead of squares and 2^d instead of 4; on a hypercube the addresses are \
-                     split in halves.",
-        complexity: "O(b · l · 2ᵈ · log c) for b blocks handed out or given back, l sizes, d dimensions \
-                     and c free blocks of a size.",
-        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
-                 mesh-connected multicomputers, TPDS 8(7), 1997",
-        params: &[],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |_, topology| Ok(Box::new(MultipleBuddy::new(topology.grid()))),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "multiple_buddy",
+        "squares whose sides are powers of two, for the base-4 digits of the count",
+    )
+    .aliases(&["mbs"])
+    .definition(
+        "Free processors are listed as squares whose sides are powers of two, on \
+             multiples of their sides. The count is written in base 4: digit i says \
+             how many squares of side 2^i are wanted. From the largest on, each is the \
+             first free one of its size, or else is split off the first of the next \
+             larger size that has any; where no larger one is free either, it is \
+             replaced by four of half the side. Four squares that are given back \
+             become one again. So a job fits whenever enough processors are free. In d \
+             dimensions there are cubes instead of squares and 2^d instead of 4; on a \
+             hypercube the addresses are split in halves.",
+    )
+    .complexity(
+        "O(b · l · 2ᵈ · log c) for b blocks handed out or given back, l sizes, d \
+             dimensions and c free blocks of a size.",
+    )
+    .source(
+        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
+             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
+    ),
+    |_, topology| Ok(Box::new(MultipleBuddy::new(topology.grid()))),
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///

@@ -1,7 +1,6 @@
 //! A subcube for each unit of the base-k digits of the count.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
-use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
 use crate::job::Dims;
@@ -10,34 +9,31 @@ use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `multiple_partner`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "multiple_partner",
-        aliases: &["mpp", "mp"],
-        summary: "k-ary subcubes for the base-k digits of the count, each split where none is free",
-        definition: "The count is written in base k, the side of the machine: digit m says how \
-                     many subcubes of k^m nodes are wanted. From the largest on, each is put \
-                     together from an aligned block of k^(m-1) nodes and its partners, which \
-                     differ from it in one digit: the lowest block that is free with all partners \
-                     along some dimension, the lowest such dimension first. A subcube that is not \
-                     to be had is replaced by k of the next lower dimension; those of dimension 0 \
-                     are the first free nodes. So a job fits whenever enough nodes are free. \
-                     Where sides differ, digits count in products of the first sides, and \
-                     partners lie along dimensions of equal length.",
-        complexity: "O(n · d) for n nodes in d dimensions.",
-        source: "Windisch, Lo & Bose, Contiguous and non-contiguous processor allocation algorithms \
-                 for k-ary n-cubes, ICPP 1995; Al-Kerboly",
-        params: &[],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |_, topology| {
-        Ok(Box::new(MultiplePartner { free: NodeSet::empty(topology.grid().nodes()) }))
-    },
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "multiple_partner",
+        "k-ary subcubes for the base-k digits of the count, each split where none is free",
+    )
+    .aliases(&["mpp", "mp"])
+    .definition(
+        "The count is written in base k, the side of the machine: digit m says how \
+             many subcubes of k^m nodes are wanted. From the largest on, each is put \
+             together from an aligned block of k^(m-1) nodes and its partners, which \
+             differ from it in one digit: the lowest block that is free with all \
+             partners along some dimension, the lowest such dimension first. A subcube \
+             that is not to be had is replaced by k of the next lower dimension; those \
+             of dimension 0 are the first free nodes. So a job fits whenever enough \
+             nodes are free. Where sides differ, digits count in products of the first \
+             sides, and partners lie along dimensions of equal length.",
+    )
+    .complexity("O(n · d) for n nodes in d dimensions.")
+    .source(
+        "Windisch, Lo & Bose, Contiguous and non-contiguous processor allocation \
+             algorithms for k-ary n-cubes, ICPP 1995; Al-Kerboly",
+    ),
+    |_, topology| Ok(Box::new(MultiplePartner { free: NodeSet::empty(topology.grid().nodes()) })),
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
 /// The multiple partner strategy. Blocks are tried in ascending order, and for each block the
 /// lowest digit of its number first. If sides differ, the partners in a subcube of dimension *m*

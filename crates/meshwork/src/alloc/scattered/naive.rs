@@ -1,34 +1,27 @@
 //! The first free nodes, in one piece or not.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
-use crate::form::{Asks, Finds};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::topology::Wiring;
 
 /// The entry of `naive`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "naive",
-        aliases: &["any"],
-        summary: "the first free processors in row-major order, in one piece or not",
-        definition: "The free nodes of lowest index are taken, in row-major order, as many as \
-                     the job asks for, in one piece or not. A job fits whenever enough nodes are \
-                     free. On a flat machine, where any processors will do, it is all that is \
-                     needed.",
-        complexity: "O(n / 64 + b) for n nodes and b pieces handed out.",
-        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
-                 mesh-connected multicomputers, TPDS 8(7), 1997",
-        params: &[],
-    },
-    serves: &Wiring::ALL,
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |_, _| Ok(Box::new(Naive)),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("naive", "the first free processors in row-major order, in one piece or not")
+        .aliases(&["any"])
+        .definition(
+            "The free nodes of lowest index are taken, in row-major order, as many as \
+             the job asks for, in one piece or not. A job fits whenever enough nodes \
+             are free. On a flat machine, where any processors will do, it is all that \
+             is needed.",
+        )
+        .complexity("O(n / 64 + b) for n nodes and b pieces handed out.")
+        .source(
+            "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
+             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
+        ),
+    |_, _| Ok(Box::new(Naive)),
+);
 
 /// Naive allocation. Sufficient on a flat machine, where any processors will do.
 #[derive(Clone)]

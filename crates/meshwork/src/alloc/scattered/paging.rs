@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
-use crate::form::{Asks, Finds};
+use crate::form::Finds;
 use crate::geometry::order::{Order, OrderedSet};
 use crate::geometry::ranked::in_order;
 use crate::job::Dims;
@@ -12,54 +12,57 @@ use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, 
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// The entry of `paging`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "paging",
-        aliases: &[],
-        summary: "the first free pages of a fixed order; a page of one processor wastes nothing",
-        definition: "The machine is cut into pages, which are handed out whole. The first free \
-                     pages of the order are taken until they hold as many nodes as the job asks \
-                     for. With pages of one node a job fits whenever enough nodes are free and \
-                     holds exactly as many; with larger ones it lies in fewer pieces, may hold \
-                     more than it asked for, and may have to wait though enough nodes are free. \
-                     Pages at the far edges of a mesh that they do not divide are smaller.",
-        complexity: "O(p / 64 + t) for t pages taken of p, and O(d) for each node that is claimed \
-                     or released in d dimensions.",
-        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
-                 mesh-connected multicomputers, TPDS 8(7), 1997; Al-Kerboly, for k-ary n-cubes",
-        params: &[
-            Param {
-                name: "page",
-                kind: Kind::Integer(0, 24),
-                default: DefaultValue::Is("0"),
-                help: "the size of a page, as an exponent: a square with 2 to this power for a \
-                       side, or a subcube of this dimension; a page of 0 is one processor",
-            },
-            Param {
-                name: "pages",
-                kind: PAGES.kind(),
-                default: DefaultValue::Absent(
-                    "squares on a mesh, subcubes on a torus and where all sides are 2",
-                ),
-                help: "what a page is: a block with equal sides, cut off at the edges of the \
-                       machine, or all processors that differ in the first `page` coordinates",
-            },
-            Param {
-                name: "order",
-                kind: ORDERS.kind(),
-                default: DefaultValue::Is("\"row_major\""),
-                help: "the order of the pages: by index, back and forth, by the interleaved bits \
-                       of their coordinates, both of these, or along Hilbert's curve",
-            },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |params, topology| Ok(Box::new(Paging::new(params, topology)?)),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "paging",
+        "the first free pages of a fixed order; a page of one processor wastes nothing",
+    )
+    .definition(
+        "The machine is cut into pages, which are handed out whole. The first free \
+             pages of the order are taken until they hold as many nodes as the job \
+             asks for. With pages of one node a job fits whenever enough nodes are \
+             free and holds exactly as many; with larger ones it lies in fewer pieces, \
+             may hold more than it asked for, and may have to wait though enough nodes \
+             are free. Pages at the far edges of a mesh that they do not divide are \
+             smaller.",
+    )
+    .complexity(
+        "O(p / 64 + t) for t pages taken of p, and O(d) for each node that is \
+             claimed or released in d dimensions.",
+    )
+    .source(
+        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
+             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997; \
+             Al-Kerboly, for k-ary n-cubes",
+    )
+    .params(&[
+        Param {
+            name: "page",
+            kind: Kind::Integer(0, 24),
+            default: DefaultValue::Is("0"),
+            help: "the size of a page, as an exponent: a square with 2 to this power for a \
+             side, or a subcube of this dimension; a page of 0 is one processor",
+        },
+        Param {
+            name: "pages",
+            kind: PAGES.kind(),
+            default: DefaultValue::Absent(
+                "squares on a mesh, subcubes on a torus and where all sides are 2",
+            ),
+            help: "what a page is: a block with equal sides, cut off at the edges of the \
+             machine, or all processors that differ in the first `page` coordinates",
+        },
+        Param {
+            name: "order",
+            kind: ORDERS.kind(),
+            default: DefaultValue::Is("\"row_major\""),
+            help: "the order of the pages: by index, back and forth, by the interleaved bits \
+             of their coordinates, both of these, or along Hilbert's curve",
+        },
+    ]),
+    |params, topology| Ok(Box::new(Paging::new(params, topology)?)),
+)
+.serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
 /// Maps to whether a page is a subcube.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);

@@ -1,35 +1,27 @@
 //! Random free nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
-use crate::form::{Asks, Finds};
 use crate::geometry::ranked::in_order;
 use crate::geometry::ranks::Ranks;
 use crate::machine::Placement;
 use crate::registry::About;
-use crate::topology::Wiring;
 
 /// The entry of `random`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "random",
-        aliases: &[],
-        summary: "free processors, all sets of them equally likely",
-        definition: "The nodes are drawn one by one from those that are free, each with equal \
-                     chance: the first steps of a shuffle of their ascending list, with random \
-                     numbers of the site's own. A job fits whenever enough nodes are free, and \
-                     its ranks lie in the order in which their nodes are drawn.",
-        complexity: "O(n / 64 + r log n) for r nodes of n, and r random numbers.",
-        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
-                 mesh-connected multicomputers, TPDS 8(7), 1997",
-        params: &[],
-    },
-    serves: &Wiring::ALL,
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::AnyNodes,
-    contiguous: false,
-    build: |_, _| Ok(Box::new(Random::default())),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("random", "free processors, all sets of them equally likely")
+        .definition(
+            "The nodes are drawn one by one from those that are free, each with equal \
+             chance: the first steps of a shuffle of their ascending list, with random \
+             numbers of the site's own. A job fits whenever enough nodes are free, and \
+             its ranks lie in the order in which their nodes are drawn.",
+        )
+        .complexity("O(n / 64 + r log n) for r nodes of n, and r random numbers.")
+        .source(
+            "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
+             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
+        ),
+    |_, _| Ok(Box::new(Random::default())),
+);
 
 /// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Only the drawn
 /// positions are looked up. Ranks follow the order in which nodes are drawn.

@@ -10,45 +10,45 @@ use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `buddy`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "buddy",
-        aliases: &[],
-        summary: "aligned subcubes in the low dimensions, halved and merged with their buddies",
-        definition: "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a \
-                     multiple of 2ᵏ: a subcube of the k lowest dimensions. The smallest free \
-                     block that is large enough is halved until its size is right; the other \
-                     halves, the buddies, are listed, and two free buddies are one block again. \
-                     As a bitmap, the lowest free aligned block is taken. It recognises 2ⁿ⁻ᵏ of \
-                     the subcubes of dimension k of an n-cube.",
-        complexity: "With lists O(n) to halve and to merge, and one word for each 4096 blocks \
-                     that a list could hold to find the lowest in it; as a bitmap O(k · 2ⁿ / 64), \
-                     and nothing is kept but which nodes are free.",
-        source: "Knowlton, A fast storage allocator, CACM 8(10), 1965; Knuth, The Art of Computer \
-                 Programming, volume 1",
-        params: &[
-            Param {
-                name: "form",
-                kind: FORMS.kind(),
-                default: DefaultValue::Is("\"lists\""),
-                help: "lists of free blocks, where the smallest block that is large enough is \
-                       halved; or a bitmap, where the lowest free block is taken",
-            },
-            Param {
-                name: "order",
-                kind: ORDERS.kind(),
-                default: DefaultValue::Is("\"address\""),
-                help: "which block of a list is taken: the lowest, or the one listed last; a bitmap \
-                       takes the lowest in any case",
-            },
-        ],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::SomeBlocks,
-    contiguous: true,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "buddy",
+        "aligned subcubes in the low dimensions, halved and merged with their buddies",
+    )
+    .definition(
+        "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a \
+             multiple of 2ᵏ: a subcube of the k lowest dimensions. The smallest free \
+             block that is large enough is halved until its size is right; the other \
+             halves, the buddies, are listed, and two free buddies are one block \
+             again. As a bitmap, the lowest free aligned block is taken. It recognises \
+             2ⁿ⁻ᵏ of the subcubes of dimension k of an n-cube.",
+    )
+    .complexity(
+        "With lists O(n) to halve and to merge, and one word for each 4096 blocks \
+             that a list could hold to find the lowest in it; as a bitmap O(k · 2ⁿ / \
+             64), and nothing is kept but which nodes are free.",
+    )
+    .source(
+        "Knowlton, A fast storage allocator, CACM 8(10), 1965; Knuth, The Art of \
+             Computer Programming, volume 1",
+    )
+    .params(&[
+        Param {
+            name: "form",
+            kind: FORMS.kind(),
+            default: DefaultValue::Is("\"lists\""),
+            help: "lists of free blocks, where the smallest block that is large enough is \
+             halved; or a bitmap, where the lowest free block is taken",
+        },
+        Param {
+            name: "order",
+            kind: ORDERS.kind(),
+            default: DefaultValue::Is("\"address\""),
+            help: "which block of a list is taken: the lowest, or the one listed last; a \
+             bitmap takes the lowest in any case",
+        },
+    ]),
+    |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(match (params.meaning("form", &FORMS), params.meaning("order", &ORDERS)) {
             (Form::Bitmap, _) => Box::new(Bitmap { dimension, buffer: Vec::new() }),
@@ -56,7 +56,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             (Form::Lists, Order::Address) => Box::new(Buddy::<Sorted>::new(dimension)),
         })
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::SomeBlocks)
+.contiguous(true);
 
 /// How free blocks are represented.
 #[derive(Clone, Copy)]

@@ -12,36 +12,37 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `free_list`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "free_list",
-        aliases: &[],
-        summary: "lists of disjoint free subcubes, halved when needed and merged with any neighbour",
-        definition: "Free nodes are listed as disjoint subcubes, one list for each dimension. A \
-                     request takes the first cube of its list, or of the nearest list above, \
-                     which is halved along its highest free dimension until the size is right. A \
-                     cube that is given back is merged with any listed cube that has the same \
-                     free dimensions and lies next to it. When no list can serve a request, \
-                     every subcube is looked at, and if one is free the lists are formed anew \
-                     around it; with `strict_lists` the request waits instead.",
-        complexity: "O(n log c) for c cubes in the lists; that of a search of all subcubes when \
-                     the lists are formed anew.",
-        source: "Kim, Das & Lin, A top-down processor allocation scheme for hypercube computers, \
-                 IEEE TPDS 2(1), 1991",
-        params: &[Param {
-            name: "strict_lists",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether a request that no listed cube can serve waits; otherwise every subcube is \
-                   looked at, and the lists are formed anew if one is free",
-        }],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "free_list",
+        "lists of disjoint free subcubes, halved when needed and merged with any \
+             neighbour",
+    )
+    .definition(
+        "Free nodes are listed as disjoint subcubes, one list for each dimension. \
+             A request takes the first cube of its list, or of the nearest list above, \
+             which is halved along its highest free dimension until the size is right. \
+             A cube that is given back is merged with any listed cube that has the \
+             same free dimensions and lies next to it. When no list can serve a \
+             request, every subcube is looked at, and if one is free the lists are \
+             formed anew around it; with `strict_lists` the request waits instead.",
+    )
+    .complexity(
+        "O(n log c) for c cubes in the lists; that of a search of all subcubes \
+             when the lists are formed anew.",
+    )
+    .source(
+        "Kim, Das & Lin, A top-down processor allocation scheme for hypercube \
+             computers, IEEE TPDS 2(1), 1991",
+    )
+    .params(&[Param {
+        name: "strict_lists",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "whether a request that no listed cube can serve waits; otherwise every \
+             subcube is looked at, and the lists are formed anew if one is free",
+    }]),
+    |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(FreeList {
             strict: params.flag("strict_lists"),
@@ -49,7 +50,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             search: CubeSearch::new(dimension),
         }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// The free list strategy. When a cube is halved, the half with that bit 0 is kept and the other
 /// one listed. The lists hold disjoint cubes, so a free subcube may extend over several of them: if

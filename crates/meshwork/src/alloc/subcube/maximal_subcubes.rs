@@ -12,34 +12,35 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `maximal_subcubes`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "maximal_subcubes",
-        aliases: &["mss"],
-        summary: "the smallest sufficient cube of the greatest set of disjoint free subcubes",
-        definition: "The maximal set of subcubes is the set of disjoint free subcubes that is \
-                     greatest when their sizes are compared from the largest down. Of its cubes \
-                     that are large enough, one of the least dimension is taken, and of that the \
-                     subcube without which the maximal set of the rest is greatest. Ties go to \
-                     the lowest base, then to the lowest mask. No free subcube is missed.",
-        complexity: "Exponential in the worst case: a branch and bound over the free subcubes, \
-                     up to dimension `exact_up_to`; beyond that largest cubes are taken \
-                     greedily. It works up to dimension 20.",
-        source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
-        params: &[Param {
-            name: "exact_up_to",
-            kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
-            default: DefaultValue::Is("5"),
-            help: "the largest dimension of a hypercube on which the greatest set is searched \
-                   for completely, instead of taking the largest cube again and again",
-        }],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "maximal_subcubes",
+        "the smallest sufficient cube of the greatest set of disjoint free subcubes",
+    )
+    .aliases(&["mss"])
+    .definition(
+        "The maximal set of subcubes is the set of disjoint free subcubes that is \
+             greatest when their sizes are compared from the largest down. Of its \
+             cubes that are large enough, one of the least dimension is taken, and of \
+             that the subcube without which the maximal set of the rest is greatest. \
+             Ties go to the lowest base, then to the lowest mask. No free subcube is \
+             missed.",
+    )
+    .complexity(
+        "Exponential in the worst case: a branch and bound over the free subcubes, \
+             up to dimension `exact_up_to`; beyond that largest cubes are taken \
+             greedily. It works up to dimension 20.",
+    )
+    .source("Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991")
+    .params(&[Param {
+        name: "exact_up_to",
+        kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
+        default: DefaultValue::Is("5"),
+        help: "the largest dimension of a hypercube on which the greatest set is \
+             searched for completely, instead of taking the largest cube again and \
+             again",
+    }]),
+    |params, topology| {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;
         if u64::from(dimension) <= params.integer("exact_up_to") {
@@ -47,7 +48,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         }
         Ok(Box::new(Greedy { search: CubeSearch::new(dimension) }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// The largest supported dimension.
 const MAX_DIMENSION: u32 = 20;

@@ -9,30 +9,31 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `modified_buddy`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "modified_buddy",
-        aliases: &[],
-        summary: "aligned half-blocks, each with the first of its partners that is free too",
-        definition: "Blocks of 2ᵏ⁻¹ nodes are numbered; the p-th partner of one has the number \
-                     with bit p complemented, 1 ≤ p ≤ n − k + 1. The lowest free block that has \
-                     a free partner is taken, with the first of those. It recognises (n − k + 1) \
-                     2ⁿ⁻ᵏ subcubes of dimension k; a single node is the lowest free one.",
-        complexity: "O(n · 2ⁿ / 64); nothing is kept but which nodes are free.",
-        source: "Al-Dhelaan & Bose, A new strategy for processor allocation in an n-cube \
-                 multiprocessor, 1989",
-        params: &[],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::SomeBlocks,
-    contiguous: true,
-    build: |_, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "modified_buddy",
+        "aligned half-blocks, each with the first of its partners that is free too",
+    )
+    .definition(
+        "Blocks of 2ᵏ⁻¹ nodes are numbered; the p-th partner of one has the number \
+             with bit p complemented, 1 ≤ p ≤ n − k + 1. The lowest free block that \
+             has a free partner is taken, with the first of those. It recognises (n − \
+             k + 1) 2ⁿ⁻ᵏ subcubes of dimension k; a single node is the lowest free one.",
+    )
+    .complexity("O(n · 2ⁿ / 64); nothing is kept but which nodes are free.")
+    .source(
+        "Al-Dhelaan & Bose, A new strategy for processor allocation in an n-cube \
+             multiprocessor, 1989",
+    ),
+    |_, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(ModifiedBuddy { dimension, halves: Vec::new(), partners: Vec::new() }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::SomeBlocks)
+.contiguous(true);
 
 #[derive(Clone)]
 struct ModifiedBuddy {

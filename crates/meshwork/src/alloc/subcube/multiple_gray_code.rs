@@ -13,27 +13,27 @@ use crate::registry::{About, Problem};
 use crate::topology::Wiring;
 
 /// The entry of `multiple_gray_code`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "multiple_gray_code",
-        aliases: &["multiple_gray_codes"],
-        summary: "the first of several Gray codes that has two neighbouring half-blocks free",
-        definition: "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of \
-                     them, are tried in a fixed order, each as the single Gray code is. The \
-                     first code that has two neighbouring free half-blocks gives the first such \
-                     pair. None is missed.",
-        complexity: "O(2ⁿ) if the first code has a free pair; else that of a search of all sets \
-                     of k dimensions, and O(n) for each code before the one that is taken.",
-        source: "Chen & Shin, Processor allocation in an n-cube multiprocessor using Gray codes, \
-                 IEEE TC 36(12), 1987",
-        params: &[],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "multiple_gray_code",
+        "the first of several Gray codes that has two neighbouring half-blocks free",
+    )
+    .aliases(&["multiple_gray_codes"])
+    .definition(
+        "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of \
+             them, are tried in a fixed order, each as the single Gray code is. The \
+             first code that has two neighbouring free half-blocks gives the first \
+             such pair. None is missed.",
+    )
+    .complexity(
+        "O(2ⁿ) if the first code has a free pair; else that of a search of all \
+             sets of k dimensions, and O(n) for each code before the one that is taken.",
+    )
+    .source(
+        "Chen & Shin, Processor allocation in an n-cube multiprocessor using Gray \
+             codes, IEEE TC 36(12), 1987",
+    ),
+    |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         if dimension > MAX_DIMENSIONS {
             return Err(Problem::new(
@@ -51,7 +51,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             buffer: Vec::new(),
         }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// The largest supported dimension: 184,756 codes.
 const MAX_DIMENSIONS: u32 = 20;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::CubeLists;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
-use crate::form::{Asks, Finds};
+use crate::form::Finds;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::Request;
 use crate::machine::{Placement, Site};
@@ -12,36 +12,38 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `noncubic`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "noncubic",
-        aliases: &[],
-        summary: "a subcube for each binary digit of the count, next to one another where possible",
-        definition: "Free nodes are listed as disjoint subcubes. A count gets one subcube for \
-                     each of its binary digits, the largest first, so that no processor is \
-                     wasted. Each is taken from the shortest list with cubes that are large \
-                     enough: the first one next to what is taken already, or else the first. \
-                     Cubes that are too large are halved along the dimension that leaves the \
-                     fewest different masks in the lists.",
-        complexity: "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve \
-                     and list.",
-        source: "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: fast and \
-                 efficient strategies for cubic and noncubic allocation, IEEE TPDS 6(10), 1995",
-        params: &[],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |_, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "noncubic",
+        "a subcube for each binary digit of the count, next to one another where possible",
+    )
+    .definition(
+        "Free nodes are listed as disjoint subcubes. A count gets one subcube for \
+             each of its binary digits, the largest first, so that no processor is \
+             wasted. Each is taken from the shortest list with cubes that are large \
+             enough: the first one next to what is taken already, or else the first. \
+             Cubes that are too large are halved along the dimension that leaves the \
+             fewest different masks in the lists.",
+    )
+    .complexity(
+        "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve \
+             and list.",
+    )
+    .source(
+        "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: \
+             fast and efficient strategies for cubic and noncubic allocation, IEEE \
+             TPDS 6(10), 1995",
+    ),
+    |_, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(Noncubic {
             lists: CubeLists::new(dimension, to_a_mask_that_is_listed),
             search: CubeSearch::new(dimension),
         }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.finds(Finds::SomeBlocks);
 
 /// Cubic and noncubic allocation. A cube that is too large is halved along the dimension that
 /// leaves the fewest different masks in the lists, ties to the lowest mask; the lower half is kept,

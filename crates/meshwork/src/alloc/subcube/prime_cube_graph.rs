@@ -10,36 +10,39 @@ use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `prime_cube_graph`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "prime_cube_graph",
-        aliases: &["pc_graph"],
-        summary: "a subcube of the smallest maximal free subcube that overlaps least with the others",
-        definition: "Prime cubes are free subcubes that are part of no larger one; an edge joins \
-                     two that share nodes, and weighs as many. Of the primes that are large \
-                     enough, one of the least dimension is taken, of those the one whose edges \
-                     weigh least together, and in it the subcube that shares fewest nodes with \
-                     other primes. What overlaps little goes first, so that large cubes stay \
-                     whole. With `cubes = \"several\"` a count gets a connected set of subcubes.",
-        complexity: "All prime cubes are found when the free nodes have changed; a request then \
-                     takes O(2ʲ) for each prime of the least sufficient dimension j, and O(3ʲ) \
-                     in the one that is taken. It works up to dimension 17.",
-        source: "Yang & Wang, On the design and analysis of processor allocation in hypercubes: the \
-                 PC-graph approach, IEEE TPDS 4, 1993",
-        params: &[Param {
-            name: "cubes",
-            kind: CUBES.kind(),
-            default: DefaultValue::Is("\"one\""),
-            help: "whether a job gets one subcube, or a connected set of subcubes with exactly as many \
-                   processors as it asks for; it then asks for a count",
-        }],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "prime_cube_graph",
+        "a subcube of the smallest maximal free subcube that overlaps least with \
+             the others",
+    )
+    .aliases(&["pc_graph"])
+    .definition(
+        "Prime cubes are free subcubes that are part of no larger one; an edge \
+             joins two that share nodes, and weighs as many. Of the primes that are \
+             large enough, one of the least dimension is taken, of those the one whose \
+             edges weigh least together, and in it the subcube that shares fewest \
+             nodes with other primes. What overlaps little goes first, so that large \
+             cubes stay whole. With `cubes = \"several\"` a count gets a connected set \
+             of subcubes.",
+    )
+    .complexity(
+        "All prime cubes are found when the free nodes have changed; a request \
+             then takes O(2ʲ) for each prime of the least sufficient dimension j, and \
+             O(3ʲ) in the one that is taken. It works up to dimension 17.",
+    )
+    .source(
+        "Yang & Wang, On the design and analysis of processor allocation in \
+             hypercubes: the PC-graph approach, IEEE TPDS 4, 1993",
+    )
+    .params(&[Param {
+        name: "cubes",
+        kind: CUBES.kind(),
+        default: DefaultValue::Is("\"one\""),
+        help: "whether a job gets one subcube, or a connected set of subcubes with \
+             exactly as many processors as it asks for; it then asks for a count",
+    }]),
+    |params, topology| {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(PrimeCubeGraph {
@@ -50,7 +53,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             covering: vec![0; 1 << dimension],
         }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// Maps to whether a job gets several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);

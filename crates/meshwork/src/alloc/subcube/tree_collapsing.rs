@@ -9,31 +9,34 @@ use crate::registry::About;
 use crate::topology::Wiring;
 
 /// The entry of `tree_collapsing`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "tree_collapsing",
-        aliases: &[],
-        summary: "the first free subcube in order of its free dimensions and then of its base",
-        definition: "Of all free subcubes of dimension k, the one is taken whose set of \
-                     dimensions is the lowest number when written as a mask, and of those the \
-                     one with the lowest base. The first mask is that of the buddy system. No \
-                     free subcube is missed.",
-        complexity: "One search over all masks together, at the worst O(2ⁿ / 64) words for each \
-                     of the C(n, k) masks; nothing is kept but which nodes are free.",
-        source: "Chuang & Tzeng, A fast recognition-complete processor allocation strategy for \
-                 hypercube computers, IEEE TC 41(4), 1992",
-        params: &[],
-    },
-    serves: &[Wiring::Hypercube],
-    dimensions: None,
-    asks: Asks::Subcube,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |_, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "tree_collapsing",
+        "the first free subcube in order of its free dimensions and then of its base",
+    )
+    .definition(
+        "Of all free subcubes of dimension k, the one is taken whose set of \
+             dimensions is the lowest number when written as a mask, and of those the \
+             one with the lowest base. The first mask is that of the buddy system. No \
+             free subcube is missed.",
+    )
+    .complexity(
+        "One search over all masks together, at the worst O(2ⁿ / 64) words for \
+             each of the C(n, k) masks; nothing is kept but which nodes are free.",
+    )
+    .source(
+        "Chuang & Tzeng, A fast recognition-complete processor allocation strategy \
+             for hypercube computers, IEEE TC 41(4), 1992",
+    ),
+    |_, topology| {
         let search = CubeSearch::new(topology.grid().dimensions() as u32);
         Ok(Box::new(TreeCollapsing { search }))
     },
-};
+)
+.serves(&[Wiring::Hypercube])
+.asks(Asks::Subcube)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// Tree collapsing. It keeps no state.
 ///

@@ -44,52 +44,50 @@ use timing::Timing;
 use worm::WormEngine;
 
 /// Registry entry of the network `wormhole`.
-pub static ENTRY: NetworkEntry = NetworkEntry {
-    about: About {
-        name: "wormhole",
-        aliases: &["flits"],
-        summary: "a job stays until its messages have arrived, in a network that is simulated flit by flit; a unit of \
-                  time is a cycle",
-        definition: "Messages are packets of flits on dimension-order ways. The head takes one \
-                     lane after another, the other flits follow, and each lane is held until the \
-                     tail has passed; a packet whose next lane is held stands where it is and \
-                     keeps its own. A job stays until all its messages have arrived, so jobs \
-                     that share links slow each other. A unit of time is a cycle.",
-        complexity: "O(flits moved) with virtual channels that share a link, O(packets × links) \
-                     else; idle stretches cost nothing.",
-        source: "Al-Kerboly, section III, after ProcSimity and NETSIM; router of Dally & Towles for `booksim`",
-        params: &[
-            messaging::PATTERN,
-            messaging::NUM_MESSAGES,
-            messaging::QUOTA,
-            messaging::ITERATIONS,
-            messaging::THINK_TIME,
-            messaging::SEND,
-            messaging::DESTINATIONS,
-            TIMING,
-            ROUTER_DELAY,
-            PACKET_LENGTH,
-            BUFFER,
-            params::VIRTUAL_CHANNELS,
-            params::CLASS,
-            params::LANES,
-            UPWARD,
-            params::ROUTING,
-            params::UGAL_THRESHOLD,
-            LOCAL_LATENCY,
-            GLOBAL_LATENCY,
-        ],
-    },
-    sends: true,
-    memory: |params, machine| {
-        let topology = only_site(params, machine)?;
-        let setting = WormholeConfig::read(params, topology);
-        // Besides the network itself, the holder of each node.
-        let holders = 8 * u64::from(topology.nodes());
-        let network = memory(topology, &setting).map_err(|problem| of_network(params, problem))?;
-        Ok(network + holders)
-    },
-    build: |params, machine| {
+pub static ENTRY: NetworkEntry = NetworkEntry::new(
+    About::new(
+        "wormhole",
+        "a job stays until its messages have arrived, in a network that is \
+             simulated flit by flit; a unit of time is a cycle",
+    )
+    .aliases(&["flits"])
+    .definition(
+        "Messages are packets of flits on dimension-order ways. The head takes one \
+             lane after another, the other flits follow, and each lane is held until \
+             the tail has passed; a packet whose next lane is held stands where it is \
+             and keeps its own. A job stays until all its messages have arrived, so \
+             jobs that share links slow each other. A unit of time is a cycle.",
+    )
+    .complexity(
+        "O(flits moved) with virtual channels that share a link, O(packets × \
+             links) else; idle stretches cost nothing.",
+    )
+    .source(
+        "Al-Kerboly, section III, after ProcSimity and NETSIM; router of Dally & \
+             Towles for `booksim`",
+    )
+    .params(&[
+        messaging::PATTERN,
+        messaging::NUM_MESSAGES,
+        messaging::QUOTA,
+        messaging::ITERATIONS,
+        messaging::THINK_TIME,
+        messaging::SEND,
+        messaging::DESTINATIONS,
+        TIMING,
+        ROUTER_DELAY,
+        PACKET_LENGTH,
+        BUFFER,
+        params::VIRTUAL_CHANNELS,
+        params::CLASS,
+        params::LANES,
+        UPWARD,
+        params::ROUTING,
+        params::UGAL_THRESHOLD,
+        LOCAL_LATENCY,
+        GLOBAL_LATENCY,
+    ]),
+    |params, machine| {
         let topology = only_site(params, machine)?;
         let NetworkContext { seed, replication, .. } = *machine;
         let setting = WormholeConfig::read(params, topology);
@@ -99,7 +97,16 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         let flits = setting.packet_length;
         Ok(Box::new(jobs::JobNetwork::new(engine, topology.grid(), flits, messaging)))
     },
-};
+)
+.sends(true)
+.memory(|params, machine| {
+    let topology = only_site(params, machine)?;
+    let setting = WormholeConfig::read(params, topology);
+    // Besides the network itself, the holder of each node.
+    let holders = 8 * u64::from(topology.nodes());
+    let network = memory(topology, &setting).map_err(|problem| of_network(params, problem))?;
+    Ok(network + holders)
+});
 
 fn only_site<'a>(params: &Params, machine: &NetworkContext<'a>) -> Result<&'a Topology, Problem> {
     let [topology] = machine.topologies else {

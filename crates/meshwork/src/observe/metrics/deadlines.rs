@@ -3,38 +3,38 @@
 use super::{Measure, MetricEntry};
 use crate::registry::About;
 
-pub(super) static MISSED_DEADLINES: MetricEntry = MetricEntry {
-    about: About {
-        name: "missed_deadlines",
-        aliases: &[],
-        summary: "share of the jobs with a deadline that ended after it",
-        definition: "Jobs with finish > deadline / jobs with a deadline, over the jobs that finished. A job without a deadline \
-                     counts nowhere, and neither does one that has not finished.",
-        complexity: "O(1) for each job.",
-        source: "general",
-        params: &[],
-    },
-    unit: "ratio",
-    measure: Measure::PerJob(|job, finish, _| match job.job.deadline() {
+pub(super) static MISSED_DEADLINES: MetricEntry = MetricEntry::new(
+    About::new("missed_deadlines", "share of the jobs with a deadline that ended after it")
+        .definition(
+            "Jobs with finish > deadline / jobs with a deadline, over the jobs that \
+             finished. A job without a deadline counts nowhere, and neither does one \
+             that has not finished.",
+        )
+        .complexity("O(1) for each job.")
+        .source("general"),
+    "ratio",
+    Measure::PerJob(|job, finish, _| match job.job.deadline() {
         Some(deadline) => f64::from(u8::from(finish > deadline)),
         None => f64::NAN,
     }),
-};
+);
 
-pub(super) static TARDINESS: MetricEntry = MetricEntry {
-    about: About {
-        name: "tardiness",
-        aliases: &[],
-        summary: "time from deadline to finish, none where that is in time, mean over jobs with a deadline",
-        definition: "Σ max(0, finish − deadline) / jobs with a deadline, over the jobs that finished: those that are in time \
-                     count as 0, those without a deadline do not count.",
-        complexity: "O(1) for each job.",
-        source: "general",
-        params: &[],
-    },
-    unit: "time",
-    measure: Measure::PerJob(|job, finish, _| match job.job.deadline() {
+pub(super) static TARDINESS: MetricEntry = MetricEntry::new(
+    About::new(
+        "tardiness",
+        "time from deadline to finish, none where that is in time, mean over jobs \
+             with a deadline",
+    )
+    .definition(
+        "Σ max(0, finish − deadline) / jobs with a deadline, over the jobs that \
+             finished: those that are in time count as 0, those without a deadline do \
+             not count.",
+    )
+    .complexity("O(1) for each job.")
+    .source("general"),
+    "time",
+    Measure::PerJob(|job, finish, _| match job.job.deadline() {
         Some(deadline) => (finish - deadline).max(0.0),
         None => f64::NAN,
     }),
-};
+);

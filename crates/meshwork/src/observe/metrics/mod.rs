@@ -39,6 +39,8 @@ use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
 use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE};
 
 /// Entry of a metric in the list.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct MetricEntry {
     /// Name, description and parameters.
     pub about: About,
@@ -46,6 +48,21 @@ pub struct MetricEntry {
     pub unit: &'static str,
     /// Method of measurement. Its functions receive the parameters as [`Rules::params`].
     pub measure: Measure,
+}
+
+impl MetricEntry {
+    /// Creates an entry.
+    #[must_use]
+    pub const fn new(about: About, unit: &'static str, measure: Measure) -> MetricEntry {
+        MetricEntry { about, unit, measure }
+    }
+
+    /// Replaces the description.
+    #[must_use]
+    pub const fn described(mut self, about: About) -> MetricEntry {
+        self.about = about;
+        self
+    }
 }
 
 impl MetricEntry {
@@ -62,6 +79,7 @@ impl Named for MetricEntry {
 }
 
 /// Method by which a metric is measured.
+#[derive(Clone, Copy)]
 pub enum Measure {
     /// Mean of a quantity over the finished jobs; jobs for which it is NaN are skipped.
     Mean(Quantity),
@@ -166,17 +184,16 @@ pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 ///     fn value(&self) -> Option<f64> { Some(self.most as f64) }
 /// }
 ///
-/// static LONGEST: MetricEntry = MetricEntry {
-///     about: About {
-///         name: "longest_queue", aliases: &[], summary: "the longest queue",
-///         definition: "The most jobs that waited at once.", complexity: "O(1) for each event.",
-///         source: "general", params: &[],
-///     },
-///     unit: "jobs",
-///     measure: Measure::Watched(|_, _| Box::new(Longest::default())),
-/// };
+/// static LONGEST: MetricEntry = MetricEntry::new(
+///     About::new("longest_queue", "the longest queue")
+///         .definition("The most jobs that waited at once.")
+///         .complexity("O(1) for each event.")
+///         .source("general"),
+///     "jobs",
+///     Measure::Watched(|_, _| Box::new(Longest::default())),
+/// );
 ///
-/// let catalogue = Catalogue::standard().with_metric(&LONGEST)?;
+/// let catalogue = Catalogue::standard().with(&LONGEST)?;
 /// let scenario = Scenario::read_in(&catalogue, &toml::toml! {
 ///     machine = { topology = "flat", processors = 16 }
 ///     workload = { name = "lublin", jobs = 50 }

@@ -18,20 +18,14 @@ const fn entry(
         Quantity::Slowdown | Quantity::BoundedSlowdown => "ratio",
         Quantity::Size => "processors",
     };
-    MetricEntry {
-        about: About {
-            name,
-            aliases: &[],
-            summary,
-            definition,
-            complexity: COST,
-            source: "Hyndman & Fan, Sample quantiles in statistical packages, The American Statistician \
-                     50(4), 1996, definition 7",
-            params: &[],
-        },
+    MetricEntry::new(
+        About::new(name, summary).definition(definition).complexity(COST).source(
+            "Hyndman & Fan, Sample quantiles in statistical packages, The American \
+             Statistician 50(4), 1996, definition 7",
+        ),
         unit,
-        measure: Measure::Quantile(quantity, share),
-    }
+        Measure::Quantile(quantity, share),
+    )
 }
 
 pub(super) static MEDIAN_WAIT: MetricEntry = entry(

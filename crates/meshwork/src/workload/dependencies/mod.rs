@@ -37,59 +37,64 @@ pub static DEPENDENCIES: Family = Family {
         name: "replay",
         kind: REPLAYS.kind(),
         default: DefaultValue::Is("\"closed\""),
-        help: "closed: a job that follows another is submitted at its end and the think time, whenever it was submitted in \
-               the log; held: not before it was submitted in the log either",
+        help: "closed: a job that follows another is submitted at its end and the think \
+             time, whenever it was submitted in the log; held: not before it was \
+             submitted in the log either",
     }],
 };
 
 static ENTRIES: &[&DependenciesEntry] = &[&NONE, &LOG, &USER];
 
 static NONE: DependenciesEntry = DependenciesEntry {
-    about: About {
-        name: "none",
-        aliases: &["open"],
-        summary: "none: jobs arrive when they arrive, whatever becomes of others",
-        definition: "An open loop, as without the key: for a sweep that compares it with the others.",
-        complexity: "O(1) for each job.",
-        source: "general",
-        params: &[],
-    },
+    about: About::new("none", "none: jobs arrive when they arrive, whatever becomes of others")
+        .aliases(&["open"])
+        .definition(
+            "An open loop, as without the key: for a sweep that compares it with the others.",
+        )
+        .complexity("O(1) for each job.")
+        .source("general"),
     source: |_| None,
 };
 
 static LOG: DependenciesEntry = DependenciesEntry {
-    about: About {
-        name: "log",
-        aliases: &[],
-        summary: "the jobs that the log names",
-        definition: "A job follows the one that its log names in field 17, by the think time of field 18, or its table in \
-                     the columns `after` and `think`. A think time below 0, with which logs say that it is not known, is 0.",
-        complexity: "O(log j) for each of j jobs, all of which are held in memory.",
-        source: "Chapin et al., Benchmarks and standards for the evaluation of parallel job schedulers, JSSPP 1999",
-        params: &[],
-    },
+    about: About::new("log", "the jobs that the log names")
+        .definition(
+            "A job follows the one that its log names in field 17, by the think time \
+             of field 18, or its table in the columns `after` and `think`. A think \
+             time below 0, with which logs say that it is not known, is 0.",
+        )
+        .complexity("O(log j) for each of j jobs, all of which are held in memory.")
+        .source(
+            "Chapin et al., Benchmarks and standards for the evaluation of parallel \
+             job schedulers, JSSPP 1999",
+        ),
     source: |_| Some(Source::Log),
 };
 
 static USER: DependenciesEntry = DependenciesEntry {
-    about: About {
-        name: "user",
-        aliases: &[],
-        summary: "the last job of the same user that had ended, if that was not long before",
-        definition: "A job follows the last of its user's jobs that had ended in the log when it was submitted, by the time \
-                     between, if that is at most `session`; after a longer one its user has come back for other reasons. A job \
-                     ended in the log after the wait of field 3, or of the column `wait`, and its run time; where no wait is \
-                     known, after its run time. Jobs of which no user is known follow none.",
-        complexity: "O(log j) for each of j jobs, all of which are held in memory.",
-        source: "Zakay & Feitelson, Preserving user behavior characteristics in trace-based simulation of parallel job \
-                 scheduling, MASCOTS 2014",
-        params: &[Param {
-            name: "session",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Is("1200.0"),
-            help: "how long after the end of a job its user is still waiting for it",
-        }],
-    },
+    about: About::new(
+        "user",
+        "the last job of the same user that had ended, if that was not long before",
+    )
+    .definition(
+        "A job follows the last of its user's jobs that had ended in the log when \
+             it was submitted, by the time between, if that is at most `session`; \
+             after a longer one its user has come back for other reasons. A job ended \
+             in the log after the wait of field 3, or of the column `wait`, and its \
+             run time; where no wait is known, after its run time. Jobs of which no \
+             user is known follow none.",
+    )
+    .complexity("O(log j) for each of j jobs, all of which are held in memory.")
+    .source(
+        "Zakay & Feitelson, Preserving user behavior characteristics in \
+             trace-based simulation of parallel job scheduling, MASCOTS 2014",
+    )
+    .params(&[Param {
+        name: "session",
+        kind: Kind::Number(Range::NonNegative),
+        default: DefaultValue::Is("1200.0"),
+        help: "how long after the end of a job its user is still waiting for it",
+    }]),
     source: |params| Some(Source::User { session: params.number("session") }),
 };
 

@@ -228,28 +228,26 @@ const MEAN: Param = Param {
 };
 
 static EXPONENTIAL: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "exponential",
-        aliases: &[],
-        summary: "exponential run times: how long a job has run says nothing of how long it will",
-        definition: "P(T > t) = exp(−t / `mean`). How long a job has run says nothing of how \
-                     long it will. The coefficient of variation is 1.",
-        complexity: "O(1) for a draw.",
-        source: "Chang & Mohapatra (mean 5)",
-        params: &[MEAN],
-    },
+    about: About::new(
+        "exponential",
+        "exponential run times: how long a job has run says nothing of how long it will",
+    )
+    .definition(
+        "P(T > t) = exp(−t / `mean`). How long a job has run says nothing of how \
+             long it will. The coefficient of variation is 1.",
+    )
+    .complexity("O(1) for a draw.")
+    .source("Chang & Mohapatra (mean 5)")
+    .params(&[MEAN]),
     build: |params| Ok(Law::Exponential { mean: params.number("mean") }),
 };
 
 static UNIFORM: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "uniform",
-        aliases: &[],
-        summary: "run times spread evenly from `min` to `max`",
-        definition: "Every run time from `min` to `max` is equally likely.",
-        complexity: "O(1) for a draw.",
-        source: "Mohapatra, Yu, Das & Kim (0 to 10)",
-        params: &[
+    about: About::new("uniform", "run times spread evenly from `min` to `max`")
+        .definition("Every run time from `min` to `max` is equally likely.")
+        .complexity("O(1) for a draw.")
+        .source("Mohapatra, Yu, Das & Kim (0 to 10)")
+        .params(&[
             Param {
                 name: "min",
                 kind: Kind::Number(Range::NonNegative),
@@ -262,8 +260,7 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
                 default: DefaultValue::Required,
                 help: "the longest run time",
             },
-        ],
-    },
+        ]),
     build: |params| {
         let (min, max) = (params.number("min"), params.number("max"));
         in_order(params, min, max)?;
@@ -272,31 +269,33 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
 };
 
 static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "hyperexponential",
-        aliases: &[],
-        summary: "exponential run times with a short mean for most jobs and a long one for the rest",
-        definition: "With probability `alpha` an exponential number with a short mean, else one \
-                     with a long mean; the two means are those with which the mean is `mean` and \
-                     the coefficient of variation is `cv`.",
-        complexity: "O(1) for a draw.",
-        source: "Mohapatra, Yu, Das & Kim (mean 5, alpha 0.95, coefficient of variation 4)",
-        params: &[
-            MEAN,
-            Param {
-                name: "alpha",
-                kind: Kind::Number(Range::Inside),
-                default: DefaultValue::Is("0.95"),
-                help: "the share of jobs with the short mean",
-            },
-            Param {
-                name: "cv",
-                kind: Kind::Number(Range::AtLeastOne),
-                default: DefaultValue::Is("4.0"),
-                help: "the coefficient of variation: standard deviation over mean",
-            },
-        ],
-    },
+    about: About::new(
+        "hyperexponential",
+        "exponential run times with a short mean for most jobs and a long one for \
+             the rest",
+    )
+    .definition(
+        "With probability `alpha` an exponential number with a short mean, else \
+             one with a long mean; the two means are those with which the mean is \
+             `mean` and the coefficient of variation is `cv`.",
+    )
+    .complexity("O(1) for a draw.")
+    .source("Mohapatra, Yu, Das & Kim (mean 5, alpha 0.95, coefficient of variation 4)")
+    .params(&[
+        MEAN,
+        Param {
+            name: "alpha",
+            kind: Kind::Number(Range::Inside),
+            default: DefaultValue::Is("0.95"),
+            help: "the share of jobs with the short mean",
+        },
+        Param {
+            name: "cv",
+            kind: Kind::Number(Range::AtLeastOne),
+            default: DefaultValue::Is("4.0"),
+            help: "the coefficient of variation: standard deviation over mean",
+        },
+    ]),
     build: hyperexponential,
 };
 
@@ -321,42 +320,44 @@ fn hyperexponential(params: &Params) -> Result<Law, Problem> {
 }
 
 static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "truncated_normal",
-        aliases: &["normal"],
-        summary: "normal run times; what lies outside `min` and `max` is drawn again",
-        definition: "A normal number with this mean and standard deviation, drawn again while it \
-                     is outside `min` and `max`: drawn in one step, by the inverse of the \
-                     distribution.",
-        complexity: "O(1) for a draw.",
-        source: "Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)",
-        params: &[
-            Param {
-                name: "mean",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Required,
-                help: "the mean before the ends are cut off; the load counts with the mean after it",
-            },
-            Param {
-                name: "sd",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Required,
-                help: "the standard deviation before the ends are cut off",
-            },
-            Param {
-                name: "min",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Is("0"),
-                help: "what every run time is above",
-            },
-            Param {
-                name: "max",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Absent("no upper bound"),
-                help: "what every run time is below",
-            },
-        ],
-    },
+    about: About::new(
+        "truncated_normal",
+        "normal run times; what lies outside `min` and `max` is drawn again",
+    )
+    .aliases(&["normal"])
+    .definition(
+        "A normal number with this mean and standard deviation, drawn again while \
+             it is outside `min` and `max`: drawn in one step, by the inverse of the \
+             distribution.",
+    )
+    .complexity("O(1) for a draw.")
+    .source("Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)")
+    .params(&[
+        Param {
+            name: "mean",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Required,
+            help: "the mean before the ends are cut off; the load counts with the mean after it",
+        },
+        Param {
+            name: "sd",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Required,
+            help: "the standard deviation before the ends are cut off",
+        },
+        Param {
+            name: "min",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Is("0"),
+            help: "what every run time is above",
+        },
+        Param {
+            name: "max",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Absent("no upper bound"),
+            help: "what every run time is below",
+        },
+    ]),
     build: |params| {
         let (mean, sd, min) = (params.number("mean"), params.number("sd"), params.number("min"));
         let max = params.get_number("max").unwrap_or(f64::INFINITY);
@@ -376,20 +377,16 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
 };
 
 static CONSTANT: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "constant",
-        aliases: &[],
-        summary: "every job runs equally long",
-        definition: "Every job runs for `value`.",
-        complexity: "O(1) for a draw.",
-        source: "general",
-        params: &[Param {
+    about: About::new("constant", "every job runs equally long")
+        .definition("Every job runs for `value`.")
+        .complexity("O(1) for a draw.")
+        .source("general")
+        .params(&[Param {
             name: "value",
             kind: Kind::Number(Range::Positive),
             default: DefaultValue::Required,
             help: "the run time",
-        }],
-    },
+        }]),
     build: |params| Ok(Law::Constant(params.number("value"))),
 };
 
@@ -408,32 +405,29 @@ const SCALE: Param = Param {
 };
 
 static GAMMA: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "gamma",
-        aliases: &[],
-        summary: "gamma run times, with mean `shape` times `scale`",
-        definition: "The gamma distribution with this shape and scale: its mean is shape × \
-                     scale, its coefficient of variation 1 / √shape. Drawn by the method of \
-                     Marsaglia and Tsang.",
-        complexity: "O(1) expected for a draw.",
-        source: "general",
-        params: &[SHAPE, SCALE],
-    },
+    about: About::new("gamma", "gamma run times, with mean `shape` times `scale`")
+        .definition(
+            "The gamma distribution with this shape and scale: its mean is shape × \
+             scale, its coefficient of variation 1 / √shape. Drawn by the method of \
+             Marsaglia and Tsang.",
+        )
+        .complexity("O(1) expected for a draw.")
+        .source("general")
+        .params(&[SHAPE, SCALE]),
     build: |params| {
         Ok(Law::Gamma(Gamma { shape: params.number("shape"), scale: params.number("scale") }))
     },
 };
 
 static WEIBULL: RuntimeEntry = RuntimeEntry {
-    about: About {
-        name: "weibull",
-        aliases: &[],
-        summary: "Weibull run times: `scale` times a power of an exponential variate",
-        definition: "P(T > t) = exp(−(t / `scale`) to the power of `shape`).",
-        complexity: "O(1) for a draw.",
-        source: "general",
-        params: &[SHAPE, SCALE],
-    },
+    about: About::new(
+        "weibull",
+        "Weibull run times: `scale` times a power of an exponential variate",
+    )
+    .definition("P(T > t) = exp(−(t / `scale`) to the power of `shape`).")
+    .complexity("O(1) for a draw.")
+    .source("general")
+    .params(&[SHAPE, SCALE]),
     build: |params| {
         Ok(Law::Weibull { shape: params.number("shape"), scale: params.number("scale") })
     },

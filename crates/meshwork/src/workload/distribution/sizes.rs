@@ -298,8 +298,8 @@ pub static SIZES: Family = Family {
         default: DefaultValue::Absent(
             "block on a mesh or torus, subcube on a hypercube, count on a flat machine",
         ),
-        help: "what is drawn: each side of a block, the side of a square, the dimension of a \
-               subcube, or a count of processors",
+        help: "what is drawn: each side of a block, the side of a square, the dimension \
+             of a subcube, or a count of processors",
     }],
 };
 
@@ -324,25 +324,24 @@ const MAX: Param = Param {
 };
 
 static UNIFORM: SizeEntry = SizeEntry {
-    about: About {
-        name: "uniform",
-        aliases: &[],
-        summary: "every size from `min` to `max` equally often",
-        definition: "Every whole number from `min` to `max` has the same probability; each side \
-                     of a block is drawn by itself.",
-        complexity: "O(1) for a draw.",
-        source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim; Al-Kerboly",
-        params: &[
+    about: About::new("uniform", "every size from `min` to `max` equally often")
+        .definition(
+            "Every whole number from `min` to `max` has the same probability; each \
+             side of a block is drawn by itself.",
+        )
+        .complexity("O(1) for a draw.")
+        .source("Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim; Al-Kerboly")
+        .params(&[
             MIN,
             MAX,
             Param {
                 name: "max_share",
                 kind: Kind::Number(Range::Inside),
                 default: DefaultValue::Absent("the whole of it"),
-                help: "the largest size as a share of what `max` is when it is left out, rounded down",
+                help: "the largest size as a share of what `max` is when it is left out, rounded \
+             down",
             },
-        ],
-    },
+        ]),
     build: |side| {
         if side.params.has("max") && side.params.has("max_share") {
             return Err(side.params.problem(
@@ -359,28 +358,29 @@ static UNIFORM: SizeEntry = SizeEntry {
 };
 
 static NORMAL: SizeEntry = SizeEntry {
-    about: About {
-        name: "normal",
-        aliases: &[],
-        summary: "middle sizes most often: the normal distribution within 2.5 standard deviations, \
-                  cut into equal cells, one for each size",
-        definition: "The normal distribution is cut at 2.5 standard deviations from its mean and \
-                     divided into as many cells of equal width as there are sizes; a size has \
-                     the probability of its cell. Middle sizes are most common.",
-        complexity: "O(log m) for a draw of m sizes.",
-        source: "Chang & Mohapatra; Mohapatra, Yu, Das & Kim",
-        params: &[
-            MIN,
-            MAX,
-            Param {
-                name: "cells",
-                kind: CELLS.kind(),
-                default: DefaultValue::Is("\"printed\""),
-                help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
-                       computed: all digits",
-            },
-        ],
-    },
+    about: About::new(
+        "normal",
+        "middle sizes most often: the normal distribution within 2.5 standard \
+             deviations, cut into equal cells, one for each size",
+    )
+    .definition(
+        "The normal distribution is cut at 2.5 standard deviations from its mean \
+             and divided into as many cells of equal width as there are sizes; a size \
+             has the probability of its cell. Middle sizes are most common.",
+    )
+    .complexity("O(log m) for a draw of m sizes.")
+    .source("Chang & Mohapatra; Mohapatra, Yu, Das & Kim")
+    .params(&[
+        MIN,
+        MAX,
+        Param {
+            name: "cells",
+            kind: CELLS.kind(),
+            default: DefaultValue::Is("\"printed\""),
+            help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
+             computed: all digits",
+        },
+    ]),
     build: |side| {
         let (min, max) = side.bounds()?;
         let cells = max - min + 1;
@@ -401,14 +401,11 @@ fn mirrored(half: &[f64]) -> Vec<f64> {
 }
 
 static DISCRETE: SizeEntry = SizeEntry {
-    about: About {
-        name: "discrete",
-        aliases: &[],
-        summary: "sizes with the probabilities that are given",
-        definition: "The sizes `min`, `min` + 1 and so on have the probabilities that are given.",
-        complexity: "O(log m) for a draw of m sizes.",
-        source: "general",
-        params: &[
+    about: About::new("discrete", "sizes with the probabilities that are given")
+        .definition("The sizes `min`, `min` + 1 and so on have the probabilities that are given.")
+        .complexity("O(log m) for a draw of m sizes.")
+        .source("general")
+        .params(&[
             Param {
                 name: "probabilities",
                 kind: Kind::Numbers(Range::Share),
@@ -416,8 +413,7 @@ static DISCRETE: SizeEntry = SizeEntry {
                 help: "the probability of `min`, of `min` + 1 and so on; their sum is 1",
             },
             MIN,
-        ],
-    },
+        ]),
     build: |side| {
         let weights = side.params.numbers("probabilities");
         let total: f64 = weights.iter().sum();
@@ -435,32 +431,33 @@ static DISCRETE: SizeEntry = SizeEntry {
 };
 
 static EXPONENTIAL: SizeEntry = SizeEntry {
-    about: About {
-        name: "exponential",
-        aliases: &[],
-        summary: "small sizes most often: an exponential number rounded up, drawn again while it is \
-                  not from `min` to `max`",
-        definition: "An exponential number is rounded up, and drawn again while it is not from \
-                     `min` to `max`.",
-        complexity: "O(log m) for a draw of m sizes.",
-        source: "Al-Kerboly",
-        params: &[
-            Param {
-                name: "mean",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Required,
-                help: "the mean before rounding and drawing again; the load counts with the mean \
-                       after it",
-            },
-            Param {
-                name: "min",
-                kind: Kind::Integers(1, MAX_SIZE),
-                default: DefaultValue::Is("1"),
-                help: "the smallest size: one number, or one for each side of a block",
-            },
-            MAX,
-        ],
-    },
+    about: About::new(
+        "exponential",
+        "small sizes most often: an exponential number rounded up, drawn again \
+             while it is not from `min` to `max`",
+    )
+    .definition(
+        "An exponential number is rounded up, and drawn again while it is not from \
+             `min` to `max`.",
+    )
+    .complexity("O(log m) for a draw of m sizes.")
+    .source("Al-Kerboly")
+    .params(&[
+        Param {
+            name: "mean",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Required,
+            help: "the mean before rounding and drawing again; the load counts with the mean \
+             after it",
+        },
+        Param {
+            name: "min",
+            kind: Kind::Integers(1, MAX_SIZE),
+            default: DefaultValue::Is("1"),
+            help: "the smallest size: one number, or one for each side of a block",
+        },
+        MAX,
+    ]),
     build: |side| {
         let (min, max) = side.bounds()?;
         Ok(Law::Exponential { mean: side.params.number("mean"), min, max })
@@ -468,20 +465,16 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
 };
 
 static CONSTANT: SizeEntry = SizeEntry {
-    about: About {
-        name: "constant",
-        aliases: &[],
-        summary: "every job asks for the same",
-        definition: "Every job asks for `value`.",
-        complexity: "O(1) for a draw.",
-        source: "general",
-        params: &[Param {
+    about: About::new("constant", "every job asks for the same")
+        .definition("Every job asks for `value`.")
+        .complexity("O(1) for a draw.")
+        .source("general")
+        .params(&[Param {
             name: "value",
             kind: Kind::Integers(0, MAX_SIZE),
             default: DefaultValue::Required,
             help: "the size: one number, or one for each side of a block",
-        }],
-    },
+        }]),
     build: |side| {
         let value = side.get("value")?.unwrap_or(side.least);
         Ok(Law::Uniform { min: value, max: value })

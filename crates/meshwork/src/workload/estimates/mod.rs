@@ -60,36 +60,34 @@ fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'stati
 }
 
 static EXACT: EstimatesEntry = EstimatesEntry {
-    about: About {
-        name: "exact",
-        aliases: &[],
-        summary: "every estimate is the run time",
-        definition: "Users know how long their jobs run: whatever the workload says, an estimate is the run time.",
-        complexity: "O(1) for each job.",
-        source: "general",
-        params: &[],
-    },
+    about: About::new("exact", "every estimate is the run time")
+        .definition(
+            "Users know how long their jobs run: whatever the workload says, an \
+             estimate is the run time.",
+        )
+        .complexity("O(1) for each job.")
+        .source("general"),
     holds_all: false,
     build: |jobs, _, _| Ok(each(jobs, |job| job.runtime)),
 };
 
 static FACTOR: EstimatesEntry = EstimatesEntry {
-    about: About {
-        name: "factor",
-        aliases: &["f_model"],
-        summary: "estimates are uniform between the run time and a multiple of it",
-        definition: "An estimate is uniform between the run time and (`f` + 1) times the run time. With `f` = 0 it is \
-                     exact. Estimates of users are nothing like it: they are few round values, however long a job \
-                     runs, so that results with this model are kinder to backfilling than a site is.",
-        complexity: "O(1) for each job.",
-        source: "Mu'alem & Feitelson, IEEE TPDS 12(6), 2001",
-        params: &[Param {
+    about: About::new("factor", "estimates are uniform between the run time and a multiple of it")
+        .aliases(&["f_model"])
+        .definition(
+            "An estimate is uniform between the run time and (`f` + 1) times the run \
+             time. With `f` = 0 it is exact. Estimates of users are nothing like it: \
+             they are few round values, however long a job runs, so that results with \
+             this model are kinder to backfilling than a site is.",
+        )
+        .complexity("O(1) for each job.")
+        .source("Mu'alem & Feitelson, IEEE TPDS 12(6), 2001")
+        .params(&[Param {
             name: "f",
             kind: Kind::Number(Range::NonNegative),
             default: DefaultValue::Required,
             help: "how many run times an estimate is too long at most",
-        }],
-    },
+        }]),
     holds_all: false,
     build: |jobs, params, mut stream| {
         let f = params.number("f");

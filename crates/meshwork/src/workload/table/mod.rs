@@ -19,30 +19,28 @@ use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 pub use columns::{COLUMNS, CellKind, Column, Ended, OUTCOMES, Outcome, places};
 
 /// Entry of the workload `table`.
-pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    about: About {
-        name: "table",
-        aliases: &[],
-        summary: "the jobs of a table with the columns submit, runtime, perhaps estimate and job, \
-                  and one of nodes, block (3x5) and subcube (2)",
-        definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
-                     `submit`, `runtime`, one of `nodes`, `block` and `subcube`, and perhaps others. What a row with \
-                     `nodes` wants beside them is for allocators that go by what a site has written down. A row \
-                     that is no job is an error, and so is a column whose name is only misspelt; others are \
-                     left alone.",
-        complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
-        source: "general",
-        params: &[Param {
-            name: "path",
-            kind: Kind::Text,
-            default: DefaultValue::Required,
-            help: "the table: CSV, which may be compressed with gzip, or Parquet",
-        }],
-    },
-    ends: true,
-    knows_owners: true,
-    in_seconds: false,
-    build: |params, setting| {
+pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
+    About::new(
+        "table",
+        "the jobs of a table with the columns submit, runtime, perhaps estimate \
+             and job, and one of nodes, block (3x5) and subcube (2)",
+    )
+    .definition(
+        "Each row of a CSV or Parquet file is a job, by the names of its columns: \
+             `submit`, `runtime`, one of `nodes`, `block` and `subcube`, and perhaps \
+             others. What a row with `nodes` wants beside them is for allocators that \
+             go by what a site has written down. A row that is no job is an error, and \
+             so is a column whose name is only misspelt; others are left alone.",
+    )
+    .complexity("The whole table is held in memory and sorted: O(j log j) for j jobs.")
+    .source("general")
+    .params(&[Param {
+        name: "path",
+        kind: Kind::Text,
+        default: DefaultValue::Required,
+        help: "the table: CSV, which may be compressed with gzip, or Parquet",
+    }]),
+    |params, setting| {
         let path = params.text("path");
         let mut listed = Listed::read(setting.inputs.rows(path)?, path)?;
         if !setting.owners {
@@ -54,7 +52,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         }
         Ok(Box::new(listed.jobs.into_iter().map(|(job, _)| Ok(Submission::Job(job)))))
     },
-};
+)
+.knows_owners(true);
 
 /// Content of a table cell, independent of the format.
 #[derive(Clone, Debug, PartialEq)]

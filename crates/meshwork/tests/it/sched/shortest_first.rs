@@ -6,27 +6,18 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Time;
 use crate::registry::About;
-use crate::topology::Wiring;
 
 /// The entry of `shortest_first`.
-pub static ENTRY: SchedulerEntry = SchedulerEntry {
-    about: About {
-        name: "shortest_first",
-        aliases: &[],
-        summary: "the job with the shortest estimate first, ties by arrival",
-        definition: "Of the waiting jobs the one with the shortest estimate is next, and among equals \
-                     the one that arrived first; while it cannot start, nothing does.",
-        complexity: "O(log q) for each arrival and each start, with q waiting jobs.",
-        source: "an example",
-        params: &[],
-    },
-    serves: &Wiring::ALL,
-    plans: false,
-    serves_all: true,
-    malleable: false,
-    by_owner: false,
-    build: |_, _| Ok(Box::new(ShortestFirst::default())),
-};
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new("shortest_first", "the job with the shortest estimate first, ties by arrival")
+        .definition(
+            "Of the waiting jobs the one with the shortest estimate is next, and among \
+             equals the one that arrived first; while it cannot start, nothing does.",
+        )
+        .complexity("O(log q) for each arrival and each start, with q waiting jobs.")
+        .source("an example"),
+    |_, _| Ok(Box::new(ShortestFirst::default())),
+);
 
 #[derive(Default)]
 struct ShortestFirst {

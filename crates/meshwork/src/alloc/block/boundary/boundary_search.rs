@@ -11,28 +11,30 @@ use crate::registry::{About, Params};
 use crate::topology::{Topology, Wiring};
 
 /// The entry of `boundary_search`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "boundary_search",
-        aliases: &["bsm"],
-        summary: "the free block with the most held neighbours, walls included",
-        definition: "Of all free places of the block, the one with the most held nodes and edges \
-                     of the machine beside its faces is taken: blocks are pressed into corners \
-                     and against each other. Ties go to the lowest base. On a torus there are no \
-                     edges to press against.",
-        complexity: "Three or four times a first fit for each orientation, and O(1) for each \
-                     corner of what is held.",
-        source: "Das Sharma & Pradhan, A fast and efficient strategy for submesh allocation in \
-                 mesh-connected parallel computers, SPDP 1993",
-        params: &[Rotation::PARAM],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| Ok(Box::new(BoundarySearch::new(params, topology, true, false))),
-};
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("boundary_search", "the free block with the most held neighbours, walls included")
+        .aliases(&["bsm"])
+        .definition(
+            "Of all free places of the block, the one with the most held nodes and \
+             edges of the machine beside its faces is taken: blocks are pressed into \
+             corners and against each other. Ties go to the lowest base. On a torus \
+             there are no edges to press against.",
+        )
+        .complexity(
+            "Three or four times a first fit for each orientation, and O(1) for each \
+             corner of what is held.",
+        )
+        .source(
+            "Das Sharma & Pradhan, A fast and efficient strategy for submesh \
+             allocation in mesh-connected parallel computers, SPDP 1993",
+        )
+        .params(&[Rotation::PARAM]),
+    |params, topology| Ok(Box::new(BoundarySearch::new(params, topology, true, false))),
+)
+.serves(&[Wiring::Mesh, Wiring::Torus])
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 /// The boundary search method, on meshes and tori of any number of dimensions. Also used by
 /// `best_fit` and `corner_boundary_search`.

@@ -15,50 +15,52 @@ use crate::registry::{About, DefaultValue, Kind, Param, Range, Words};
 use crate::topology::{Grid, Wiring};
 
 /// The entry of `weighted_boundary_search`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "weighted_boundary_search",
-        aliases: &["wbsm"],
-        summary: "the free block with the most held neighbours, those claimed long ago counting less",
-        definition: "Boundary search in which a held neighbour counts by its age: 1 if its block \
-                     was claimed just now, and 0 once it is `alpha` units of time old. Blocks \
-                     claimed at about the same time tend to end at about the same time, and \
-                     leave one large hole if they lie together. Edges of the machine count in \
-                     full. With a large enough `alpha` this is boundary search.",
-        complexity: "That of boundary search, and O(h log h) to order h held blocks, of which \
-                     each contact looks at those that begin or end beside it.",
-        source: "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
-                 architecture",
-        params: &[
-            Rotation::PARAM,
-            Param {
-                name: "alpha",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("100.0"),
-                help: "the age at which a neighbour has lost its weight, in units of time; the mean \
-                       run time in the paper, 100 there",
-            },
-            Param {
-                name: "weighting",
-                kind: WEIGHTINGS.kind(),
-                default: DefaultValue::Is("\"linear\""),
-                help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
-                       `alpha`, or by a factor of e in each `alpha`",
-            },
-            Param {
-                name: "corners",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether ties go to the block with the most held nodes about its corners",
-            },
-        ],
-    },
-    serves: &[Wiring::Mesh, Wiring::Torus],
-    dimensions: None,
-    asks: Asks::Block,
-    finds: Finds::EveryBlock,
-    contiguous: true,
-    build: |params, topology| {
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new(
+        "weighted_boundary_search",
+        "the free block with the most held neighbours, those claimed long ago \
+             counting less",
+    )
+    .aliases(&["wbsm"])
+    .definition(
+        "Boundary search in which a held neighbour counts by its age: 1 if its \
+             block was claimed just now, and 0 once it is `alpha` units of time old. \
+             Blocks claimed at about the same time tend to end at about the same time, \
+             and leave one large hole if they lie together. Edges of the machine count \
+             in full. With a large enough `alpha` this is boundary search.",
+    )
+    .complexity(
+        "That of boundary search, and O(h log h) to order h held blocks, of which \
+             each contact looks at those that begin or end beside it.",
+    )
+    .source(
+        "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
+             architecture",
+    )
+    .params(&[
+        Rotation::PARAM,
+        Param {
+            name: "alpha",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Is("100.0"),
+            help: "the age at which a neighbour has lost its weight, in units of time; the \
+             mean run time in the paper, 100 there",
+        },
+        Param {
+            name: "weighting",
+            kind: WEIGHTINGS.kind(),
+            default: DefaultValue::Is("\"linear\""),
+            help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
+             `alpha`, or by a factor of e in each `alpha`",
+        },
+        Param {
+            name: "corners",
+            kind: Kind::Flag,
+            default: DefaultValue::Is("false"),
+            help: "whether ties go to the block with the most held nodes about its corners",
+        },
+    ]),
+    |params, topology| {
         let corners = params.flag("corners");
         Ok(Box::new(WeightedBoundarySearch {
             best: BestBase::new(topology.grid(), Rotation::read(params), corners),
@@ -68,7 +70,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             corners,
         }))
     },
-};
+)
+.serves(&[Wiring::Mesh, Wiring::Torus])
+.asks(Asks::Block)
+.finds(Finds::EveryBlock)
+.contiguous(true);
 
 static WEIGHTINGS: Words<Weighting, 3> = Words::new([
     ("linear", Weighting::Linear),

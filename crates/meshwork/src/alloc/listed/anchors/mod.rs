@@ -19,24 +19,24 @@ use parameters::{PLACEMENT, TORUS};
 use torus::View;
 
 /// The entry of `anchors`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
-        name: "anchors",
-        aliases: &[],
-        summary: "boxes of listed shapes at listed places of a torus of three dimensions",
-        definition: "A list of placements says which boxes a job may get: each has sides, a spacing from one box to \
-                     the next along each axis, and a seed, where the first stands; boxes wrap around. Shapes are never \
-                     turned. A job of as many nodes as a placement has gets one of its free boxes, and `criteria` \
-                     decides which: each leaves the best of what those before it have left. As Slurm has them, that is \
-                     the box whose heaviest node is lightest, then the one that breaks the fewest free boxes of the \
-                     next larger size (compared only within one placement), then the one in the torus with the fewest \
-                     free nodes, then the earliest: toruses and equal sizes in the order of the list, boxes along z \
-                     first and x last. A job of several segments gets one box after the other, and where boxes \
-                     overlap other choices of the first are tried. A box with a hole is never given. While no node of \
-                     any torus is free, jobs get runs of the other nodes, as with `runs`.",
-        complexity: "O(p log s n / 64 + n) for p placements of the size with sides up to s on n nodes, whatever is free.",
-        source: "Slurm 26.05, topology/torus3d, checked against its decisions",
-        params: &[
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "boxes of listed shapes at listed places of a torus of three dimensions")
+        .definition("A list of placements says which boxes a job may get: each has sides, a \
+             spacing from one box to the next along each axis, and a seed, where the \
+             first stands; boxes wrap around. Shapes are never turned. A job of as \
+             many nodes as a placement has gets one of its free boxes, and `criteria` \
+             decides which: each leaves the best of what those before it have left. As \
+             Slurm has them, that is the box whose heaviest node is lightest, then the \
+             one that breaks the fewest free boxes of the next larger size (compared \
+             only within one placement), then the one in the torus with the fewest \
+             free nodes, then the earliest: toruses and equal sizes in the order of \
+             the list, boxes along z first and x last. A job of several segments gets \
+             one box after the other, and where boxes overlap other choices of the \
+             first are tried. A box with a hole is never given. While no node of any \
+             torus is free, jobs get runs of the other nodes, as with `runs`.")
+        .complexity("O(p log s n / 64 + n) for p placements of the size with sides up to s on \
+             n nodes, whatever is free.")
+        .source("Slurm 26.05, topology/torus3d, checked against its decisions")
+        .params(&[
             Param {
                 name: "placements",
                 kind: Kind::Tables(PLACEMENT),
@@ -65,21 +65,17 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 name: "unlisted",
                 kind: Kind::Choice(&["round_up", "refuse"]),
                 default: DefaultValue::Is("\"round_up\""),
-                help: "whether a job of a size that no placement has gets the next larger one, or never starts",
+                help: "whether a job of a size that no placement has gets the next larger one, \
+             or never starts",
             },
             SEGMENT,
             WEIGHTS,
             HOSTS,
             PARTITIONS,
-        ],
-    },
-    serves: &[Wiring::Torus, Wiring::Flat],
-    dimensions: None,
-    asks: Asks::Constrained,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
-};
+        ]), |params, topology| Ok(Box::new(parameters::build(params, topology)?)))
+        .serves(&[Wiring::Torus, Wiring::Flat])
+        .asks(Asks::Constrained)
+        .finds(Finds::SomeBlocks);
 
 /// Toruses with their lists of placements, and the criteria that decide between boxes.
 #[derive(Clone, Debug)]
