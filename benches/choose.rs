@@ -2,6 +2,7 @@
 //!
 //! It says how often the choice is worse than the best by more than the indifference zone, and at
 //! what cost.
+#![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::rng::Stream;
 use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};

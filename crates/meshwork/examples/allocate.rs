@@ -1,4 +1,5 @@
 //! An allocator alone: requests read from text, granted and released without a simulation.
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use meshwork::{Pool, Request};
 

@@ -1,4 +1,5 @@
 //! A scheduler of one's own: the job with the fewest processors first.
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use meshwork::strategy::*;
 use meshwork::{Component, NoInputs, Scenario};

@@ -1,4 +1,5 @@
 //! Compares three schedulers on one machine: the mean wait of the same jobs under each.
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use meshwork::{Component, NoInputs, Scenario};
 

@@ -616,7 +616,7 @@ pub(crate) fn with(
         let refused = |problem: Problem| Refused(format!("{}: {problem}", study.file));
         match value {
             Some(value) => {
-                crate::study::set::set(&mut table, key, value.clone()).map_err(refused)?
+                crate::study::set::set(&mut table, key, value.clone()).map_err(refused)?;
             }
             None => {
                 let (outer, inner) = key.split_once('.').unwrap_or((key, ""));

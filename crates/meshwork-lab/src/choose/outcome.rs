@@ -41,6 +41,7 @@ impl RaceEnd {
 }
 
 /// A race that has ended, and its runs.
+#[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) race: &'a Race,
     pub(crate) runs: &'a [ScenarioRuns],

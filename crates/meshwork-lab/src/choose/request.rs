@@ -326,7 +326,8 @@ pub(super) fn must_measure(
     scenario: &Scenario,
     metric: &str,
 ) -> Result<(), Refused> {
-    let all: Vec<&str> = study.catalogue.list::<MetricEntry>().iter().map(|entry| entry.about.name).collect();
+    let all: Vec<&str> =
+        study.catalogue.list::<MetricEntry>().iter().map(|entry| entry.about.name).collect();
     if !all.contains(&metric) {
         let says = did_you_mean(metric, &all);
         return Err(Refused(format!("unknown metric `{metric}` ({says})")));

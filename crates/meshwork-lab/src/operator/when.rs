@@ -615,7 +615,7 @@ mod tests {
         let found = ratios.correct(own.clone(), 100, 0.9);
         assert_eq!([found.earliest, found.median, found.latest], [Some(105), Some(155), Some(215)]);
         // Half of the starts are unknown: all that is known of them is that they are later.
-        let mut of = ratios.of.clone();
+        let mut of = ratios.of;
         of[1] = (0..80).map(|own| (1.0 + f64::from(own), own % 2 == 0)).collect();
         let censored = PastRatios { of };
         assert!(censored.quantile(1, 0.5).unwrap() > 41.0);

@@ -6,7 +6,6 @@ use meshwork::form::{Asks, Finds};
 use meshwork::geometry::FreeBases;
 use meshwork::job::{Dims, Request};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::registry::About;
 use meshwork::scenario::Scenario;
 use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Topology, Wiring};

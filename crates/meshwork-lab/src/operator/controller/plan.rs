@@ -147,7 +147,7 @@ impl BackfillPlan {
             {
                 return Planned::Now(nodes);
             }
-            let Some((start, nodes)) = self.will_run(site, request, available) else {
+            let Some((start, nodes)) = self.will_run(site, request, &available) else {
                 return Planned::Never;
             };
             let start = start.max(from);
@@ -186,7 +186,7 @@ impl BackfillPlan {
         &self,
         site: &SlurmSite,
         request: &ResolvedRequest,
-        available: NodeSet,
+        available: &NodeSet,
     ) -> Option<(Second, NodeSet)> {
         let wanted = request.wanted();
         let attempt = |free: &NodeSet| {
@@ -205,7 +205,7 @@ impl BackfillPlan {
                 .flatten()
         };
         let mut free = self.idle.clone();
-        free.intersect(&available);
+        free.intersect(available);
         if let Some(nodes) = attempt(&free) {
             return Some((self.now, nodes));
         }
@@ -214,11 +214,11 @@ impl BackfillPlan {
         loop {
             let (mut first, mut last) = (None, None);
             while let Some((end, nodes)) = running.next() {
-                if !nodes.meets(&available) {
+                if !nodes.meets(available) {
                     continue;
                 }
                 let mut own = nodes.clone();
-                own.intersect(&available);
+                own.intersect(available);
                 free.unite(&own);
                 let from = *first.get_or_insert(*end);
                 last = Some(*end);

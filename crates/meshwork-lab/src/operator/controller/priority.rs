@@ -103,8 +103,10 @@ impl Rank<'_> {
         // Of equal ones users come before accounts.
         let is_account = |place: usize| self.associations[place].user.is_empty();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| is_account(a.1).cmp(&is_account(b.1))));
-        let groups: Vec<Vec<(f64, usize)>> =
-            all.chunk_by(|a, b| a.0 == b.0).map(<[(f64, usize)]>::to_vec).collect();
+        let groups: Vec<Vec<(f64, usize)>> = all
+            .chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq())
+            .map(<[(f64, usize)]>::to_vec)
+            .collect();
         for group in groups {
             let (accounts, users): (Vec<usize>, Vec<usize>) = group
                 .iter()

@@ -136,8 +136,8 @@ impl SiteRules {
         let enforced = value("AccountingStorageEnforce").unwrap_or_default().to_lowercase();
         let enforces = |words: &[&str]| words.iter().any(|word| enforced.contains(word));
         let is_default = |own: &&conf::Partition| own.is_default;
-        let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
-        let default = conf.filter(is_default).last().map(|own| &own.name);
+        let mut conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
+        let default = conf.rfind(is_default).map(|own| &own.name);
         let default = partitions.iter().position(|own| Some(&own.name) == default);
         let mut rules = SiteRules {
             partitions,

@@ -211,7 +211,7 @@ impl<'a> Given<'a> {
         let mut orders = vec![(needed.clone(), true)];
         if !recorded.is_empty() {
             if unclear.len() > needed.len() {
-                orders.push((unclear.clone(), true));
+                orders.push((unclear, true));
             }
             if runs_main && runs_backfill {
                 orders.extend(orders.clone().into_iter().map(|(own, _)| (own, false)));
@@ -264,7 +264,7 @@ impl<'a> Given<'a> {
         for &own in before {
             match self.events[own].1 {
                 Event::End(job) => {
-                    ended.extend(self.controller.end(job, at).map(|held| (job, held)))
+                    ended.extend(self.controller.end(job, at).map(|held| (job, held)));
                 }
                 event => self.happen(event, at),
             }

@@ -47,6 +47,7 @@ pub(super) static ENTRY: ResampleEntry = ResampleEntry {
     apply,
 };
 
+#[expect(clippy::needless_pass_by_value, reason = "all resamplings have one signature")]
 fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
     let weeks = Weeks::of(own, &jobs)?;
     let long_term = own.params.integer("long_term").min(weeks.count.div_ceil(2));

@@ -25,6 +25,7 @@ pub(super) static ENTRY: ResampleEntry = ResampleEntry {
     apply,
 };
 
+#[expect(clippy::needless_pass_by_value, reason = "all resamplings have one signature")]
 fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
     let weeks = Weeks::of(own, &jobs)?;
     let mut of_week: Vec<Vec<(usize, f64)>> = vec![Vec::new(); weeks.count as usize];
