@@ -1,6 +1,6 @@
 //! `meshwork plan`: states as JSON, and the decisions of a policy for them.
 
-use meshwork::engine::{HeldNodes, InstantPlan, PlanState, plan};
+use meshwork::engine::{HeldNodes, PlanState, PolicyDecision, plan};
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::pool::PlacedBlock;
@@ -97,8 +97,8 @@ impl ReadState {
         Ok(self.json(&decided, &scenario.topologies()))
     }
 
-    fn json(&self, plan: &InstantPlan, topologies: &[Topology]) -> Json {
-        let start = |own: &meshwork::engine::PlannedStart| {
+    fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
+        let start = |own: &meshwork::engine::DecidedStart| {
             let grid = topologies[own.site].grid();
             let mut nodes = own.placement.nodes(grid);
             let mut start = json!({ "id": self.ids[own.waiting] });

@@ -157,8 +157,8 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         (
             "drawn.toml --set workload.mean=7",
             "--set workload.mean=7: unknown key `mean` in `workload` (did you mean `workload.runtimes.mean`? known: \
-             mean_interarrival, demand, deadlines, estimates, dependencies, runtime_scale, name, load, scale, \
-             shape and 9 more)",
+             mean_interarrival, demand, deadlines, resample, estimates, dependencies, runtime_scale, name, load, \
+             scale and 10 more)",
         ),
         (
             "drawn.toml --set time_unit=hour",
@@ -173,7 +173,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         (
             "drawn.toml --set workload.laod=0.5",
             "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: load, demand, \
-             name, from, scale, shape, split_above, arrival_rate, dependencies, arrival_scale and 9 more)",
+             name, from, scale, shape, split_above, arrival_rate, dependencies, arrival_scale and 10 more)",
         ),
         (
             "drawn.toml --set sizing={name='rsr',max_folds=-1}",
@@ -542,7 +542,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "list alocator",
             "unknown kind `alocator` (did you mean `allocator`? known: allocator, selector, pattern, machine, \
-             traffic, workload, scheduler, network, topology, runtime and 5 more)",
+             traffic, workload, scheduler, network, topology, runtime and 6 more)",
             2,
         ),
         (

@@ -448,8 +448,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
 }
 
-/// Tables of QOS, associations, events and reservations are kept with the site; without a topology
-/// the machine is flat.
+/// Tables that Slurm prints are kept with the site; without a topology the machine is flat.
 #[test]
 fn tables_are_kept_with_the_site() {
     let folder = tempfile::tempdir().unwrap();

@@ -382,7 +382,7 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
 }
 
-/// What is held becomes exactly what another program says, or nothing changes.
+/// The held set becomes exactly what another program says, or nothing changes.
 #[test]
 fn what_is_held_follows_another_program() {
     let said = place(

@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::meshwork;
 
 const STUDY: &str = "name = 'p'\nmachine = 'mesh:4x4'\nallocator = 'first_fit'\n\
-                     scheduler = ['easy', 'fcfs']\nworkload = { name = 'lublin', load = 0.5 }\n";
+                     scheduler = 'easy'\nworkload = { name = 'lublin', load = 0.5 }\n";
 
 const STATE: &str = r#"{ "now": 1000, "names": "n[0-15]",
   "running": [{ "id": "a", "nodes": "n[0-7]", "since": 400, "until": 1600 }],
@@ -15,11 +15,11 @@ const STATE: &str = r#"{ "now": 1000, "names": "n[0-15]",
 #[test]
 fn a_policy_decides_about_nodes_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("s.toml"), STUDY.replace("['easy', 'fcfs']", "'easy'")).unwrap();
+    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
     fs::write(folder.path().join("state.json"), STATE).unwrap();
     let said = meshwork(folder.path(), &["plan", "state.json", "--study", "s.toml"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-11]"}],"reserved":[{"id":1,"at":1600.0}],"never":[3]}"#;
+    let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-9,12-13]"}],"reserved":[{"id":1,"at":1600.0}],"never":[3]}"#;
     assert_eq!(said.out.trim_end(), expected);
     let fcfs = ["plan", "state.json", "--study", "s.toml", "--set", "scheduler=fcfs"];
     let said = meshwork(folder.path(), &fcfs);
@@ -38,7 +38,10 @@ fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
         assert!(said.err.contains(words), "{words}: {}", said.err);
         assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     };
+    let swept = format!("{STUDY}[sweep]\nscheduler = ['easy', 'fcfs']\n");
+    fs::write(folder.path().join("s.toml"), swept).unwrap();
     refused(STATE, &[], "a plan is made by one policy, and this study has 2 scenarios");
+    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
     let easy = ["--set", "scheduler=easy"];
     for (state, words) in [
         ("[]", "state.json: this is no state"),

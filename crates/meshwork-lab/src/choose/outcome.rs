@@ -53,7 +53,7 @@ pub(crate) struct Parts<'a> {
 pub struct Candidate {
     /// Swept keys and their values.
     pub swept: Vec<(String, Value)>,
-    /// The same, with short values.
+    /// Swept keys with short values, as a label.
     pub label: String,
     pub fate: Fate,
     /// Replications that it ran.

@@ -351,7 +351,9 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the results of all survivors up to `have` replications, and decides after each. The decisions do not depend on how many are read at once.
+    /// Reads the results of all survivors up to `have` replications, and decides after each.
+    ///
+    /// The decisions do not depend on how many are read at once.
     ///
     /// # Complexity
     /// O(k²) for each replication of *k* survivors.

@@ -1,4 +1,4 @@
-//! What a choice is asked for, as words of the command line or of Python.
+//! Options of a choice, as words of the command line or of Python.
 
 use std::time::Duration;
 
@@ -228,7 +228,7 @@ impl ChoiceRequest {
 /// A limit on the mean of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// As written.
+    /// Text of the option.
     pub text: String,
     pub metric: String,
     /// Whether values must be at most the limit, and not at least.

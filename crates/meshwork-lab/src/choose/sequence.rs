@@ -133,7 +133,7 @@ impl Wins {
         }
     }
 
-    /// Bound on the probability of this evidence if both sides win equally often, valid at any time.
+    /// Bound on the probability of this evidence if both sides win equally often, at any time.
     /// It is 1/*E*, at most 1.
     ///
     /// ```
@@ -190,8 +190,8 @@ mod tests {
         }
     }
 
-    /// Integrates the likelihood of a few values numerically over standardised mean and scale. Their
-    /// ratio is the martingale.
+    /// Integrates the likelihood of a few values numerically over standardised mean and scale.
+    /// Their ratio is the martingale.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];

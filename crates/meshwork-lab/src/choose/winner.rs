@@ -40,8 +40,8 @@ const SCHEDULERS: [(&str, &str); 3] = [
 
 /// Lines of `slurm.conf` and `topology.yaml` that differ between the baseline and the winner.
 ///
-/// They are `-` and `+` lines below the name of the file; empty if the machine is not given by Slurm's
-/// files. Keys that Slurm has no line for are named.
+/// They are `-` and `+` lines below the name of the file; empty if the machine is not given by
+/// Slurm's files. Keys that Slurm has no line for are named.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let machine = raced.study.scenario.get("machine").and_then(Value::as_table);
     let swept = &raced.points[winner].swept;

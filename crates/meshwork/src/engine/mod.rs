@@ -7,7 +7,7 @@ mod simulation;
 mod unread;
 
 pub use names::Names;
-pub use plan::{HeldNodes, InstantPlan, PlanError, PlanState, PlannedStart, plan};
+pub use plan::{DecidedStart, HeldNodes, PlanError, PlanState, PolicyDecision, plan};
 pub use simulation::Simulation;
 
 use crate::access::Access;

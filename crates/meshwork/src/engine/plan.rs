@@ -37,9 +37,9 @@ pub struct HeldNodes {
 
 /// The decisions of a policy for a state.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct InstantPlan {
+pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
-    pub starts: Vec<PlannedStart>,
+    pub starts: Vec<DecidedStart>,
     /// Index of each waiting job that has a reservation, with its reserved start.
     pub reserved: Vec<(usize, Time)>,
     /// Indices of the waiting jobs that do not fit even the empty machine.
@@ -48,7 +48,7 @@ pub struct InstantPlan {
 
 /// A waiting job that starts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlannedStart {
+pub struct DecidedStart {
     /// Index of the job among the waiting ones.
     pub waiting: usize,
     /// Index of the site.
@@ -88,7 +88,7 @@ pub enum PlanError {
 ///
 /// # Complexity
 /// O(r log r) for r running jobs, and a pass of the scheduler.
-pub fn plan(setup: Setup, state: &PlanState) -> Result<InstantPlan, PlanError> {
+pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError> {
     let PlanState { now, running, waiting } = state;
     if let Some(late) = running.iter().position(|held| held.since >= *now) {
         return Err(PlanError::Since(late, running[late].since, *now));
@@ -154,7 +154,7 @@ impl Scheduler for Adopting {
 #[derive(Default)]
 struct Decisions {
     running: usize,
-    plan: InstantPlan,
+    plan: PolicyDecision,
 }
 
 impl Decisions {
@@ -170,7 +170,7 @@ impl Observer for Decisions {
                 if let Some(waiting) = self.waiting(running.id) {
                     let (site, placement) = (running.site, running.placement.clone());
                     self.plan.reserved.retain(|(job, _)| *job != waiting);
-                    self.plan.starts.push(PlannedStart { waiting, site, placement });
+                    self.plan.starts.push(DecidedStart { waiting, site, placement });
                 }
             }
             Event::Promised(id, at) => {

@@ -21,7 +21,7 @@ use meshwork::sizing::SIZINGS;
 use meshwork::topology::TOPOLOGIES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::{self, WORKLOADS};
-use meshwork::workload::{DEPENDENCIES, ESTIMATES};
+use meshwork::workload::{DEPENDENCIES, ESTIMATES, RESAMPLES};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
 use toml::Table;
 
@@ -95,7 +95,7 @@ fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
         ("select", abouts(SELECTORS)),
         ("sizing", abouts(SIZINGS)),
         ("network", abouts(NETWORKS)),
-        ("workload", abouts(WORKLOADS)),
+        ("workload", [abouts(WORKLOADS), (RESAMPLES.entries)()].concat()),
     ]
 }
 
@@ -116,6 +116,7 @@ fn families() -> Vec<&'static Family> {
         &RUNTIMES,
         &ESTIMATES,
         &DEPENDENCIES,
+        &RESAMPLES,
         &DURATIONS,
     ]
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::{scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
-use meshwork::engine::{HeldNodes, InstantPlan, PlanError, PlanState, Setup, plan, simulate};
+use meshwork::engine::{HeldNodes, PlanError, PlanState, PolicyDecision, Setup, plan, simulate};
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::scenario::Scenario;
@@ -74,7 +74,7 @@ fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
         if state.running.iter().any(|own| own.since >= state.now) {
             continue;
         }
-        let InstantPlan { starts, .. } = plan(scenario.setup(0).unwrap(), &state).unwrap();
+        let PolicyDecision { starts, .. } = plan(scenario.setup(0).unwrap(), &state).unwrap();
         let mut planned: Vec<(usize, usize, Placement)> =
             starts.into_iter().map(|own| (own.waiting, own.site, own.placement)).collect();
         planned.sort_unstable_by_key(|own| own.0);
@@ -126,9 +126,7 @@ fn states_of_a_run_give_its_decisions_again() {
         if DIVIDE.contains(&name) {
             continue;
         }
-        for machine in
-            ["{ topology = 'torus', dims = [8, 8] }", "{ topology = 'flat', nodes = 64 }"]
-        {
+        for machine in ["{ topology = 'torus', dims = [8, 8] }", "'flat:64'"] {
             let is_flat = machine.contains("flat");
             let text = format!("scheduler = '{name}'\nmachine = {machine}");
             let Some(scenario) = policy(&text) else { continue };

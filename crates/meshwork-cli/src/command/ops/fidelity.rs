@@ -33,8 +33,8 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     out.line("")?;
     if doubts.is_empty() {
         out.line("The site is modelled well enough to go on.")?;
-        if !found.is_modelled() {
-            out.line("This holds for places: of the times, too few are those of the model.")?;
+        if let Some(doubt) = found.doubt_about_times() {
+            out.line(&format!("This holds for places, and not for times: {doubt}."))?;
         }
     }
     for doubt in doubts {

@@ -149,9 +149,20 @@ impl Fidelity {
     /// Whether the model gets both the places and the times of starts right enough to rely on.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
-        let counts = self.start_counts();
-        let is_in_time = counts.cycle as f64 >= ENOUGH_CYCLES * counts.total as f64;
-        self.doubts().is_empty() && is_in_time
+        self.doubts().is_empty() && self.doubt_about_times().is_none()
+    }
+
+    /// Reason not to rely on the model's times in one sentence; `None` if they are good enough.
+    #[must_use]
+    pub fn doubt_about_times(&self) -> Option<String> {
+        let StartCounts { cycle, total, .. } = self.start_counts();
+        let share = 100.0 * cycle as f64 / total as f64;
+        ((cycle as f64) < ENOUGH_CYCLES * total as f64).then(|| {
+            format!(
+                "{share:.1} % of the starts are in the cycle of the modelled scheduler, and {} % would be enough",
+                100.0 * ENOUGH_CYCLES
+            )
+        })
     }
 
     /// Every start as CSV, with seconds since 1970.
@@ -208,6 +219,8 @@ impl Fidelity {
     /// The result as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
+        let doubts: Vec<String> =
+            self.doubts().into_iter().chain(self.doubt_about_times()).collect();
         let (decisions, matching) = self.all();
         let by: serde_json::Map<String, Json> = self
             .decisions
@@ -250,7 +263,7 @@ impl Fidelity {
             "unmodelled": left_out, "modelled": self.is_modelled(),
             "jobs": self.jobs, "placed": self.placed, "placements": self.placements, "decisions": decisions,
             "match": matching, "cleanup_seconds": self.cleanup, "by": by, "simultaneous": self.simultaneous,
-            "waits": waits, "differing": differing, "doubts": self.doubts(),
+            "waits": waits, "differing": differing, "doubts": doubts,
         })
     }
 }

@@ -57,9 +57,9 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
 /// Writes a log again, in order of submission and without lines that are not jobs. Its jobs are
 /// changed as the workload `swf` with the parameters `changes` would change them on a machine of
-/// the log's own size, where seed and replication are those of a shuffle or a resampling: a study of the new log without these
-/// parameters has the jobs of a study of the old one with them. The header keeps its order, with a
-/// corrected number of jobs and a note about the conversion.
+/// the log's own size, where seed and replication are those of a shuffle or a resampling: a study
+/// of the new log without these parameters has the jobs of a study of the old one with them. The
+/// header keeps its order, with a corrected number of jobs and a note about the conversion.
 ///
 /// The endings of `input` and `output` decide their formats: `.csv`, `.csv.gz` and `.parquet` are
 /// tables of jobs, everything else is a log, compressed if it ends in `.gz`. Attributes that
