@@ -173,7 +173,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         (
             "drawn.toml --set workload.laod=0.5",
             "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: load, demand, \
-             name, from, scale, shape, split_above, arrival_rate, dependencies, arrival_scale and 10 more)",
+             name, from, scale, shape, resample, split_above, arrival_rate, dependencies and 10 more)",
         ),
         (
             "drawn.toml --set sizing={name='rsr',max_folds=-1}",
@@ -559,7 +559,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "trace convert good.swf out.swf --set usres=3",
             "unknown key `usres` (did you mean `users`? known: users, queues, runtime_scale, scale, shape, reorder, \
-             arrival_scale, name, from, until and 7 more)",
+             resample, arrival_scale, name, from and 8 more)",
             2,
         ),
         (
