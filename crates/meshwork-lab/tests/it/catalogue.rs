@@ -31,10 +31,14 @@ const STANDARD: [&str; 18] = [
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
 /// The files that may use them, with the reason.
-const MAY: [(&str, &str); 6] = [
+const MAY: [(&str, &str); 7] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
     ("meshwork-lab/src/trace/fit/mod.rs", "what is fitted to a log is a standard workload"),
     ("meshwork-lab/src/trace/generate.rs", "a log is made by a standard workload"),
+    (
+        "meshwork-lab/src/operator/controller/replay.rs",
+        "the clock of a replay, whose machine and scheduler are those of the site",
+    ),
     ("meshwork-cli/src/main.rs", "the command without additions"),
     (
         "meshwork-cli/src/command/manual/mod.rs",

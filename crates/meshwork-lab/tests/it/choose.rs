@@ -67,7 +67,8 @@ fn a_race_killed_and_resumed_gives_the_same_bytes() {
     let killed = tempfile::tempdir().unwrap();
     let (mut kills, mut draws) = (0, Stream::new(1, 0, "kills"));
     loop {
-        let (begun, most) = (AtomicU64::new(0), 1 + draws.below(25));
+        // What is stored is asked about again, so every attempt has to come a little further.
+        let (begun, most) = (AtomicU64::new(0), 1 + draws.below(25) + 6 * kills as u64);
         let stop = || begun.fetch_add(1, Ordering::Relaxed) >= most;
         let options = ChooseOptions {
             request: request(|_| {}),
@@ -238,9 +239,9 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
         refused(&one, &|_| {}),
         "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: give a key another value"
     );
-    let unknown = refused(&plain, &|own| own.metric = Some("weight".into()));
+    let unknown = refused(&plain, &|own| own.metric = Some("waits".into()));
     assert!(
-        unknown.starts_with("--metric weight: unknown metric `weight` (did you mean"),
+        unknown.starts_with("--metric waits: unknown metric `waits` (did you mean `wait`?"),
         "{unknown}"
     );
     assert_eq!(

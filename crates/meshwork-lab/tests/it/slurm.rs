@@ -48,7 +48,6 @@ fn what_slurm_refuses_is_refused_with_its_line_and_its_words() {
         ("- topology: t\n  flat: false\n".into(), 2, "without a kind", "Failed to initialize"),
         ("- topology: t\n  dragonfly: {}\n".into(), 1, "none of block", "Failed to initialize"),
         ("a: [\n".into(), 2, "no YAML", "Failed to initialize"),
-        ("".into(), 1, "lists no topology", "Failed to initialize"),
         (torus("dims: &d {x: 4, y: 4, z: 4}\nplacements: [{dims: *d}]"), 6, "alias", "Failed to initialize"),
         (torus("dims: [4, 4, 4]"), 5, "must be a mapping", "Failed to initialize"),
         (torus("dims: 4x4x4"), 5, "must be a mapping", "Failed to initialize"),
@@ -237,12 +236,24 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
         ("SwitchName=a Nodes=n0 Switches=b\n", "nodes and switches"),
         ("NodeName=a\n", "begins no line"),
         ("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n", "more than one"),
-        ("", "no switch, no block and no ring"),
     ] {
         let read =
             read_texts(files("topology.conf"), conf, Some(CONF), &mut |_| Err(String::new()));
         assert!(read.refusal().unwrap().contains(says), "{conf}");
     }
+}
+
+/// Slurm reads no topology file if its plugin is flat or not named; else an empty one is refused.
+#[test]
+fn an_empty_topology_file_is_a_flat_machine_or_refused() {
+    assert!(reading("", CONF).refusal().is_none());
+    assert!(reading("# nothing\n", CONF).refusal().is_none());
+    let tree = format!("TopologyPlugin=topology/tree\n{CONF}");
+    let refused = reading("", &tree);
+    let finding = refused.findings.first_fatal().expect("an empty file names no topology");
+    assert!(finding.says.contains("lists no topology"), "{}", finding.says);
+    let conf = read_texts(files("topology.conf"), "", Some(&tree), &mut |_| Err(String::new()));
+    assert!(conf.refusal().unwrap().contains("no switch, no block and no ring"));
 }
 
 #[test]
