@@ -32,7 +32,7 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
 }
 
 /// Schedulers that Slurm has, with their line.
-const SCHEDULERS: [(&str, &str); 3] = [
+const SLURM_LINES: [(&str, &str); 3] = [
     ("fcfs", "SchedulerType=sched/builtin"),
     ("easy", "SchedulerType=sched/backfill"),
     ("conservative", "SchedulerType=sched/backfill"),
@@ -68,7 +68,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
             "scheduler" => {
                 let line = |value: &Value| {
                     let name = name_of(value)?;
-                    SCHEDULERS.iter().find(|(own, _)| *own == name).map(|(_, line)| *line)
+                    SLURM_LINES.iter().find(|(own, _)| *own == name).map(|(_, line)| *line)
                 };
                 match (line(theirs), line(ours)) {
                     (Some(old), Some(new)) if old != new => {
