@@ -284,7 +284,7 @@ such as scheduler = ["fcfs", "easy"]
     """All that `meshwork choose --json` gives."""
 
     def __repr__(self) -> str:
-        """The sentences."""
+        """Give the sentences."""
         return "\n".join(self.sentences)
 
 
@@ -326,7 +326,9 @@ def choose(
     >>> import meshwork as mw
     >>> study = mw.Study(
     ...     machine=mw.flat(16),
-    ...     workload={"name": "synthetic", "load": 0.7, "sizes": "uniform", "runtimes": {"name": "exponential", "mean": 5.0}},
+    ...     workload={
+    ...         "name": "synthetic", "load": 0.7, "sizes": "uniform", "runtimes": {"name": "exponential", "mean": 5.0},
+    ...     },
     ...     measure={"jobs": 200, "metrics": ["wait"]},
     ...     sweep={"scheduler": ["fcfs", "easy"]},
     ... )
