@@ -1,5 +1,7 @@
 //! `meshwork plan`: states as JSON, and the decisions of a policy for them.
 
+use std::collections::BTreeMap;
+
 use meshwork::engine::{HeldNodes, PlanState, PolicyDecision, plan};
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
@@ -67,10 +69,12 @@ impl ReadState {
         if let Some(names) = names.as_ref().filter(|names| names.len() as u64 != all) {
             return Err(format!("names has {} nodes, but the machine has {all}", names.len()));
         }
+        let numbers: Option<BTreeMap<&str, u64>> =
+            names.as_ref().map(|names| names.iter().map(String::as_str).zip(0..).collect());
         let mut running = Vec::with_capacity(given.running.len());
         for held in &given.running {
             let wrong = |says: String| format!("running job {}: {says}", held.id);
-            running.push(held_nodes(held, &topologies, names.as_deref()).map_err(wrong)?);
+            running.push(held_nodes(held, &topologies, numbers.as_ref()).map_err(wrong)?);
         }
         let mut ids = Vec::with_capacity(given.waiting.len());
         let mut waiting = Vec::with_capacity(given.waiting.len());
@@ -140,7 +144,7 @@ fn instant(key: &str, at: f64) -> Result<Time, String> {
 fn held_nodes(
     held: &HeldText,
     topologies: &[Topology],
-    names: Option<&[String]>,
+    numbers: Option<&BTreeMap<&str, u64>>,
 ) -> Result<HeldNodes, String> {
     let topology = topologies.get(held.site).ok_or_else(|| {
         format!("there is no site {}, they count from 0 to {}", held.site, topologies.len() - 1)
@@ -151,24 +155,21 @@ fn held_nodes(
             PlacedBlock::placement(blocks, topology).map_err(|error| error.to_string())?
         }
         (Some(nodes), None) => {
-            let nodes = match (nodes, names) {
-                (Json::String(list), Some(names)) => {
-                    let place = |name: String| {
-                        let found = names.iter().position(|own| *own == name);
-                        found.ok_or_else(|| format!("the machine has no node {name}"))
-                    };
-                    hostlist::names(list)?
-                        .into_iter()
-                        .map(|name| place(name).map(|node| node as u64))
-                        .collect::<Result<Vec<u64>, String>>()?
-                }
+            let nodes = match (nodes, numbers) {
+                (Json::String(list), Some(numbers)) => hostlist::names(list)?
+                    .iter()
+                    .map(|name| {
+                        let number = numbers.get(name.as_str()).copied();
+                        number.ok_or_else(|| format!("the machine has no node {name}"))
+                    })
+                    .collect::<Result<Vec<u64>, String>>()?,
                 (Json::Array(nodes), _) if nodes.iter().all(Json::is_u64) => {
                     nodes.iter().filter_map(Json::as_u64).collect()
                 }
                 _ => {
                     return Err(format!(
                         "nodes is {nodes}, but must be a list of numbers{}",
-                        if names.is_some() { ", or a host list" } else { "" }
+                        if numbers.is_some() { ", or a host list" } else { "" }
                     ));
                 }
             };

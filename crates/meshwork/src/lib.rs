@@ -117,7 +117,6 @@ pub mod topology;
 pub mod geometry;
 pub mod job;
 pub mod machine;
-pub mod nodes;
 pub mod rng;
 pub mod registry;
 pub mod presets;

@@ -291,10 +291,10 @@ pub(crate) struct Fidelity {
 /// `meshwork ops import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// What sacct -P prints
+    /// Accounting records, as sacct -P prints them
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
-    /// What kubectl get workloads,nodes -A -o json prints, at several times, in their order
+    /// Kueue's workloads and nodes, as kubectl get workloads,nodes -A -o json prints them at several times, in their order
     #[arg(
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
     )]
@@ -309,16 +309,16 @@ pub(crate) struct Import {
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
-    /// What sacctmgr show qos -P prints
+    /// QOS, as sacctmgr show qos -P prints them
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) qos: Option<PathBuf>,
-    /// What sacctmgr show assoc -P prints
+    /// Associations, as sacctmgr show assoc -P prints them
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) assoc: Option<PathBuf>,
-    /// What sacctmgr show event -P prints: nodes that were down or drained
+    /// Nodes that were down or drained, as sacctmgr show event -P prints them
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) events: Option<PathBuf>,
-    /// What scontrol show res -o prints
+    /// Reservations, as scontrol show res -o prints them
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) reservations: Option<PathBuf>,
     /// The folder for the site

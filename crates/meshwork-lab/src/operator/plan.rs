@@ -14,7 +14,7 @@ use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
 /// The seconds after which a job without a limit is taken to end.
-const NO_LIMIT: Second = 365 * 86_400;
+pub(super) const NO_LIMIT: Second = 365 * 86_400;
 
 /// How far Slurm looks ahead, where it is told nothing else.
 const HORIZON: Second = 86_400;
@@ -27,24 +27,25 @@ pub struct ResolvedRequest {
     pub asked: Arc<SlurmRequest>,
     /// How long it may run.
     pub limit: Second,
-    found: Arc<Found>,
+    found: Arc<RequestLookup>,
 }
 
-/// Lookups that requests share which are alike.
+/// Lookups on a machine that requests share if they differ in nothing but their limits.
 #[derive(Debug)]
-struct Found {
-    wanted: NodeRequest,
+pub(super) struct RequestLookup {
+    pub(super) wanted: NodeRequest,
     /// The nodes on which it might run, were all of them free.
-    may: NodeSet,
-    /// Whether no start is ever planned for it: not even the empty machine has nodes for it.
-    is_hopeless: bool,
+    pub(super) may: NodeSet,
+    /// Whether no start is ever planned for it: not even the empty partition has nodes for it.
+    pub(super) is_hopeless: bool,
 }
 
-impl ResolvedRequest {
-    /// What a stay asks for in its partition.
-    #[must_use]
-    pub fn of(machine: &SlurmMachine, site: &SlurmSite, stay: &JobRecord) -> ResolvedRequest {
-        let asked = asked(stay);
+impl RequestLookup {
+    pub(super) fn of(
+        machine: &SlurmMachine,
+        site: &SlurmSite,
+        asked: &SlurmRequest,
+    ) -> RequestLookup {
         let list =
             |list: &Option<String>| list.as_ref().map(|list| machine.nodes(list)).transpose();
         let (required, excluded) = (list(&asked.require), list(&asked.exclude));
@@ -63,7 +64,16 @@ impl ResolvedRequest {
             || wanted.nodes == 0
             || wanted.nodes > site.whole.count()
             || find(site.rule(), &site.nodes, &patient, &whole).is_none();
-        let found = Arc::new(Found { wanted, may, is_hopeless });
+        RequestLookup { wanted, may, is_hopeless }
+    }
+}
+
+impl ResolvedRequest {
+    /// What a stay asks for in its partition.
+    #[must_use]
+    pub fn of(machine: &SlurmMachine, site: &SlurmSite, stay: &JobRecord) -> ResolvedRequest {
+        let asked = asked(stay);
+        let found = Arc::new(RequestLookup::of(machine, site, &asked));
         ResolvedRequest { asked: Arc::new(asked), limit: limit(stay), found }
     }
 
@@ -268,7 +278,7 @@ impl<'a> BackfillPlan<'a> {
 
     /// The nodes of a job that would start with a step; else the first step with which it might.
     fn place_at(&self, at: usize, request: &ResolvedRequest) -> Result<NodeSet, usize> {
-        let Found { wanted, may, .. } = &*request.found;
+        let RequestLookup { wanted, may, .. } = &*request.found;
         let end = self.steps[at].from.saturating_add(request.limit);
         let during = &self.steps[at..self.steps.partition_point(|step| step.from < end)];
         if let Some(full) = during.iter().rposition(|step| step.count < wanted.nodes) {

@@ -1,5 +1,7 @@
 //! One scheduling decision for a machine and a queue in a given state.
 
+use std::collections::BTreeSet;
+
 use super::{RunError, Setup, Simulation};
 use crate::cluster::{Cluster, Place, StartOptions};
 use crate::job::{Job, JobId, Time};
@@ -120,10 +122,11 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     {
         let mut simulation = Simulation::new(setup, Box::new(jobs), &mut decisions)?;
         simulation.run_until(*now)?;
-        if let Some(missing) = (0..held.len() as u64)
-            .find(|&id| !simulation.cluster().running().any(|(_, running)| running.id == JobId(id)))
-        {
-            return Err(PlanError::NotFree(order[missing as usize]));
+        let adopted: BTreeSet<JobId> =
+            simulation.cluster().running().map(|(_, running)| running.id).collect();
+        let mut ids = (0..held.len()).zip(&order);
+        if let Some((_, &held)) = ids.find(|(id, _)| !adopted.contains(&JobId(*id as u64))) {
+            return Err(PlanError::NotFree(held));
         }
         if !waiting.is_empty() {
             simulation.pass(&mut *policy)?;

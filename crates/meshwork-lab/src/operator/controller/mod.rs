@@ -2,6 +2,7 @@
 //!
 //! It has no clock. A replay tells it what happens and when each scheduler runs.
 
+pub(super) mod cycles;
 mod limits;
 mod plan;
 mod priority;

@@ -24,7 +24,8 @@ impl FairTree {
             usage: vec![0.0; count],
             ended: vec![0.0; count],
             factor: vec![0.0; count],
-            decay: 1.0 - std::f64::consts::LN_2.min(0.693) / rules.weights.half_life,
+            // Slurm has ln 2 in three digits.
+            decay: 1.0 - 0.693 / rules.weights.half_life,
         };
         tree.share(&rules.associations);
         tree
@@ -128,7 +129,10 @@ impl Rank<'_> {
     }
 }
 
-/// The priority of a job in a partition; `None` where the order of submission counts.
+/// The priority of a job in a partition; 0 where the order of submission counts.
+///
+/// `tick` is the last instant at which priorities were computed; `None` for a job since submitted.
+/// `machine` has the numbers of its nodes and processors.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,
@@ -138,16 +142,13 @@ pub(super) fn priority(
     machine: (f64, f64),
 ) -> f64 {
     let weights = &rules.weights;
-    if let Some(fixed) = job.fixed_priority {
-        return fixed;
-    }
     if !weights.is_multifactor {
         return 0.0;
     }
     let age =
         tick.map_or(0.0, |tick| (tick - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
-    // Processors are those asked for at first, and those of whole nodes from the next tick on.
-    let processors = if tick.is_some() { job.processors } else { job.asked_processors };
+    // At first one processor a node counts, and from the next tick on all that the job takes.
+    let processors = if tick.is_some() { job.processors } else { job.nodes };
     let size = (job.nodes as f64 / machine.0 + processors as f64 / machine.1) / 2.0;
     let size = if weights.favors_small { 1.0 - size } else { size };
     let largest = rules.partitions.iter().map(|own| own.job_factor).fold(0.0, f64::max);

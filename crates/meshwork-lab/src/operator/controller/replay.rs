@@ -13,6 +13,7 @@ use meshwork::workload::{Submission, Submissions};
 use meshwork::{Component, Scenario};
 
 use super::Controller;
+use super::cycles::Cycles;
 use super::rules::SiteRules;
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
@@ -70,11 +71,7 @@ pub fn replay(
         starts: vec![None; stays.len()],
         started: 0,
         next_tick: None,
-        last_main: None,
-        last_full: None,
-        last_backfill: None,
-        news: false,
-        changed: false,
+        cycles: Cycles::default(),
     };
     while simulation.peek().is_some() {
         let before = turn.started;
@@ -120,12 +117,7 @@ struct Turn<'a> {
     starts: Vec<Option<Second>>,
     started: usize,
     next_tick: Option<Second>,
-    last_main: Option<f64>,
-    last_full: Option<f64>,
-    last_backfill: Option<f64>,
-    /// Whether something has happened since the main scheduler ran, and since backfill did.
-    news: bool,
-    changed: bool,
+    cycles: Cycles,
 }
 
 impl Scheduler for Turn<'_> {
@@ -158,31 +150,25 @@ impl Scheduler for Turn<'_> {
         let first = || origin + (now - origin).div_euclid(period) * period + period;
         let tick = *self.next_tick.get_or_insert_with(first);
         if tick <= now {
-            self.changed |= self.controller.tick(tick);
+            self.cycles.change(self.controller.tick(tick));
             self.next_tick = Some(tick + ((now - tick) / period + 1) * period);
         }
-        self.news |= has_news;
-        self.changed |= has_news;
+        if has_news {
+            self.cycles.news();
+        }
         if self.controller.waiting() == 0 {
             return;
         }
         let parameters = &self.controller.rules.parameters;
-        let due = |last: Option<f64>, after: f64| last.is_none_or(|last| at >= last + after);
-        let is_full = parameters
-            .sched_interval
-            .is_some_and(|every| self.last_full.is_some() && due(self.last_full, every as f64));
-        let is_main = is_full || self.news && due(self.last_main, parameters.main_delay);
-        let every = parameters.bf_interval;
-        if is_main {
-            (self.news, self.last_main) = (false, Some(at));
-            if is_full || self.last_full.is_none() {
-                self.last_full = Some(at);
-            }
+        let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at);
+        let is_full = is_due(self.cycles.full_at(parameters));
+        if is_full || is_due(self.cycles.main_at(parameters)) {
+            self.cycles.ran_main(at, is_full);
             let starts = self.controller.main(now, is_full, None);
             self.make(cluster, now, &starts);
         }
-        if self.changed && every.is_some_and(|every| due(self.last_backfill, every as f64)) {
-            (self.changed, self.last_backfill) = (false, Some(at));
+        if is_due(self.cycles.backfill_at(parameters)) {
+            self.cycles.ran_backfill(at);
             let starts = self.controller.backfill(now, None);
             self.make(cluster, now, &starts);
         }
@@ -197,7 +183,7 @@ impl Turn<'_> {
                 self.starts[start.job] =
                     Some(now.max(self.stays[start.job].queued().unwrap_or(now)));
                 self.started += 1;
-                self.changed = true;
+                self.cycles.change(true);
             }
         }
     }

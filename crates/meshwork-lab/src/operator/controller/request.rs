@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meshwork::alloc::listed::{NodeRequest, find};
+use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
 
 use super::rules::SiteRules;
 use crate::operator::folder::{SlurmMachine, asked};
 use crate::operator::history::{JobRecord, Second};
+use crate::operator::plan::{NO_LIMIT, RequestLookup};
 use crate::slurm::desk::SlurmRequest;
-use crate::slurm::site::SlurmSite;
-use crate::slurm::topology::Structure;
-
-/// The limit in seconds of a job without one.
-const NO_LIMIT: Second = 365 * 86_400;
 
 /// A request in one partition, looked up on its machine.
 #[derive(Clone, Debug)]
@@ -26,42 +22,10 @@ pub(super) struct ResolvedRequest {
     pub(super) limit: Second,
     /// The same number for requests that differ in nothing but their limits.
     pub(super) kind: usize,
-    found: Arc<Found>,
-}
-
-/// Lookups shared by requests of one kind.
-#[derive(Debug)]
-struct Found {
-    wanted: NodeRequest,
-    /// The nodes on which it might run, were all of them free.
-    may: NodeSet,
-    /// Whether not even the empty partition has nodes for it.
-    is_hopeless: bool,
+    found: Arc<RequestLookup>,
 }
 
 impl ResolvedRequest {
-    fn of(machine: &SlurmMachine, site: &SlurmSite, asked: SlurmRequest) -> Found {
-        let list =
-            |list: &Option<String>| list.as_ref().map(|list| machine.nodes(list)).transpose();
-        let (required, excluded) = (list(&asked.require), list(&asked.exclude));
-        let is_unknown = required.is_err() || excluded.is_err();
-        let mut wanted = asked.wanted;
-        wanted.listed = required.unwrap_or(None);
-        let (mut may, mut whole) = (site.up.clone(), site.whole.clone());
-        if let Ok(Some(excluded)) = &excluded {
-            may.subtract(excluded);
-            if !matches!(site.structure, Structure::Torus3d(..)) {
-                whole.subtract(excluded);
-            }
-        }
-        let patient = NodeRequest { switches: None, ..wanted.clone() };
-        let is_hopeless = is_unknown
-            || wanted.nodes == 0
-            || wanted.nodes > site.whole.count()
-            || find(site.rule(), &site.nodes, &patient, &whole).is_none();
-        Found { wanted, may, is_hopeless }
-    }
-
     pub(super) fn wanted(&self) -> &NodeRequest {
         &self.found.wanted
     }
@@ -88,8 +52,6 @@ pub(super) struct ControlledJob {
     pub(super) nodes: u64,
     /// The processors of its nodes that it takes.
     pub(super) processors: u64,
-    /// The processors that it asked for.
-    pub(super) asked_processors: u64,
     /// The time limit in seconds.
     pub(super) limit: Second,
     /// When it could start but for the machine and other jobs.
@@ -98,8 +60,6 @@ pub(super) struct ControlledJob {
     pub(super) rank: u64,
     /// One request for each partition that it names.
     pub(super) requests: Vec<ResolvedRequest>,
-    /// A priority set by hand.
-    pub(super) fixed_priority: Option<f64>,
     pub(super) nice: f64,
 }
 
@@ -138,10 +98,9 @@ pub(super) fn jobs(
                 Some((_, alike)) => ResolvedRequest { limit, ..alike.clone() },
                 None => {
                     let site = machine.site(&rules.partitions[partition].name);
-                    let found = ResolvedRequest::of(machine, site, own.clone());
+                    let found = Arc::new(RequestLookup::of(machine, site, &own));
                     let (asked, kind) = (Arc::new(own.clone()), kinds);
                     kinds += 1;
-                    let found = Arc::new(found);
                     let request = ResolvedRequest { partition, asked, limit, kind, found };
                     known.push((own, request.clone()));
                     request
@@ -163,12 +122,10 @@ pub(super) fn jobs(
             qos: rules.qos.iter().position(|own| own.name == stay.qos),
             nodes: u64::from(stay.nodes),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
-            asked_processors: u64::from(stay.nodes),
             limit,
             eligible: stay.queued().unwrap_or(0),
             rank: rank[place],
             requests,
-            fixed_priority: None,
             nice: stay.nice as f64,
         });
     }

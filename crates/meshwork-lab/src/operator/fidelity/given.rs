@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use meshwork::geometry::NodeSet;
 
+use crate::operator::controller::cycles::Cycles;
 use crate::operator::controller::rules::SiteRules;
 use crate::operator::controller::{Controller, Recorded, Start};
 use crate::operator::folder::SlurmMachine;
@@ -40,17 +41,6 @@ enum Event {
 /// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
 type Cycle<'c> = (StartedBy, bool, &'c [usize]);
 
-/// When the cycles of the model run.
-#[derive(Clone, Debug, Default)]
-struct Clock {
-    last_main: Option<Second>,
-    last_full: Option<Second>,
-    last_backfill: Option<Second>,
-    /// Whether something has happened since the main scheduler ran, and since backfill did.
-    news: bool,
-    changed: bool,
-}
-
 /// A recording on its way through a controller.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
@@ -60,7 +50,7 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    clock: Clock,
+    cycles: Cycles,
 }
 
 impl<'a> Given<'a> {
@@ -95,7 +85,7 @@ impl<'a> Given<'a> {
             starts,
             predicted: vec![None; stays.len()],
             found: BTreeMap::new(),
-            clock: Clock::default(),
+            cycles: Cycles::default(),
         }
     }
 
@@ -118,7 +108,7 @@ impl<'a> Given<'a> {
                 next += 1;
             }
             while tick < at {
-                self.clock.changed |= self.controller.tick(tick);
+                self.cycles.change(self.controller.tick(tick));
                 tick += period;
             }
             let recorded = self.starts.get(&at).cloned().unwrap_or_default();
@@ -156,24 +146,22 @@ impl<'a> Given<'a> {
             Event::Queue(job) if self.controller.is_hopeless(job) => {}
             Event::Queue(job) => self.controller.submit(job),
         }
-        (self.clock.news, self.clock.changed) = (true, true);
+        self.cycles.news();
     }
 
-    /// When the main scheduler runs next after an event.
+    /// The second in which the main scheduler runs next after an event.
     fn main_at(&self) -> Option<Second> {
-        let delay = self.controller.rules.parameters.main_delay.ceil() as Second;
-        self.clock.news.then(|| self.clock.last_main.map_or(Second::MIN, |last| last + delay))
+        self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
 
     fn full_at(&self) -> Option<Second> {
-        let every = self.controller.rules.parameters.sched_interval?;
-        Some(self.clock.last_full? + every).filter(|_| self.controller.waiting() > 0)
+        let at = self.cycles.full_at(&self.controller.rules.parameters).map(full_second);
+        at.filter(|_| self.controller.waiting() > 0)
     }
 
     fn backfill_at(&self) -> Option<Second> {
-        let every = self.controller.rules.parameters.bf_interval.filter(|_| self.clock.changed)?;
-        (self.controller.waiting() > 0)
-            .then(|| self.clock.last_backfill.map_or(Second::MIN, |last| last + every))
+        let at = self.cycles.backfill_at(&self.controller.rules.parameters).map(full_second);
+        at.filter(|_| self.controller.waiting() > 0)
     }
 
     /// Runs the cycles of a second. Events of the same second may come before or after them: of
@@ -238,17 +226,12 @@ impl<'a> Given<'a> {
         }
         self.settle(at, recorded, &decided);
         if runs_main {
-            (self.clock.last_main, self.clock.news) = (Some(at), false);
-            if is_full || self.clock.last_full.is_none() {
-                self.clock.last_full = Some(at);
-            }
+            self.cycles.ran_main(at as f64, is_full);
         }
         if runs_backfill {
-            (self.clock.last_backfill, self.clock.changed) = (Some(at), false);
+            self.cycles.ran_backfill(at as f64);
         }
-        if !recorded.is_empty() {
-            self.clock.changed = true;
-        }
+        self.cycles.change(!recorded.is_empty());
     }
 
     /// The decisions of the cycles of a second behind some of its events; the state stays.
@@ -326,6 +309,11 @@ impl<'a> Given<'a> {
     fn shares(&self, one: usize, other: usize) -> bool {
         matches!((&self.nodes[one], &self.nodes[other]), (Some(a), Some(b)) if a.meets(b))
     }
+}
+
+/// The first full second at or after a time.
+fn full_second(time: f64) -> Second {
+    time.ceil() as Second
 }
 
 /// The number of starts between two progress reports.

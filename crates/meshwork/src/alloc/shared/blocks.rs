@@ -3,6 +3,7 @@
 use crate::alloc::listed::blocks::{Blocks, Opened};
 use crate::geometry::NodeSet;
 
+use super::candidates::Candidates;
 use super::choose::{Attempt, Leave, Missing, classes};
 
 /// Places a job in one aggregated block.
@@ -39,70 +40,30 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     }
     attempt.map.clear();
     let (_, _, inside) = best.ok_or(Leave::Stop)?;
-    let mut room = list.union(inside.clone(), count);
-    room.intersect(&map);
-    let mut usable = vec![0; count as usize];
-    let (mut candidates, mut forced) = (NodeSet::empty(count), NodeSet::empty(count));
-    let (mut nodes, mut found_cpus, mut found_gpus) = (0, 0, 0);
-    let counts = attempt.counts_gpus();
-    let (mut is_enough, mut is_complete) = (false, false);
-    for (_, class) in &weights {
-        if is_complete {
-            break;
-        }
-        if nodes > 0 {
-            forced.unite(&candidates);
-        }
-        for &node in class.iter().filter(|node| room.contains(**node)) {
-            let cpus = attempt.select_cores(node, missing.nodes_at_least);
-            if cpus == 0 {
-                continue;
-            }
-            candidates.insert(node);
-            usable[node as usize] = cpus;
-            found_cpus += i64::from(cpus);
-            nodes += 1;
-            found_gpus += if counts { attempt.fit(node).gpus } else { 0 };
-        }
-        let rest = found_cpus >= missing.cpus && (!counts || attempt.gpus_suffice(found_gpus));
-        is_enough = is_enough || rest && attempt.enough_nodes(nodes, missing.nodes);
-        is_complete = rest && nodes >= missing.nodes;
-    }
-    if !is_enough {
+    let mut within = list.union(inside.clone(), count);
+    within.intersect(&map);
+    let mut found = Candidates::collect(attempt, &weights, &within, &missing);
+    if !found.are_enough {
         return Err(Leave::Next);
     }
     let mut opened = Opened::new(list, level, inside.clone());
-    if !forced.is_empty() {
-        let mut given_up = Vec::new();
-        for node in forced.iter() {
-            if attempt.nodes_left <= 0 {
-                break;
-            }
-            if attempt.take(node, usable[node as usize], &mut missing) == 0 {
-                given_up.push(node);
-            }
+    if !found.forced.is_empty() {
+        if let Some(ended) = found.take_forced(attempt, &mut missing) {
+            return ended;
         }
-        given_up.into_iter().for_each(|node| forced.remove(node));
-        attempt.map.unite(&forced);
-        if attempt.is_done(&missing) {
-            return Ok(());
-        }
-        if attempt.nodes_left <= 0 {
-            return Err(Leave::OneOfThese);
-        }
-        opened.open_blocks_of(list, &forced);
+        opened.open_blocks_of(list, &found.forced);
         if opened.lower_left < 0 {
             return Err(Leave::Next);
         }
         for block in inside.clone().filter(|&block| opened.taken[block]) {
-            if take_block(attempt, &blocks[block], &candidates, &usable, &mut missing, false) {
+            if take_block(attempt, &blocks[block], &found, &mut missing, false) {
                 return Ok(());
             }
         }
     }
     let left = |block: usize| match opened.taken[block] {
         true => 0,
-        false => blocks[block].count_shared(&candidates),
+        false => blocks[block].count_shared(&found.all),
     };
     let free: Vec<u32> = inside.map(left).collect();
     let lower: Vec<u32> = free.chunks(level.per_lower()).map(|part| part.iter().sum()).collect();
@@ -117,7 +78,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
             break;
         }
         opened.open(block);
-        if take_block(attempt, &blocks[block], &candidates, &usable, &mut missing, true) {
+        if take_block(attempt, &blocks[block], &found, &mut missing, true) {
             return Ok(());
         }
         opened.lower_left -= i64::from(is_new);
@@ -129,19 +90,19 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,
-    candidates: &NodeSet,
-    usable: &[u32],
+    found: &Candidates,
     missing: &mut Missing,
     is_limited: bool,
 ) -> bool {
-    for node in block.iter().filter(|&node| candidates.contains(node)) {
+    for node in block.iter().filter(|&node| found.all.contains(node)) {
         if is_limited && attempt.nodes_left <= 0 {
             return false;
         }
-        if attempt.map.contains(node) || usable[node as usize] == 0 {
+        if attempt.map.contains(node) || found.usable[node as usize] == 0 {
             continue;
         }
-        if attempt.take(node, usable[node as usize], missing) > 0 && attempt.is_done(missing) {
+        if attempt.take(node, found.usable[node as usize], missing) > 0 && attempt.is_done(missing)
+        {
             return true;
         }
     }

@@ -7,6 +7,7 @@
 //! are those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory.
 
 mod blocks;
+mod candidates;
 mod choose;
 mod cores;
 mod decide;

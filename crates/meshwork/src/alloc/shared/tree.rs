@@ -3,7 +3,8 @@
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
 
-use super::choose::{Attempt, Leave, classes};
+use super::candidates::Candidates;
+use super::choose::{Attempt, Leave, Missing, classes};
 
 /// Places a job below one switch, on few leaves that are near one another.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave> {
@@ -39,58 +40,17 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     }
     attempt.map.clear();
     let (top, _) = top.ok_or(Leave::Stop)?;
-    let mut usable = vec![0; count as usize];
-    let (mut candidates, mut forced) = (NodeSet::empty(count), NodeSet::empty(count));
-    let (mut nodes, mut found_cpus, mut found_gpus) = (0, 0, 0);
-    let counts = attempt.counts_gpus();
-    let (mut is_enough, mut is_complete) = (false, false);
-    for (_, class) in &weights {
-        if is_complete {
-            break;
-        }
-        if nodes > 0 {
-            forced.unite(&candidates);
-        }
-        for &node in class.iter().filter(|node| list.nodes(top).contains(**node)) {
-            let cpus = attempt.select_cores(node, missing.nodes_at_least);
-            if cpus == 0 {
-                continue;
-            }
-            candidates.insert(node);
-            usable[node as usize] = cpus;
-            found_cpus += i64::from(cpus);
-            nodes += 1;
-            found_gpus += if counts { attempt.fit(node).gpus } else { 0 };
-        }
-        let rest = found_cpus >= missing.cpus && (!counts || attempt.gpus_suffice(found_gpus));
-        is_enough = is_enough || rest && attempt.enough_nodes(nodes, missing.nodes);
-        is_complete = rest && nodes >= missing.nodes;
-    }
-    if !is_enough {
+    let mut found = Candidates::collect(attempt, &weights, list.nodes(top), &missing);
+    if !found.are_enough {
         attempt.map.copy_from(&map);
         attempt.map.intersect(list.nodes(top));
         return Err(Leave::All);
     }
-    let has_forced = !forced.is_empty();
-    if has_forced {
-        let mut given_up = Vec::new();
-        for node in forced.iter() {
-            if attempt.nodes_left <= 0 {
-                break;
-            }
-            if attempt.take(node, usable[node as usize], &mut missing) == 0 {
-                given_up.push(node);
-            }
-        }
-        given_up.into_iter().for_each(|node| forced.remove(node));
-        attempt.map.unite(&forced);
-        if attempt.is_done(&missing) {
-            return Ok(());
-        }
-        if attempt.nodes_left <= 0 {
-            return Err(Leave::OneOfThese);
-        }
+    let has_forced = !found.forced.is_empty();
+    if has_forced && let Some(ended) = found.take_forced(attempt, &mut missing) {
+        return ended;
     }
+    let Candidates { all: mut candidates, forced, mut usable, .. } = found;
     candidates.unite(&attempt.map);
     let mut is_used: Vec<bool> =
         (0..switches).map(|switch| has_forced && list.nodes(switch).meets(&forced)).collect();
@@ -149,7 +109,7 @@ fn take_leaf(
     leaf: &NodeSet,
     candidates: &NodeSet,
     usable: &mut [u32],
-    missing: &mut super::choose::Missing,
+    missing: &mut Missing,
     taken: &mut i64,
 ) -> Option<Result<(), Leave>> {
     for node in leaf.iter().filter(|&node| candidates.contains(node)) {

@@ -1,0 +1,83 @@
+//! Nodes that can hold a part of a job, for trees and blocks alike.
+
+use crate::geometry::NodeSet;
+
+use super::choose::{Attempt, Leave, Missing};
+
+/// Candidates of an attempt inside a switch or a block.
+pub(super) struct Candidates {
+    /// Nodes that can hold a part of the job.
+    pub all: NodeSet,
+    /// Those of lighter classes than the last one, which come before any choice by topology.
+    pub forced: NodeSet,
+    /// Processors that the job could take of each node.
+    pub usable: Vec<u32>,
+    /// Whether they suffice.
+    pub are_enough: bool,
+}
+
+impl Candidates {
+    /// Collects nodes class by class, the lightest first, until they suffice in number, processors
+    /// and GPUs.
+    pub(super) fn collect(
+        attempt: &mut Attempt<'_>,
+        weights: &[(u64, Vec<u32>)],
+        inside: &NodeSet,
+        missing: &Missing,
+    ) -> Candidates {
+        let count = attempt.machine.count();
+        let mut usable = vec![0; count as usize];
+        let (mut all, mut forced) = (NodeSet::empty(count), NodeSet::empty(count));
+        let (mut nodes, mut cpus, mut gpus) = (0, 0, 0);
+        let counts = attempt.counts_gpus();
+        let (mut are_enough, mut are_complete) = (false, false);
+        for (_, class) in weights {
+            if are_complete {
+                break;
+            }
+            if nodes > 0 {
+                forced.unite(&all);
+            }
+            for &node in class.iter().filter(|node| inside.contains(**node)) {
+                let own = attempt.select_cores(node, missing.nodes_at_least);
+                if own == 0 {
+                    continue;
+                }
+                all.insert(node);
+                usable[node as usize] = own;
+                cpus += i64::from(own);
+                nodes += 1;
+                gpus += if counts { attempt.fit(node).gpus } else { 0 };
+            }
+            let rest = cpus >= missing.cpus && (!counts || attempt.gpus_suffice(gpus));
+            are_enough = are_enough || rest && attempt.enough_nodes(nodes, missing.nodes);
+            are_complete = rest && nodes >= missing.nodes;
+        }
+        Candidates { all, forced, usable, are_enough }
+    }
+
+    /// Takes the nodes of lighter classes; returns how the attempt ends, if it does.
+    ///
+    /// Those that give nothing after all are no longer among them.
+    pub(super) fn take_forced(
+        &mut self,
+        attempt: &mut Attempt<'_>,
+        missing: &mut Missing,
+    ) -> Option<Result<(), Leave>> {
+        let mut given_up = Vec::new();
+        for node in self.forced.iter() {
+            if attempt.nodes_left <= 0 {
+                break;
+            }
+            if attempt.take(node, self.usable[node as usize], missing) == 0 {
+                given_up.push(node);
+            }
+        }
+        given_up.into_iter().for_each(|node| self.forced.remove(node));
+        attempt.map.unite(&self.forced);
+        if attempt.is_done(missing) {
+            return Some(Ok(()));
+        }
+        (attempt.nodes_left <= 0).then_some(Err(Leave::OneOfThese))
+    }
+}
