@@ -326,7 +326,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     let (race, results, is_over_budget) = raced.race(&runner, options.threads, setup.budget)?;
     warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let mut failures: Vec<String> = results.store_error.iter().cloned().collect();
-    if let Some(sentence) = race.trouble() {
+    if let Some(sentence) = race.problem() {
         return Err(Refused(sentence.to_owned()));
     }
     let is_certain = race.looks().last().is_some_and(|look| look.bound <= race.within());

@@ -130,7 +130,7 @@ pub struct Race {
     seen: u64,
     looks: Vec<Look>,
     clark_yang: Option<u64>,
-    trouble: Option<String>,
+    problem: Option<String>,
 }
 
 impl Race {
@@ -149,7 +149,7 @@ impl Race {
             seen: 0,
             looks: Vec::new(),
             clark_yang: None,
-            trouble: None,
+            problem: None,
         };
         if !is_screening {
             race.begin_pairs();
@@ -220,8 +220,8 @@ impl Race {
 
     /// The sentence that ended the race, if a value has no place on its scale.
     #[must_use]
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
     /// Pairs before anything is dropped.
@@ -332,7 +332,7 @@ impl Race {
                 || last.pairs >= 2 * first.pairs
                 || self.equals().len() == last.racing
         };
-        self.trouble.is_some()
+        self.problem.is_some()
             || self.racing().is_empty()
             || self.seen >= MAX_REPLICATIONS
             || is_settled()
@@ -391,11 +391,11 @@ impl Race {
                 }
                 Err(NoValue::Failed(message)) => self.fates[own] = Fate::Failed(message),
                 Err(NoValue::OffScale(sentence)) => {
-                    self.trouble.get_or_insert(sentence);
+                    self.problem.get_or_insert(sentence);
                 }
             }
         }
-        if self.is_screening || self.trouble.is_some() {
+        if self.is_screening || self.problem.is_some() {
             return;
         }
         let racing = self.racing();
@@ -672,7 +672,7 @@ mod tests {
         }
         let mut race = Race::new(3, rules(0.1));
         race.advance(&Odd, 100);
-        assert_eq!((&race.fates()[0], race.trouble()), (&Fate::Failed("no".into()), Some("zero")));
+        assert_eq!((&race.fates()[0], race.problem()), (&Fate::Failed("no".into()), Some("zero")));
         assert!(race.is_decided() && race.seen() == 10);
     }
 }

@@ -3,6 +3,9 @@
 //! A future draws the run time of each job from jobs that ended before, and the jobs to come from
 //! past submissions. Nothing that a history records after the instant is used.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use meshwork::rng::Stream;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
@@ -232,7 +235,7 @@ pub struct StartQueue<'a> {
     present: Vec<JobRecord>,
     running: InitialState,
     /// The possible run times of each present job.
-    times: Vec<Vec<Second>>,
+    times: Vec<Arc<[Second]>>,
     requests: Vec<ResolvedRequest>,
     /// Past submissions in order, as they would come again.
     past: Vec<PastSubmission>,
@@ -243,7 +246,7 @@ pub struct StartQueue<'a> {
 struct PastSubmission {
     at: Second,
     stay: JobRecord,
-    times: Vec<Second>,
+    times: Arc<[Second]>,
     request: ResolvedRequest,
 }
 
@@ -251,7 +254,8 @@ impl<'a> StartQueue<'a> {
     /// The queue of a site just before a second of its history.
     ///
     /// # Complexity
-    /// **O(n² log n)** for *n* records before the instant.
+    /// **O(k n log n)** for *n* records before the instant, with *k* pairs of a user and a limit or
+    /// running jobs.
     #[must_use]
     pub fn of(
         machine: &'a SlurmMachine,
@@ -261,6 +265,12 @@ impl<'a> StartQueue<'a> {
     ) -> StartQueue<'a> {
         let conditions = Conditions::of(machine, sampled.cleanup);
         let known = RunTimes::before(stays, at);
+        // Before its start, only its user and its limit tell how long a job may run.
+        let mut drawn: BTreeMap<(String, Option<Second>), Arc<[Second]>> = BTreeMap::new();
+        let mut whole = |stay: &JobRecord| {
+            let times = drawn.entry((stay.user.clone(), stay.limit));
+            Arc::clone(times.or_insert_with(|| known.of(stay, 0).into()))
+        };
         let is_multifactor =
             machine.setting("PriorityType").is_some_and(|kind| kind.ends_with("multifactor"));
         // What a history records is the last priority, so it is turned back to that at a time.
@@ -273,7 +283,7 @@ impl<'a> StartQueue<'a> {
             let Ok(nodes) = machine.nodes(&stay.nodelist) else { continue };
             if stay.end.is_none_or(|end| end > at) {
                 running.push((present.len(), start, nodes));
-                times.push(known.of(stay, at - start));
+                times.push(known.of(stay, at - start).into());
                 present.push(JobRecord { end: None, ..stay.clone() });
             }
         }
@@ -294,7 +304,7 @@ impl<'a> StartQueue<'a> {
                 continue;
             }
             let priority = priority(stay, at);
-            times.push(known.of(stay, 0));
+            times.push(whole(stay));
             let start = Some(at);
             present.push(JobRecord { priority, start, end: None, ..stay.clone() });
         }
@@ -320,7 +330,7 @@ impl<'a> StartQueue<'a> {
         let past = past.into_iter().zip(of_past);
         let past = past.map(|((at, stay), request)| PastSubmission {
             at,
-            times: known.of(&stay, 0),
+            times: whole(&stay),
             stay,
             request,
         });
