@@ -8,7 +8,7 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes that can hold a part of the job.
     pub all: NodeSet,
-    /// Those of lighter classes than the last one, which come before any choice by topology.
+    /// Candidates of lighter classes than the last one, which come before any choice by topology.
     pub forced: NodeSet,
     /// Processors that the job could take of each node.
     pub usable: Vec<u32>,
@@ -17,8 +17,9 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Collects nodes class by class, the lightest first, until they suffice in number, processors
-    /// and GPUs.
+    /// Collects nodes class by class, the lightest first, until they suffice.
+    ///
+    /// Their number, processors and GPUs count.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
