@@ -240,6 +240,20 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
+    /// Whether it is one site whose nodes jobs share, with fixed sizes.
+    #[inline]
+    pub(crate) fn shares_nodes(&self) -> bool {
+        self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
+    }
+
+    /// The answer to a question about the only site with other amounts, which are then restored.
+    pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
+        self.sites[0].site_mut().begin_trial();
+        let answer = ask(&mut self.sites[0]);
+        self.sites[0].site_mut().end_trial();
+        answer
+    }
+
     /// Disables all caches, for tests: every request is evaluated in full.
     #[doc(hidden)]
     pub fn ask_anew(&mut self) {

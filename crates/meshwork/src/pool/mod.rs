@@ -113,7 +113,14 @@ impl Pool {
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (spec, params, table) = Pool::spec(catalogue, table)?;
         let rule = params.meaning(SHAPE.name, &SHAPES);
-        let managed = spec.managed(0, params.integer("seed"), 0, rule)?;
+        if spec.topology.types().is_some() {
+            return Err(Problem::new(
+                "machine.nodes",
+                "a pool cannot hand out parts of nodes yet: leave out the types of `machine.nodes`, or ask \
+                 `meshwork place --slurm` with --gres",
+            ));
+        }
+        let managed = spec.managed(0, params.integer("seed"), 0, rule, &[])?;
         let empty = managed.fork();
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }

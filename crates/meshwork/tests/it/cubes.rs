@@ -84,7 +84,7 @@ impl Machine {
 
     fn claim_cubes(&mut self, cubes: &[Subcube]) {
         let blocks = cubes.iter().map(|cube| cube.block(self.dimension)).collect();
-        self.claim(Placement { blocks });
+        self.claim(Placement { blocks, parts: None });
     }
 
     /// Claims the proposed subcube.
