@@ -1,19 +1,20 @@
 //! The machine: sites, and their free nodes.
 
 mod amounts;
+pub mod tasks;
 
 pub(crate) use amounts::{CellLimits, ChangeLog};
 pub use amounts::{Amounts, NodeAmounts};
 
 use std::borrow::Cow;
 
-use crate::geometry::{NodeSet, Parts};
+use crate::geometry::NodeSet;
 use crate::geometry::cube::Subcube;
 use crate::job::Request;
 use crate::topology::{Grid, Topology};
 
 // Re-exported: the units in which a site is claimed.
-pub use crate::geometry::{Block, Placement};
+pub use crate::geometry::{Block, Part, Parts, Placement};
 
 /// Reasons why a placement cannot be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -12,6 +12,7 @@ pub mod estimates;
 pub mod jann;
 pub mod lublin;
 mod owners;
+mod pieces;
 mod resample;
 mod scale;
 pub mod slices;

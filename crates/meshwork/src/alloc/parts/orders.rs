@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::gpus::{GpuNode, GpuTask, ScoreRule, TypicalTasks, score_rules};
 use crate::job::{Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
+use crate::machine::tasks::{put_into, task_of};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::types::NodeTypes;
 
@@ -267,13 +268,7 @@ impl ByRule {
         if self.task.0 != *piece {
             self.task = (piece.clone(), task_of(piece, &self.types));
         }
-        if self.node.model != node.kind.name {
-            self.node.model.clone_from(&node.kind.name);
-        }
-        (self.node.cpu, self.node.memory) = (node.cores * 1000, node.mem());
-        self.node.gpus.clear();
-        self.node.gpus.extend_from_slice(node.gpu_shares());
-        self.node.hold(node.tallies());
+        put_into(node, &mut self.node);
     }
 }
 
@@ -295,24 +290,5 @@ impl NodeOrder for ByRule {
             node: self.node.clone(),
             task: self.task.clone(),
         })
-    }
-}
-
-/// A piece as a task. Types of nodes stand for its types of GPUs.
-fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
-    let suiting: Vec<&str> = match piece.types {
-        None => Vec::new(),
-        Some(_) => {
-            let suiting = types.types().iter().filter(|kind| kind.suits(piece));
-            suiting.map(|kind| kind.name.as_str()).collect()
-        }
-    };
-    GpuTask {
-        name: String::new(),
-        cpu: piece.cpu * 1000,
-        memory: piece.mem,
-        gpus: piece.gpu,
-        share: if piece.gpu > 0 { piece.share } else { 0 },
-        models: suiting.join("|"),
     }
 }

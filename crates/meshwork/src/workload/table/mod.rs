@@ -50,6 +50,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
         if !setting.owners {
             listed.jobs.iter_mut().for_each(|(job, _)| job.owner = None);
         }
+        super::pieces::check_all(listed.jobs.iter().map(|(job, _)| job), setting)
+            .map_err(|WorkloadError(says)| WorkloadError(format!("{path}: {says}")))?;
         match Source::of(params).and_then(Source::sessions) {
             Some(sessions) => listed.infer(sessions),
             None => listed.jobs.sort_by_key(|(job, _)| job.arrival),
@@ -295,7 +297,7 @@ fn request(row: Row) -> Result<Request, String> {
 }
 
 /// The request of a row with pieces.
-fn pieces(row: Row) -> Result<Request, String> {
+pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");
     if let Some((column, _)) = beside {
         return Err(format!("the row wants `{column}`, which goes with `nodes` and not with pieces"));

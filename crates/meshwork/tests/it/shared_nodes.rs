@@ -1,0 +1,560 @@
+//! Nodes that jobs share: schedules against a naive simulator, and cases by hand.
+
+use std::collections::BTreeMap;
+
+use crate::common::{scenario, submissions};
+use meshwork::job::{Inside, Job, JobId, Piece, Pieces, Request, Time};
+use meshwork::observe::{Event, Observer};
+use meshwork::rng::Stream;
+use meshwork::scenario::Scenario;
+
+/// A node as the naive simulator sees it: free memory, cores of each island, shares of each GPU.
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    kind: usize,
+    mem: u32,
+    other: u32,
+    cores: Vec<u32>,
+    gpus: Vec<u32>,
+}
+
+/// Cores, memory, GPUs, islands and the fourth kind of each type.
+const TYPES: [(&str, [u32; 5]); 2] = [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
+
+const NODES: usize = 12;
+
+const LEAF: usize = 3;
+
+fn idle() -> Vec<Node> {
+    let kind = |at: usize| usize::from(at % 4 == 3);
+    let node = |at: usize| {
+        let [cpu, mem, gpu, islands, other] = TYPES[kind(at)].1;
+        let cores = vec![cpu / islands; islands as usize];
+        Node { kind: kind(at), mem, other, cores, gpus: vec![1000; gpu as usize] }
+    };
+    (0..NODES).map(node).collect()
+}
+
+impl Node {
+    /// Takes one piece as `lowest` does; `false` if it does not fit, and then the node is spoilt.
+    fn take(&mut self, piece: &Piece, only: Option<usize>) -> bool {
+        let suits = piece.types.as_deref().is_none_or(|types| types == TYPES[self.kind].0);
+        let islands: Vec<usize> = match only {
+            Some(at) => vec![at],
+            None => (0..self.cores.len()).collect(),
+        };
+        let each = self.gpus.len() / self.cores.len();
+        let mut order = Vec::new();
+        let mut wanted = piece.gpu;
+        if piece.share < 1000 && piece.gpu == 1 {
+            let own = (0..self.gpus.len()).filter(|gpu| islands.contains(&(gpu / each)));
+            let Some(gpu) =
+                own.filter(|&gpu| self.gpus[gpu] >= piece.share).min_by_key(|&gpu| self.gpus[gpu])
+            else {
+                return false;
+            };
+            self.gpus[gpu] -= piece.share;
+            order.push(gpu / each);
+            wanted = 0;
+        }
+        for gpu in 0..self.gpus.len() {
+            if wanted > 0 && self.gpus[gpu] == 1000 && islands.contains(&(gpu / each)) {
+                self.gpus[gpu] = 0;
+                wanted -= 1;
+                order.push(gpu / each);
+            }
+        }
+        let mut cores = piece.cpu;
+        for at in order.into_iter().chain(islands) {
+            let taken = self.cores[at].min(cores);
+            self.cores[at] -= taken;
+            cores -= taken;
+        }
+        let fits = suits && wanted == 0 && cores == 0 && self.mem >= piece.mem && self.other >= piece.other;
+        self.mem = self.mem.saturating_sub(piece.mem);
+        self.other = self.other.saturating_sub(piece.other);
+        fits
+    }
+
+    /// This node with `count` pieces more; `None` if they do not fit.
+    fn with(&self, request: &Pieces, piece: &Piece, count: u32) -> Option<Node> {
+        if request.exclusive {
+            let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
+            let shared = Pieces { exclusive: false, ..request.clone() };
+            let fits = self == fresh && self.with(&shared, piece, count).is_some();
+            let none = Node {
+                mem: 0,
+                other: 0,
+                cores: vec![0; self.cores.len()],
+                gpus: vec![0; self.gpus.len()],
+                ..*self
+            };
+            return fits.then_some(none);
+        }
+        if request.inside == Inside::Island {
+            return (0..self.cores.len()).find_map(|island| {
+                let mut own = self.clone();
+                (0..count).all(|_| own.take(piece, Some(island))).then_some(own)
+            });
+        }
+        let mut own = self.clone();
+        (0..count).all(|_| own.take(piece, None)).then_some(own)
+    }
+
+    /// How many pieces a job may have here.
+    fn fits(&self, request: &Pieces, piece: &Piece) -> u32 {
+        let most = piece.per_node.unwrap_or(u32::MAX).min(piece.count);
+        let fits = (1..=most).take_while(|&count| self.with(request, piece, count).is_some());
+        let fits = fits.last().unwrap_or(0);
+        let least = match request.inside {
+            Inside::Node | Inside::Island => piece.count,
+            _ => piece.per_node_min.min(piece.count),
+        };
+        if fits < least { 0 } else { fits }
+    }
+
+    fn score(&self, order: &str, piece: &Piece) -> i64 {
+        let [cpu, mem, gpu, _, other] = TYPES[self.kind].1;
+        let cores: u32 = self.cores.iter().sum();
+        let shares: u32 = self.gpus.iter().sum();
+        let kinds = [
+            (cpu, cores, piece.cpu),
+            (mem, self.mem, piece.mem),
+            (gpu * 1000, shares, piece.gpu * piece.share),
+            (other, self.other, piece.other),
+        ];
+        let kinds: Vec<_> = kinds.into_iter().filter(|kind| kind.0 > 0).collect();
+        let of = |&(own, free, asked): &(u32, u32, u32)| {
+            1000 * i64::from(own - free + asked) / i64::from(own)
+        };
+        let mean = kinds.iter().map(of).sum::<i64>() / kinds.len() as i64;
+        match order {
+            "most_allocated" => mean,
+            "least_allocated" => -mean,
+            _ => 0,
+        }
+    }
+}
+
+/// Picks nodes for `wanted` pieces among these, one after the other.
+fn fill(
+    nodes: &[Node],
+    among: &[usize],
+    order: &str,
+    request: &Pieces,
+    piece: &Piece,
+    wanted: u32,
+) -> Option<Vec<(usize, u32)>> {
+    let (mut left, mut picks) = (wanted, Vec::new());
+    let mut open: Vec<usize> =
+        among.iter().copied().filter(|&at| nodes[at].fits(request, piece) > 0).collect();
+    open.sort_by_key(|&at| (-nodes[at].score(order, piece), at));
+    for at in open {
+        let fits = nodes[at].fits(request, piece).min(left);
+        // No node gets fewer than the fewest.
+        let least = piece.per_node_min;
+        let own = (1..=fits).rev().find(|&own| own == left || (own >= least.min(piece.count) && left - own >= least));
+        if let Some(own) = own.filter(|_| left > 0) {
+            picks.push((at, own));
+            left -= own;
+        }
+    }
+    (left == 0).then_some(picks)
+}
+
+/// The nodes that a request gets, by definition.
+fn choose(nodes: &[Node], domain: &str, order: &str, request: &Pieces) -> Option<Vec<(usize, usize, u32)>> {
+    let leaves: Vec<Vec<usize>> =
+        (0..NODES / LEAF).map(|leaf| (leaf * LEAF..(leaf + 1) * LEAF).collect()).collect();
+    let all: Vec<usize> = (0..NODES).collect();
+    let in_range = |among: &[usize]| -> Option<Vec<(usize, usize, u32)>> {
+        let mut then = nodes.to_vec();
+        let mut picked = Vec::new();
+        for (role, piece) in request.roles.iter().enumerate() {
+            let own: Vec<&Vec<usize>> =
+                leaves.iter().filter(|leaf| leaf.iter().all(|at| among.contains(at))).collect();
+            let room = |leaf: &[usize]| -> u32 {
+                leaf.iter().map(|&at| then[at].fits(request, piece)).sum()
+            };
+            let is_whole = matches!(request.inside, Inside::Node | Inside::Island);
+            let picks = if domain == "fewest_leaves" && own.len() > 1 && !is_whole {
+                let (mut left, mut picks) = (piece.count, Vec::new());
+                let mut open: Vec<&Vec<usize>> = own;
+                if open.iter().map(|leaf| room(leaf)).sum::<u32>() < left {
+                    return None;
+                }
+                while left > 0 {
+                    let enough = open.iter().filter(|leaf| room(leaf) >= left);
+                    let leaf = match enough.min_by_key(|leaf| (room(leaf), leaf[0])) {
+                        Some(leaf) => *leaf,
+                        None => *open.iter().min_by_key(|leaf| (u32::MAX - room(leaf), leaf[0]))?,
+                    };
+                    let share = room(leaf).min(left);
+                    picks.extend(fill(&then, leaf, order, request, piece, share)?);
+                    left -= share;
+                    open.retain(|other| *other != leaf);
+                }
+                picks
+            } else {
+                fill(&then, among, order, request, piece, piece.count)?
+            };
+            for (at, count) in picks {
+                then[at] = then[at].with(request, piece, count)?;
+                picked.push((role, at, count));
+            }
+        }
+        Some(picked)
+    };
+    let has_room = |among: &[usize]| {
+        request.roles.iter().all(|piece| {
+            among.iter().map(|&at| nodes[at].fits(request, piece)).sum::<u32>() >= piece.count
+        })
+    };
+    match request.inside {
+        Inside::Leaf => {
+            let mut open: Vec<&Vec<usize>> = leaves.iter().filter(|leaf| has_room(leaf)).collect();
+            if domain == "fewest_leaves" {
+                let first = &request.roles[0];
+                let room = |leaf: &[usize]| -> u32 {
+                    leaf.iter().map(|&at| nodes[at].fits(request, first)).sum()
+                };
+                open.sort_by_key(|leaf| (room(leaf), leaf[0]));
+            }
+            open.into_iter().find_map(|leaf| in_range(leaf))
+        }
+        _ => in_range(&all),
+    }
+}
+
+type Held = Vec<(usize, Node, Node)>;
+
+/// Takes what a request gets; returns before and after of each node it touches.
+fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
+    let mut held = Vec::new();
+    for &(role, at, count) in picks {
+        let before = nodes[at].clone();
+        nodes[at] = before.with(request, &request.roles[role], count).expect("it fits");
+        held.push((at, before, nodes[at].clone()));
+    }
+    held
+}
+
+/// Applies `op` to each cell of a node with the amounts of a part.
+fn apply(node: &mut Node, (before, after): (&Node, &Node), op: impl Fn(u32, u32) -> u32) {
+    let own = [&mut node.mem, &mut node.other].into_iter().chain(&mut node.cores).chain(&mut node.gpus);
+    let each = |node: &Node| -> Vec<u32> {
+        [node.mem, node.other].into_iter().chain(node.cores.clone()).chain(node.gpus.clone()).collect()
+    };
+    for ((cell, before), after) in own.zip(each(before)).zip(each(after)) {
+        *cell = op(*cell, before - after);
+    }
+}
+
+struct Running {
+    end: f64,
+    expected: f64,
+    held: Held,
+}
+
+/// The promise to the head of the queue: its index, start, and what it gets.
+type Promise = (usize, f64, Held);
+
+struct Naive<'a> {
+    jobs: &'a [Job],
+    domain: &'a str,
+    order: &'a str,
+    nodes: Vec<Node>,
+    running: BTreeMap<usize, Running>,
+    starts: Vec<(usize, f64, Vec<usize>)>,
+    promise: Option<Promise>,
+    /// Requests denied since the last end of a job, alone and beside the promise. With several
+    /// roles a request may fit after another start; it is not asked again before an end.
+    denied: [Vec<Pieces>; 2],
+}
+
+fn request(job: &Job) -> &Pieces {
+    let Request::Pieces(pieces) = &job.request else { panic!("pieces") };
+    pieces
+}
+
+impl Naive<'_> {
+    fn start(&mut self, at: usize, now: f64, on: &[Node], beside: bool) -> bool {
+        let job = &self.jobs[at];
+        let known = &mut self.denied;
+        if known[0].contains(request(job)) || beside && known[1].contains(request(job)) {
+            return false;
+        }
+        let Some(picks) = choose(on, self.domain, self.order, request(job)) else {
+            known[usize::from(beside)].push(request(job).clone());
+            return false;
+        };
+        // What is chosen beside a promise is taken from what is free.
+        let mut chosen_on = on.to_vec();
+        let held = take(&mut chosen_on, &picks, request(job));
+        for (node, before, after) in &held {
+            apply(&mut self.nodes[*node], (before, after), |free, amount| free - amount);
+        }
+        let mut touched: Vec<usize> = held.iter().map(|(node, ..)| *node).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        self.starts.push((at, now, touched));
+        self.running.insert(at, Running { end: now + job.runtime, expected: now + job.estimate, held });
+        true
+    }
+
+    fn release(nodes: &mut [Node], held: &Held) {
+        for (node, before, after) in held {
+            apply(&mut nodes[*node], (before, after), |free, amount| free + amount);
+        }
+    }
+
+    /// The state of the nodes when the jobs expected by an instant have ended.
+    fn then(&self, now: f64, by: f64) -> Vec<Node> {
+        let mut nodes = self.nodes.clone();
+        for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
+            Naive::release(&mut nodes, &running.held);
+        }
+        nodes
+    }
+
+    fn promised(&self, at: usize, now: f64) -> Promise {
+        let mut instants: Vec<f64> =
+            self.running.values().map(|running| running.expected.max(now)).chain([now]).collect();
+        instants.sort_by(f64::total_cmp);
+        for by in instants {
+            let mut nodes = self.then(now, by);
+            let own = request(&self.jobs[at]);
+            if let Some(picks) = choose(&nodes, self.domain, self.order, own) {
+                return (at, by, take(&mut nodes, &picks, own));
+            }
+        }
+        panic!("it fits the empty machine")
+    }
+
+    fn run(mut self, backfills: bool) -> Vec<(usize, f64, Vec<usize>)> {
+        let (mut queue, mut next, mut now) = (Vec::new(), 0, 0.0);
+        loop {
+            let arrival = self.jobs.get(next).map(|job| job.arrival.units());
+            let end = self.running.values().map(|running| running.end).min_by(f64::total_cmp);
+            let Some(at) = arrival.into_iter().chain(end).min_by(f64::total_cmp) else { break };
+            now = f64::max(now, at);
+            let ended: Vec<usize> =
+                self.running.iter().filter(|(_, own)| own.end <= now).map(|(at, _)| *at).collect();
+            let mut keeps = true;
+            for at in ended {
+                let own = self.running.remove(&at).unwrap();
+                Naive::release(&mut self.nodes, &own.held);
+                self.denied = Default::default();
+                keeps &= self.promise.as_ref().is_some_and(|(_, by, _)| own.expected < *by);
+            }
+            while self.jobs.get(next).is_some_and(|job| job.arrival.units() <= now) {
+                let fits = choose(&idle(), self.domain, self.order, request(&self.jobs[next]));
+                queue.extend(fits.map(|_| next));
+                next += 1;
+            }
+            while let Some(&head) = queue.first()
+                && self.start(head, now, &self.nodes.clone(), false)
+            {
+                queue.remove(0);
+            }
+            let Some(&head) = queue.first() else { continue };
+            if !backfills {
+                continue;
+            }
+            let late = self.running.values().any(|running| running.expected <= now);
+            let is_kept = keeps && !late && self.promise.as_ref().is_some_and(|own| own.0 == head);
+            if !is_kept {
+                self.promise = Some(self.promised(head, now));
+                self.denied[1].clear();
+            }
+            for at in queue.clone().into_iter().skip(1) {
+                let (_, by, promised) = self.promise.clone().unwrap();
+                let beside = now + self.jobs[at].estimate > by;
+                let on = if !beside {
+                    self.nodes.clone()
+                } else {
+                    // What is left of each cell at the promised start, at most what is free now.
+                    let mut then = self.then(now, by);
+                    for (node, before, after) in &promised {
+                        apply(&mut then[*node], (before, after), u32::saturating_sub);
+                    }
+                    let mut on = self.nodes.clone();
+                    for (node, before, after) in &promised {
+                        let left = then[*node].clone();
+                        let none = Node {
+                            mem: 0,
+                            other: 0,
+                            cores: vec![0; left.cores.len()],
+                            gpus: vec![0; left.gpus.len()],
+                            ..left
+                        };
+                        let mut limit = on[*node].clone();
+                        apply(&mut limit, (&left, &none), u32::min);
+                        // Only cells that the promise takes have a limit.
+                        let free = on[*node].clone();
+                        let pick = |free: u32, limit: u32, took: bool| if took { limit } else { free };
+                        on[*node] = Node {
+                            kind: free.kind,
+                            mem: pick(free.mem, limit.mem, before.mem > after.mem),
+                            other: pick(free.other, limit.other, before.other > after.other),
+                            cores: (0..free.cores.len())
+                                .map(|i| pick(free.cores[i], limit.cores[i], before.cores[i] > after.cores[i]))
+                                .collect(),
+                            gpus: (0..free.gpus.len())
+                                .map(|i| pick(free.gpus[i], limit.gpus[i], before.gpus[i] > after.gpus[i]))
+                                .collect(),
+                        };
+                    }
+                    on
+                };
+                if self.start(at, now, &on, beside) {
+                    queue.retain(|other| *other != at);
+                }
+            }
+        }
+        self.starts
+    }
+}
+
+/// Starts of a run, with the nodes of each; fails if a cell is ever taken twice.
+#[derive(Default)]
+struct Starts {
+    starts: Vec<(usize, f64, Vec<usize>)>,
+    free: BTreeMap<(u32, u16), i64>,
+    running: BTreeMap<JobId, Vec<(u32, u16, u32)>>,
+}
+
+impl Observer for Starts {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Started(running) => {
+                let parts = &running.placement.parts.as_ref().expect("parts").parts;
+                let mut nodes: Vec<usize> = parts.iter().map(|part| part.node as usize).collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                self.starts.push((running.job.number as usize, now.units(), nodes));
+                for part in parts {
+                    for &(cell, amount) in &part.cells {
+                        let capacity = capacity(part.node as usize, cell as usize);
+                        let free = self.free.entry((part.node, cell)).or_insert(capacity);
+                        *free -= i64::from(amount);
+                        assert!(*free >= 0, "cell {cell} of node {} is given twice", part.node);
+                        self.running.entry(running.id).or_default().push((part.node, cell, amount));
+                    }
+                }
+            }
+            Event::Finished(running) => {
+                for (node, cell, amount) in self.running.remove(&running.id).unwrap_or_default() {
+                    *self.free.get_mut(&(node, cell)).unwrap() += i64::from(amount);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn capacity(node: usize, cell: usize) -> i64 {
+    let [cpu, mem, gpu, islands, other] = TYPES[idle()[node].kind].1;
+    let (cores, gpus) = (2 + islands as usize, 2 + (islands + gpu) as usize);
+    match cell {
+        0 => mem.into(),
+        1 => other.into(),
+        _ if cell < cores => (cpu / islands).into(),
+        _ if cell < gpus => 1000,
+        _ => 1 << 30,
+    }
+}
+
+fn machine() -> String {
+    "machine = { topology = 'fat_tree', arity = [3, 4], nodes = [\n\
+     { type = 'a', cpu = 8, mem = 100, gpu = 4, islands = 2, other = 3, on = '0-2,4-6,8-10' },\n\
+     { type = 'b', cpu = 12, mem = 60 } ] }\n"
+        .to_owned()
+}
+
+fn shared(rest: &str) -> Scenario {
+    scenario(&format!("{}{rest}", machine()))
+}
+
+fn random_piece(rng: &mut Stream, count: u64) -> Piece {
+    let mut below = |most: u64| rng.below(most) as u32;
+    let gpu = [0, 0, 1, 1, 2, 4][below(6) as usize];
+    Piece {
+        count: 1 + below(count),
+        cpu: 1 + below(4),
+        mem: [0, 5, 20, 40][below(4) as usize],
+        gpu,
+        share: if gpu == 1 && below(2) == 0 { [250, 400, 500][below(3) as usize] } else { 1000 },
+        other: [0, 0, 0, 1][below(4) as usize],
+        per_node_min: 1,
+        per_node: [None, None, Some(1), Some(2)][below(4) as usize],
+        types: [None, None, None, Some("a".to_owned())][below(4) as usize].clone(),
+    }
+}
+
+fn random_jobs(rng: &mut Stream, jobs: u64) -> Vec<Job> {
+    let mut at = 0.0;
+    (0..jobs)
+        .map(|number| {
+            at += rng.below(4) as f64;
+            let inside = match rng.below(8) {
+                0 => Inside::Node,
+                1 => Inside::Leaf,
+                2 => Inside::Island,
+                _ => Inside::Anywhere,
+            };
+            let most = if inside == Inside::Anywhere { 10 } else { 3 };
+            let mut pieces = Pieces { inside, ..Pieces::of(random_piece(rng, most)) };
+            if rng.below(12) == 0 {
+                pieces.exclusive = true;
+            } else if rng.below(8) == 0 && matches!(inside, Inside::Anywhere | Inside::Leaf) {
+                pieces.roles.push(random_piece(rng, 3));
+            }
+            let runtime = 1.0 + rng.below(30) as f64;
+            let estimate = match rng.below(3) {
+                0 => runtime,
+                1 => runtime + rng.below(20) as f64,
+                _ => (runtime - rng.below(5) as f64).max(1.0),
+            };
+            Job { estimate, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
+        })
+        .collect()
+}
+
+#[test]
+fn schedules_are_those_of_a_naive_simulator() {
+    let mut rng = Stream::new(38, 0, "shared");
+    let mut backfilled = 0;
+    for round in 0..60 {
+        let domain = ["naive", "fewest_leaves"][round % 2];
+        let order = ["first", "most_allocated", "least_allocated"][round % 3];
+        let scheduler = ["easy", "fcfs", "easy"][round / 6 % 3];
+        let jobs = random_jobs(&mut rng, 80);
+        let scenario = shared(&format!(
+            "allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n"
+        ));
+        let mut seen = Starts::default();
+        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let naive = Naive {
+            jobs: &jobs,
+            domain,
+            order,
+            nodes: idle(),
+            running: BTreeMap::new(),
+            starts: Vec::new(),
+            promise: None,
+            denied: Default::default(),
+        };
+        let expected = naive.run(scheduler == "easy");
+        for (own, other) in seen.starts.iter().zip(&expected) {
+            assert_eq!(
+                own, other,
+                "round {round}: {domain}, {order}, {scheduler}: {} with {} to {}",
+                jobs[other.0].request, jobs[other.0].runtime, jobs[other.0].estimate
+            );
+        }
+        assert_eq!(seen.starts.len(), expected.len());
+        backfilled += seen.starts.windows(2).filter(|pair| pair[0].0 > pair[1].0).count();
+    }
+    assert!(backfilled > 200, "only {backfilled} jobs were passed");
+}
