@@ -12,6 +12,7 @@ use crate::alloc::parts::within::{self, WithinEntry};
 use crate::alloc::{self, AllocatorEntry};
 use crate::job::Pieces;
 use crate::catalogue::Catalogue;
+use crate::form::Asks;
 pub use crate::catalogue::SITE_FAMILY;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
@@ -90,12 +91,13 @@ impl SiteSpec {
         let entry = self.entry.0;
         let mut allocator = (entry.build)(&self.allocator, &self.topology)?;
         if let (Some(choice), Some(types)) = (&self.choice, self.topology.types()) {
-            if allocator.domain().is_none() && !allocator.goes_by_free_nodes() {
+            let asks = allocator.asks().unwrap_or(entry.asks);
+            if !matches!(asks, Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes) {
                 return Err(Problem::new(
                     self.allocator.path(),
                     format!(
-                        "the allocator `{}` goes by more than which nodes are free, which it cannot on a machine with types of \
-                         `nodes`: naive, fewest_leaves, fewest_groups and group_or_spread can",
+                        "the allocator `{}` places blocks or subcubes, but pieces on nodes that jobs share have no shape: \
+                         naive, fewest_leaves and others that take counts will do",
                         entry.about.name
                     ),
                 ));

@@ -558,3 +558,309 @@ fn schedules_are_those_of_a_naive_simulator() {
     }
     assert!(backfilled > 200, "only {backfilled} jobs were passed");
 }
+
+/// Starts by job number, each with its instant, its nodes and the text of the request.
+fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {
+    let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
+        Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
+    });
+    let scenario = shared(rest);
+    let mut seen = Starts::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
+    seen.starts
+}
+
+fn gpus(count: u32, gpu: u32) -> Pieces {
+    Pieces::of(Piece { count, gpu, ..Piece::default() })
+}
+
+#[test]
+fn a_gang_waits_for_one_node_although_enough_gpus_are_free_in_all() {
+    let whole = |at: f64, runtime: f64| (at, gpus(1, 4), runtime);
+    // Nine nodes have four GPUs each; three are left with one, two and three free.
+    let mut jobs: Vec<_> = (0..6).map(|_| whole(0.0, 100.0)).collect();
+    for taken in [3, 2, 1] {
+        jobs.push((0.0, Pieces { inside: Inside::Node, ..gpus(1, taken) }, 10.0));
+    }
+    jobs.push((1.0, Pieces { inside: Inside::Node, ..gpus(4, 1) }, 5.0));
+    let all = starts("order = 'least_allocated'", &jobs);
+    assert_eq!(all.last().unwrap().1, 10.0, "six free GPUs are not four on one node");
+    let spread: Vec<_> = jobs[..9].iter().cloned().chain([(1.0, gpus(4, 1), 5.0)]).collect();
+    assert_eq!(starts("order = 'least_allocated'", &spread).last().unwrap().1, 1.0);
+}
+
+#[test]
+fn orders_take_the_node_of_their_definition() {
+    let one = |gpu: u32, cpu: u32| Pieces::of(Piece { gpu, cpu, ..Piece::default() });
+    let jobs = [(0.0, one(2, 2), 50.0), (0.0, one(1, 1), 50.0), (0.0, one(1, 1), 50.0)];
+    for (order, nodes) in [
+        ("first", [0, 0, 0]),
+        ("most_allocated", [0, 0, 0]),
+        ("least_allocated", [0, 1, 2]),
+        ("best_fit", [0, 0, 0]),
+        ("packing", [0, 0, 0]),
+        ("slurm", [0, 0, 0]),
+        // Another kind of piece goes elsewhere, an equal one to its like.
+        ("clustering", [0, 1, 1]),
+    ] {
+        let all = starts(&format!("order = '{order}'"), &jobs);
+        let own: Vec<usize> = all.iter().map(|(_, _, on)| on[0]).collect();
+        assert_eq!(own, nodes, "{order}");
+    }
+}
+
+#[test]
+fn every_order_and_choice_gives_whole_runs() {
+    use meshwork::alloc::parts::{orders::NODE_ORDERS, within::WITHIN};
+    let mut rng = Stream::new(5, 0, "orders");
+    let jobs = random_jobs(&mut rng, 120);
+    for order in NODE_ORDERS {
+        for within in WITHIN {
+            let scenario = shared(&format!(
+                "scheduler = 'easy'\norder = '{}'\nwithin = '{}'\n",
+                order.about.name, within.about.name
+            ));
+            let mut seen = Starts::default();
+            let setup = scenario.setup_with(0, &meshwork::NoInputs).unwrap();
+            let outcome = scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+            assert_eq!(outcome.finished + outcome.refused, 120, "{}", order.about.name);
+        }
+    }
+}
+
+#[test]
+fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
+    // A curve takes nodes that follow one another; pieces of a full node go elsewhere.
+    let full = (0.0, gpus(1, 4), 50.0);
+    let jobs = [full, (0.0, gpus(4, 2), 50.0)];
+    let text = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }\n\
+                allocator = 'curve'";
+    let scenario = scenario(text);
+    let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
+        Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
+    });
+    struct Nodes(Vec<usize>);
+    impl Observer for Nodes {
+        fn observe(&mut self, _now: Time, event: &Event<'_>) {
+            if let Event::Started(running) = event {
+                self.0.push(running.placement.node_count() as usize);
+            }
+        }
+    }
+    let mut seen = Nodes(Vec::new());
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
+    assert_eq!(seen.0, [1, 2]);
+}
+
+#[test]
+fn whole_nodes_are_pieces_of_their_own() {
+    let scenario = shared("order = 'first'");
+    let jobs = vec![
+        Job::new(0, Time::ZERO, Request::pieces(gpus(1, 1)), 10.0),
+        Job::new(1, Time::ZERO, Request::Nodes(11), 10.0),
+        Job::new(2, Time::ZERO, Request::Nodes(1), 10.0),
+    ];
+    let mut seen = Starts::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let nodes: Vec<Vec<usize>> = seen.starts.iter().map(|(_, _, on)| on.clone()).collect();
+    assert_eq!(nodes, [vec![0], (1..12).collect(), vec![0]]);
+    assert_eq!(seen.starts[2].1, 10.0, "no idle node was left");
+}
+
+#[test]
+fn bad_types_of_nodes_get_one_sentence() {
+    let read = |nodes: &str| {
+        let text = format!("machine = {{ topology = 'flat', processors = 4, nodes = {nodes} }}\nworkload = {{ name = 'lublin', jobs = 1 }}");
+        Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+    };
+    for (nodes, sentence) in [
+        (
+            "[{ type = 'dgx', islands = 3 }]",
+            "`machine.nodes[0].islands` is 3, which does not divide the 112 cores of `dgx`: islands are equal, so `cpu` is a \
+             multiple of them",
+        ),
+        (
+            "[{ type = 'x', cpu = 8, gpu = 3, islands = 2 }]",
+            "`machine.nodes[0].islands` is 2, which does not divide the 3 GPUs of `x`: islands are equal, so `gpu` is a multiple \
+             of them",
+        ),
+        (
+            "[{ type = 'dgy' }]",
+            "`machine.nodes[0].type` is `dgy`, which is no known type (did you mean `dgx`? known: dgx, nvl72, cpu): give `cpu`, \
+             `mem` and `gpu` of a type of your own",
+        ),
+        ("[{ type = 'x', cpu = -1 }]", "`machine.nodes[0].cpu` is -1, but must be a whole number from 1 to 1048576"),
+        ("[{ type = 'x', cpu = 1.5 }]", "`machine.nodes[0].cpu` is 1.5, but must be a whole number from 1 to 1048576"),
+        (
+            "[{ type = 'dgx', on = '0-1' }]",
+            "node 2 has no type in `machine.nodes`: a type without `on` is on all that is left",
+        ),
+        (
+            "[{ type = 'dgx', on = '0-1' }, { type = 'cpu', on = '1-3' }]",
+            "node 1 has two types in `machine.nodes`",
+        ),
+        (
+            "[{ type = 'dgx', on = '7' }]",
+            "`machine.nodes[0].on` names node 7, but the machine has the nodes 0 to 3",
+        ),
+        ("[{ type = 'dgx' }, { type = 'cpu' }]", "two types of nodes have no `on`, and both would be on all that is left"),
+    ] {
+        assert_eq!(read(nodes), sentence);
+    }
+    let unknown = read("[{ type = 'x', cpu = 8, gpus = 4 }]");
+    assert!(unknown.starts_with("unknown key `gpus` in `machine.nodes[0]`"), "{unknown}");
+}
+
+#[test]
+fn bad_pieces_get_one_sentence() {
+    let read = |nodes: &str, of: &str| {
+        let text = format!(
+            "machine = {{ topology = 'flat', processors = 4, nodes = {nodes} }}\nmeasure = {{ jobs = 9 }}\n\
+             workload = {{ name = 'synthetic', load = 0.5, runtimes = {{ name = 'constant', value = 1.0 }}, \
+             sizes = {{ name = 'vectors', of = {of} }} }}"
+        );
+        Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+    };
+    let two = "[{ type = 'dgx', on = '0-1' }, { type = 'nvl72' }]";
+    for (nodes, of, sentence) in [
+        (
+            "[{ type = 'dgx' }]",
+            "[{ gpu = 9, cpu = 4 }]",
+            "`workload.sizes.of[0]` can never start: no node has 4 cores and 9 GPUs: the nearest type, `dgx`, has 112 cores, \
+             2097152 MiB and 8 GPUs",
+        ),
+        (
+            "[{ type = 'dgx' }]",
+            "[{ gpu = 1.5 }]",
+            "in `workload.sizes.of[0]`, gpu is 1.5, but must be a whole number, or a part of one GPU, from 0.001 to 1",
+        ),
+        (
+            "[{ type = 'dgx' }]",
+            "[{ gpu = -1 }]",
+            "`workload.sizes.of[0].gpu` is -1, but must be a number from 0 to 1e15",
+        ),
+        (
+            "[{ type = 'dgx' }]",
+            "[{ cpu = 2.5 }]",
+            "`workload.sizes.of[0].cpu` is 2.5, but must be a whole number from 1 to 1073741824",
+        ),
+        (
+            two,
+            "[{ gpu = 1 }]",
+            "`workload.sizes.of[0]` wants GPUs and does not say which, but there are gb200 and h100: give their `type`, or several \
+             as in `gb200|h100`",
+        ),
+        (
+            two,
+            "[{ gpu = 1, type = 'a100' }]",
+            "`workload.sizes.of[0]` wants nodes of type `a100`, which no node has (known: dgx, nvl72)",
+        ),
+        (
+            "[{ type = 'dgx' }]",
+            "[{ per_node = '0' }]",
+            "in `workload.sizes.of[0]`, per_node is `0`, but must be a count from 1 on, such as 4, or two, such as 2-4",
+        ),
+    ] {
+        assert_eq!(read(nodes, of), sentence);
+    }
+    let plain = "machine = { topology = 'flat', processors = 4 }\nmeasure = { jobs = 9 }\n\
+         workload = { name = 'synthetic', load = 0.5, runtimes = { name = 'constant', value = 1.0 }, \
+         sizes = { name = 'vectors', of = [{ gpu = 1 }] } }";
+    let says = Scenario::read(&plain.parse().unwrap()).map(drop).unwrap_err().message;
+    assert_eq!(
+        says,
+        "`workload.sizes.of[0]` asks for cores, memory or GPUs, but the nodes of the machine have no types: give \
+         `machine.nodes`, such as [{ type = \"dgx\" }]"
+    );
+}
+
+#[test]
+fn what_does_not_know_of_parts_is_refused_by_name() {
+    for (rest, what) in [
+        ("scheduler = 'conservative'", "the scheduler `conservative`"),
+        ("network = 'hops'", "the network `hops`"),
+        ("sizing = { name = 'limit', dimension = 2 }", "the sizing `limit`"),
+        ("failures = { mtbf = 100, repair = 1 }", "`failures`"),
+        ("energy = { idle = 1, busy = 2 }", "`energy`"),
+    ] {
+        let text = format!("{}{rest}\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
+        let says = Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message;
+        let sentence =
+            format!("{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share");
+        assert_eq!(says, sentence);
+    }
+    let text = "machine = 'flat:4'\norder = 'fgd'\nworkload = { name = 'lublin', jobs = 1 }";
+    let says = Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message;
+    assert_eq!(
+        says,
+        "`order` is for machines whose nodes jobs share, and this one has no types of them: give `machine.nodes`, such as \
+         [{ type = \"dgx\" }]"
+    );
+}
+
+#[test]
+fn metrics_of_parts_by_hand() {
+    // Two nodes of four GPUs and eight cores: three GPUs for 10, then all of the other node for 5.
+    let text = "machine = { topology = 'fat_tree', arity = [1, 2], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4, islands = 2 }] }\n\
+         measure = { metrics = ['cpu_allocation', 'mem_allocation', 'gpu_allocation', 'cpu_utilization', 'gpu_utilization', \
+         'unallocated_gpus', 'gpu_frag_2', 'gpu_frag_4', 'stranded_cpu', 'stranded_gpu', 'islands_per_job', 'nodes_per_job', \
+         'leaves_per_job', 'utilization'] }";
+    let scenario = scenario(text);
+    let three = Pieces::of(Piece { count: 3, gpu: 1, mem: 10, ..Piece::default() });
+    let jobs = vec![
+        Job::new(0, Time::ZERO, Request::pieces(three), 10.0),
+        Job::new(1, Time::new(5.0), Request::Nodes(1), 5.0),
+    ];
+    let outcome = scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap();
+    let near = |name: &str, value: f64| {
+        let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
+        assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
+    };
+    near("cpu_allocation", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
+    near("utilization", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
+    near("mem_allocation", (30.0 * 10.0 + 100.0 * 5.0) / 2000.0);
+    near("gpu_allocation", (3.0 * 10.0 + 4.0 * 5.0) / 80.0);
+    near("cpu_utilization", 30.0 / 160.0);
+    near("gpu_utilization", 30.0 / 80.0);
+    near("unallocated_gpus", (5.0 * 5.0 + 1.0 * 5.0) / 10.0);
+    // One of five free GPUs, then the only one.
+    near("gpu_frag_2", (0.2 * 5.0 + 1.0 * 5.0) / 10.0);
+    near("gpu_frag_4", (0.2 * 5.0 + 1.0 * 5.0) / 10.0);
+    near("stranded_cpu", 0.0);
+    near("stranded_gpu", 0.0);
+    near("islands_per_job", 2.0);
+    near("nodes_per_job", 1.0);
+    near("leaves_per_job", 1.0);
+}
+
+#[test]
+fn an_order_from_outside_is_named_in_a_study() {
+    use meshwork::Catalogue;
+    use meshwork::alloc::parts::orders::{NodeOrder, NodeOrderEntry};
+    use meshwork::machine::NodeAmounts;
+    use meshwork::registry::About;
+    struct Last;
+    impl NodeOrder for Last {
+        fn score(&mut self, node: &NodeAmounts<'_>, _piece: &Piece) -> i64 {
+            node.node.into()
+        }
+
+        fn fork(&self) -> Box<dyn NodeOrder> {
+            Box::new(Last)
+        }
+    }
+    static LAST: NodeOrderEntry = NodeOrderEntry::new(
+        About::new("last", "the highest number")
+            .definition("Nodes are taken from the highest number down.")
+            .complexity("O(1) for each node.")
+            .source("an example"),
+        |_, _| Ok(Box::new(Last)),
+    );
+    let catalogue = Catalogue::standard().with(&LAST).unwrap();
+    let text = format!("{}order = 'last'\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
+    let scenario = Scenario::read_in(&catalogue, &text.parse().unwrap()).unwrap();
+    let job = Job::new(0, Time::ZERO, Request::pieces(gpus(1, 1)), 1.0);
+    let mut seen = Starts::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(vec![job]), &mut seen).unwrap();
+    assert_eq!(seen.starts[0].2, [10], "the last node with GPUs");
+}

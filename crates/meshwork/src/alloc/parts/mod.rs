@@ -14,12 +14,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Allocator, Ask, Claim};
+use super::{Allocator, Ask};
 use crate::alloc::locality::shares::{Share, evenly, on_few};
 use crate::form::{Asks, Finds};
 use crate::geometry::{NodeSet, Part, Parts, Placement};
-use crate::job::{Inside, Piece, Pieces, Request};
+use crate::job::{Inside, Piece, Pieces, Request, Time};
 use crate::machine::{Amounts, NodeAmounts, Site};
+use crate::rng::Stream;
 use crate::topology::types::NodeTypes;
 use crate::topology::{Node, Topology};
 
@@ -119,7 +120,7 @@ impl PiecesAllocator {
     }
 
     /// The parts for a request; `None` if it fits nowhere now.
-    fn place(&mut self, request: &Pieces, amounts: &Amounts, now: crate::job::Time, rng: &mut crate::rng::Stream) -> Option<Vec<Part>> {
+    fn place(&mut self, request: &Pieces, amounts: &Amounts, now: Time, rng: &mut Stream) -> Option<Vec<Part>> {
         let [leaf, group, all] = self.spans();
         let size = match request.inside {
             Inside::Leaf => leaf,
@@ -149,7 +150,7 @@ impl PiecesAllocator {
     }
 
     /// The parts for a request within a span of nodes.
-    fn place_in(&mut self, request: &Pieces, amounts: &Amounts, span: Span, now: crate::job::Time, rng: &mut crate::rng::Stream) -> Option<Vec<Part>> {
+    fn place_in(&mut self, request: &Pieces, amounts: &Amounts, span: Span, now: Time, rng: &mut Stream) -> Option<Vec<Part>> {
         self.taken.clear();
         let mut parts = Vec::new();
         let mut is_placed = true;
@@ -189,8 +190,8 @@ impl PiecesAllocator {
         request: &Pieces,
         role: usize,
         span: Span,
-        now: crate::job::Time,
-        rng: &mut crate::rng::Stream,
+        now: Time,
+        rng: &mut Stream,
         picks: &mut SmallVec<[(Node, u32); 8]>,
     ) -> bool {
         let piece = &request.roles[role];
@@ -228,7 +229,7 @@ impl PiecesAllocator {
                     let mut free = NodeSet::empty(site.grid().nodes());
                     let has_room = |node: &Node| one.fits_on(*node) >= each;
                     (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
-                    site.set_free(&free);
+                    show(allocator.as_mut(), site, &free, now);
                     let request = Request::Nodes(wanted.div_ceil(each));
                     if request.nodes() > u64::from(site.free_nodes()) {
                         return false;
@@ -249,6 +250,24 @@ impl PiecesAllocator {
                 })
             }
         }
+    }
+}
+
+/// Lets an allocator see exactly these nodes free.
+fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Time) {
+    let (mut held, mut freed) = (site.free().clone(), free.clone());
+    held.subtract(free);
+    freed.subtract(site.free());
+    if !held.is_empty() {
+        let nodes = Placement::of_nodes(site.grid(), held.iter());
+        if site.claim(&nodes).is_ok() {
+            allocator.claimed(&nodes, site, now.into());
+        }
+    }
+    if !freed.is_empty() {
+        let nodes = Placement::of_nodes(site.grid(), freed.iter());
+        site.release(&nodes);
+        allocator.released(&nodes, site);
     }
 }
 
@@ -327,8 +346,6 @@ impl Allocator for PiecesAllocator {
         }
         None
     }
-
-    fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
     fn fork(&self) -> Box<dyn Allocator> {
         let domain = match &self.domain {
