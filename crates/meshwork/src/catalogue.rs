@@ -2,7 +2,6 @@
 
 use std::any::Any;
 
-use crate::alloc::parts::nodes::NODES;
 use crate::alloc::parts::orders::{self, NODE_ORDERS, NodeOrderEntry};
 use crate::alloc::parts::within::{self, WITHIN, WithinEntry};
 use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
@@ -36,12 +35,6 @@ pub static SITE_FAMILY: Family = Family {
             kind: Kind::Component(&alloc::FAMILY),
             default: DefaultValue::Absent("the allocator of the scenario"),
             help: "the allocator of this site, where sites differ",
-        },
-        Param {
-            name: "nodes",
-            kind: Kind::Tables(NODES),
-            default: DefaultValue::Absent("each node is one processor, held or free as a whole"),
-            help: "the types of its nodes, which jobs share: cores, memory and GPUs of each",
         },
     ],
 };

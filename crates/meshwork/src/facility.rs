@@ -14,6 +14,7 @@ use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
 use crate::sizing::{QueueCounts, Size, Sizing, as_asked};
+use crate::topology::Node;
 
 /// Sites with their allocators, a sizing and a selector.
 pub struct Facility {
@@ -394,6 +395,12 @@ impl SiteAhead {
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
         // Look-ahead releases many nodes at once, so cached denials are of little use.
+        self.managed.forget();
+    }
+
+    /// Lowers the free amounts of cells, by node and cell, as far as there are any.
+    pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
+        self.managed.site_mut().lower(by);
         self.managed.forget();
     }
 

@@ -61,10 +61,19 @@ impl Named for MachineEntry {
 }
 
 /// All machine presets.
-pub static MACHINES: &[&MachineEntry] =
-    &[
-    &TPU_V4, &TPU_V5P, &TPU7X, &TPU_V5E, &TPU_V6E, &INTREPID, &MIRA, &BLUE_WATERS, &FUGAKU,
-    &DGX_SUPERPOD, &NVL72, &CPU_CLUSTER,
+pub static MACHINES: &[&MachineEntry] = &[
+    &TPU_V4,
+    &TPU_V5P,
+    &TPU7X,
+    &TPU_V5E,
+    &TPU_V6E,
+    &INTREPID,
+    &MIRA,
+    &BLUE_WATERS,
+    &FUGAKU,
+    &DGX_SUPERPOD,
+    &NVL72,
+    &CPU_CLUSTER,
 ];
 
 /// Machine presets as a family of names.
@@ -77,14 +86,17 @@ const XPK: &str = "Google's xpk, which makes the list of all topologies that it 
                    TPU, as of 2026";
 
 static DGX_SUPERPOD: MachineEntry = MachineEntry::new(
-    About::new("dgx_superpod", "128 DGX H100 nodes of 8 GPUs, which jobs share, in four units of 32")
-        .definition(
-            "A node has 112 cores, 2 TiB of memory and 8 GPUs on two sockets. 32 nodes are a \
+    About::new(
+        "dgx_superpod",
+        "128 DGX H100 nodes of 8 GPUs, which jobs share, in four units of 32",
+    )
+    .definition(
+        "A node has 112 cores, 2 TiB of memory and 8 GPUs on two sockets. 32 nodes are a \
              scalable unit, here a leaf of a fat tree; the published fabric has a rail for each \
              GPU, which is not modelled. Jobs take pieces of nodes, on as few units as can be.",
-        )
-        .complexity(NOTHING_TO_SET)
-        .source("NVIDIA, DGX SuperPOD reference architecture with DGX H100 systems, 2023"),
+    )
+    .complexity(NOTHING_TO_SET)
+    .source("NVIDIA, DGX SuperPOD reference architecture with DGX H100 systems, 2023"),
     "{ topology = \"fat_tree\", arity = [32, 4], nodes = [{ type = \"dgx\" }] }",
     "\"fewest_leaves\"",
 );
@@ -103,13 +115,16 @@ static NVL72: MachineEntry = MachineEntry::new(
 );
 
 static CPU_CLUSTER: MachineEntry = MachineEntry::new(
-    About::new("cpu_cluster", "256 nodes of 128 cores, which jobs share, below eight leaf switches")
-        .definition(
-            "A node has 128 cores on two sockets and 512 GiB of memory; 32 nodes are a leaf of a \
+    About::new(
+        "cpu_cluster",
+        "256 nodes of 128 cores, which jobs share, below eight leaf switches",
+    )
+    .definition(
+        "A node has 128 cores on two sockets and 512 GiB of memory; 32 nodes are a leaf of a \
              fat tree. It stands for many and is none of them.",
-        )
-        .complexity(NOTHING_TO_SET)
-        .source("ours"),
+    )
+    .complexity(NOTHING_TO_SET)
+    .source("ours"),
     "{ topology = \"fat_tree\", arity = [32, 8], nodes = [{ type = \"cpu\" }] }",
     "\"fewest_leaves\"",
 );

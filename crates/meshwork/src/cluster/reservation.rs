@@ -64,11 +64,11 @@ pub struct Guard {
     pub(super) extra_nodes: u64,
     /// Number of further nodes that may be held from the reserved start on, under a power cap.
     pub(super) headroom: u64,
-    /// What other jobs may hold of the reserved amounts, where jobs share nodes.
+    /// Limits of other jobs on the reserved nodes, where jobs share nodes.
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// What jobs that run beyond a reserved start may hold of its nodes.
+/// Limits of jobs that run beyond a reserved start, on the reserved nodes.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
     /// Identifies the reservation; copies have the same number.

@@ -277,7 +277,11 @@ impl Cluster<'_> {
     }
 
     /// Proposed placement with what is kept taken, where jobs share nodes.
-    fn ask_beside_kept(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
+    fn ask_beside_kept(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+    ) -> Option<Proposal> {
         let form = self.forms.request(self.queue.form(ticket)?);
         let now = self.now;
         let placement = self.facility.in_trial(|site| {
@@ -416,8 +420,8 @@ impl Cluster<'_> {
         } else {
             self.facility.sizes(site, job, self.now).first()?.stretch
         };
-        let is_free = stretch.to_bits() == ran.stretch.to_bits()
-            && on.site().has_free(&ran.placement);
+        let is_free =
+            stretch.to_bits() == ran.stretch.to_bits() && on.site().has_free(&ran.placement);
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 

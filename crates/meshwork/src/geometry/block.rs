@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::geometry::{NodeSet, Parts};
 use crate::geometry::cube::Subcube;
+use crate::geometry::{NodeSet, Parts};
 use crate::job::{Dims, sides_text};
 use crate::topology::{Grid, Node};
 
@@ -166,7 +166,7 @@ impl Ring {
 pub struct Placement {
     /// Disjoint blocks in rank order: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
-    /// What it holds of these nodes; `None` if it holds all of them.
+    /// Its parts of these nodes; `None` if it holds all of them.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }

@@ -9,7 +9,7 @@ use crate::topology::Node;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
     /// One part for each node and role; several parts may be on one node.
-    pub parts: Vec<Part>,
+    pub parts: Vec<NodePart>,
     /// Number of cores of all parts.
     pub cores: u32,
 }
@@ -17,7 +17,7 @@ pub struct Parts {
 /// The part of one node that a job holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Part {
+pub struct NodePart {
     /// The node.
     pub node: Node,
     /// Number of pieces.

@@ -175,8 +175,7 @@ impl Pieces {
             let own: Vec<String> = own.map(|(name, cell)| format!("{name}={cell}")).collect();
             format!("{}*{}", piece.count, own.join(","))
         };
-        (self.roles.len() > 1)
-            .then(|| self.roles.iter().map(role).collect::<Vec<_>>().join("+"))
+        (self.roles.len() > 1).then(|| self.roles.iter().map(role).collect::<Vec<_>>().join("+"))
     }
 }
 

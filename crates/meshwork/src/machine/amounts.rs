@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::geometry::{Part, Parts};
+use crate::geometry::{NodePart, Parts};
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
@@ -140,7 +140,17 @@ impl Amounts {
         }
         let free_cores = types.cores();
         let (log, spare) = (Vec::new(), Vec::new());
-        Amounts { types, cells, sums: nodes, free_cores, log, logs: 0, trial: None, trials: 0, spare }
+        Amounts {
+            types,
+            cells,
+            sums: nodes,
+            free_cores,
+            log,
+            logs: 0,
+            trial: None,
+            trials: 0,
+            spare,
+        }
     }
 
     /// The types of the nodes.
@@ -178,7 +188,7 @@ impl Amounts {
     }
 
     /// The nodes changed since the log began.
-    pub(crate) fn log(&self) -> ChangeLog<'_> {
+    pub(crate) fn changes(&self) -> ChangeLog<'_> {
         let settled = self.trial.as_ref().map_or(self.log.len(), |trial| trial.mark);
         let trial = self.trial.as_ref().map(|_| self.trials);
         ChangeLog { nodes: &self.log, number: self.logs, settled, trial }
@@ -207,18 +217,26 @@ impl Amounts {
     /// Takes parts, all of which must be free; calls `changed` with each node.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
-            self.change(part.node, changed, |at| part.cells[at], part.cells.len(), |free, amount| {
-                free - amount
-            });
+            self.change(
+                part.node,
+                changed,
+                |at| part.cells[at],
+                part.cells.len(),
+                |free, amount| free - amount,
+            );
         }
     }
 
     /// Gives parts back.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
-            self.change(part.node, changed, |at| part.cells[at], part.cells.len(), |free, amount| {
-                free + amount
-            });
+            self.change(
+                part.node,
+                changed,
+                |at| part.cells[at],
+                part.cells.len(),
+                |free, amount| free + amount,
+            );
         }
     }
 
@@ -229,7 +247,21 @@ impl Amounts {
         changed: &mut impl FnMut(Node, bool),
     ) {
         for part in &parts.parts {
-            self.change(part.node, changed, |at| part.cells[at], part.cells.len(), u32::saturating_sub);
+            self.change(
+                part.node,
+                changed,
+                |at| part.cells[at],
+                part.cells.len(),
+                u32::saturating_sub,
+            );
+        }
+    }
+
+    /// Lowers cells by amounts, as far as there are any.
+    pub(crate) fn lower(&mut self, by: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
+        for group in by.chunk_by(|a, b| a.0 == b.0) {
+            let cell = |at: usize| (group[at].1, group[at].2);
+            self.change(group[0].0, changed, cell, group.len(), u32::saturating_sub);
         }
     }
 
@@ -304,11 +336,12 @@ impl Amounts {
 
     /// The part of a node that a job holds that has all of it.
     #[must_use]
-    pub fn whole(&self, node: Node) -> Part {
+    pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);
         let cells = kind.idle();
         let own = cells[..kind.tallies_from()].iter().enumerate();
-        let cells = own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell as u16, amount));
-        Part { node, pieces: 1, cells: cells.collect() }
+        let cells =
+            own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell as u16, amount));
+        NodePart { node, pieces: 1, cells: cells.collect() }
     }
 }

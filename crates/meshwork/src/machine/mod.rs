@@ -3,18 +3,18 @@
 mod amounts;
 pub mod tasks;
 
-pub(crate) use amounts::{CellLimits, ChangeLog};
 pub use amounts::{Amounts, NodeAmounts};
+pub(crate) use amounts::{CellLimits, ChangeLog};
 
 use std::borrow::Cow;
 
 use crate::geometry::NodeSet;
 use crate::geometry::cube::Subcube;
 use crate::job::Request;
-use crate::topology::{Grid, Topology};
+use crate::topology::{Grid, Node, Topology};
 
 // Re-exported: the units in which a site is claimed.
-pub use crate::geometry::{Block, Part, Parts, Placement};
+pub use crate::geometry::{Block, NodePart, Parts, Placement};
 
 /// Reasons why a placement cannot be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,7 +77,7 @@ impl Site {
     }
 
     /// Changes amounts, and with them the set of idle nodes.
-    fn change(&mut self, change: impl FnOnce(&mut Amounts, &mut dyn FnMut(crate::topology::Node, bool))) {
+    fn change(&mut self, change: impl FnOnce(&mut Amounts, &mut dyn FnMut(Node, bool))) {
         let Some(amounts) = &mut self.amounts else { return };
         let free = &mut self.free;
         change(amounts, &mut |node, is_idle| {
@@ -86,7 +86,7 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// What would be left, with a placement taken, of each cell that it takes. Tallies are left out.
+    /// The rest of each cell that a placement takes, without tallies.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -99,7 +99,11 @@ impl Site {
                 match known {
                     Some((_, _, left)) => *left -= amount.min(*left),
                     None if (cell as usize) < of.kind.tallies_from() => {
-                        left.push((part.node, cell, of.cells[cell as usize].saturating_sub(amount)));
+                        left.push((
+                            part.node,
+                            cell,
+                            of.cells[cell as usize].saturating_sub(amount),
+                        ));
                     }
                     None => {}
                 }
@@ -113,6 +117,12 @@ impl Site {
         if let Some(amounts) = &mut self.amounts {
             amounts.begin_trial();
         }
+    }
+
+    /// Lowers the free amounts of cells, by node and cell, as far as there are any.
+    pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
+        let by: CellLimits = by.collect();
+        self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
     }
 
     /// Lowers the free amounts to at most these.
@@ -251,7 +261,9 @@ impl Site {
         let is_on_grid = |node: u32| node < self.topology.grid().nodes();
         let is_placed = match &placement.parts {
             Some(parts) => parts.parts.iter().all(|part| is_on_grid(part.node)),
-            None => placement.blocks.iter().all(|block| self.grid().holds(block.base, &block.sides)),
+            None => {
+                placement.blocks.iter().all(|block| self.grid().holds(block.base, &block.sides))
+            }
         };
         if !is_placed || placement.blocks.is_empty() {
             let (placement, machine) = (format!("{placement:?}"), self.topology.to_string());
@@ -354,7 +366,11 @@ impl Site {
 }
 
 /// The parts of a placement; all of its nodes if it has none.
-fn parts_of<'p>(amounts: &Amounts, topology: &Topology, placement: &'p Placement) -> Cow<'p, Parts> {
+fn parts_of<'p>(
+    amounts: &Amounts,
+    topology: &Topology,
+    placement: &'p Placement,
+) -> Cow<'p, Parts> {
     match &placement.parts {
         Some(parts) => Cow::Borrowed(parts),
         None => {

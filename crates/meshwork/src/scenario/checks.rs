@@ -138,18 +138,28 @@ impl Scenario {
         let machine = self.params.nested("machine");
         let unsupported = [
             (self.machine.len() > 1, "machine.sites", "several sites".to_owned()),
-            (!scheduler.0.shares, "scheduler", format!("the scheduler `{}`", scheduler.0.about.name)),
+            (
+                !scheduler.0.shares,
+                "scheduler",
+                format!("the scheduler `{}`", scheduler.0.about.name),
+            ),
             (!is_fixed, "sizing", format!("the sizing `{}`", sizing.0.about.name)),
             (network.0.sends, "network", format!("the network `{}`", network.0.about.name)),
             (self.failures.is_some(), "failures", "`failures`".to_owned()),
             (self.energy.is_some(), "energy", "`energy`".to_owned()),
             (machine.has("partitions"), "machine.partitions", "`machine.partitions`".to_owned()),
-            (machine.has("reservations"), "machine.reservations", "`machine.reservations`".to_owned()),
+            (
+                machine.has("reservations"),
+                "machine.reservations",
+                "`machine.reservations`".to_owned(),
+            ),
         ];
         match unsupported.into_iter().find(|(is_given, ..)| *is_given) {
             Some((_, key, what)) => Err(Problem::new(
                 key,
-                format!("{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share"),
+                format!(
+                    "{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share"
+                ),
             )),
             None => Ok(()),
         }

@@ -210,12 +210,14 @@ impl Scenario {
         let params: Vec<&Param> = PARAMS.iter().collect();
         let mut resolved = resolve_in(catalogue, "", &params, &rest, &["machine"])?.table().clone();
         let (machine, apart) = split_access(catalogue, &machine)?;
+        let (machine, types) = nodes::split_types(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
-        let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites)?;
+        let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites, &types)?;
         let speeds = speeds_for(&machine, &sites)?;
         let topologies: Vec<Topology> = sites.iter().map(|site| site.topology.clone()).collect();
         let access = Access::read(&Params::of_resolved("machine", apart.clone(), ""), &topologies)?;
         machine.extend(apart);
+        machine.extend(types);
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
         let failures = match params.has("failures") {
@@ -527,7 +529,8 @@ impl Scenario {
         replication: u64,
         inputs: &dyn workload::Inputs,
     ) -> Result<Vec<Pieces>, RunError> {
-        let learns = |site: &SiteSpec| site.choice.as_ref().is_some_and(|own| own.order_entry.0.learns);
+        let learns =
+            |site: &SiteSpec| site.choice.as_ref().is_some_and(|own| own.order_entry.0.learns);
         if !self.machine.iter().any(learns) {
             return Ok(Vec::new());
         }
@@ -554,9 +557,8 @@ impl Scenario {
         let seed = self.params.integer("seed");
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
-        let managed =
-            |(index, spec): (usize, &SiteSpec)| {
-                spec.managed(index, seed, replication, rule, typical)
+        let managed = |(index, spec): (usize, &SiteSpec)| {
+            spec.managed(index, seed, replication, rule, typical)
         };
         let mut machine = self.machine.clone();
         for (site, speed) in machine.iter_mut().zip(self.speeds(replication).unwrap_or_default()) {

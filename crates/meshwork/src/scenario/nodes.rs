@@ -1,7 +1,11 @@
 //! Types of the nodes of a site: the key `nodes` of a machine.
 
+use toml::{Table, Value};
+
+use crate::alloc::parts::nodes::TYPES;
+use crate::catalogue::{Catalogue, SITE_FAMILY};
 use crate::geometry::places::Sites;
-use crate::registry::{Params, Problem, did_you_mean, join};
+use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
 use crate::topology::Topology;
 use crate::topology::types::{NodeType, NodeTypes};
 
@@ -12,9 +16,36 @@ static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("cpu", [128, 524_288, 0, 2], None),
 ];
 
-/// The topology with the types of nodes that a site's table gives it, if any.
+/// Splits a machine's table into the machine without types of nodes and the resolved types.
+///
+/// A topology may have a parameter `nodes` of its own, which then is meant.
+pub(crate) fn split_types(
+    catalogue: &Catalogue,
+    machine: &Table,
+) -> Result<(Table, Table), Problem> {
+    let key = TYPES[0].name;
+    let own = machine.get("topology").and_then(Value::as_str).and_then(|name| {
+        let about = SITE_FAMILY.find_in(catalogue, "machine", name).ok()?;
+        about.params.iter().find(|param| param.name == key)
+    });
+    let mut machine = machine.clone();
+    let Some(given) = machine.get(key).filter(|_| own.is_none()).cloned() else {
+        return Ok((machine, Table::new()));
+    };
+    machine.remove(key);
+    if machine.contains_key("sites") {
+        let says = "several sites cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share";
+        return Err(Problem::new("machine.nodes", says));
+    }
+    let params: Vec<&Param> = TYPES.iter().collect();
+    let table = Table::from_iter([(key.to_owned(), given)]);
+    let types = resolve_in(catalogue, "machine", &params, &table, &[])?;
+    Ok((machine, types.table().clone()))
+}
+
+/// The topology with the types of nodes that a machine's table gives it, if any.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
-    let Some(tables) = site.get_tables("nodes") else { return Ok(topology) };
+    let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();
     let mut types: Vec<NodeType> = Vec::new();
     let mut of: Vec<Option<u16>> = vec![None; nodes as usize];

@@ -4,22 +4,22 @@ use std::fmt;
 
 use toml::{Table, Value};
 
-use crate::access;
 use super::nodes;
+use crate::access;
 use crate::alloc::parts::PiecesAllocator;
 use crate::alloc::parts::orders::{self, NodeOrderEntry, OrderContext};
 use crate::alloc::parts::within::{self, WithinEntry};
 use crate::alloc::{self, AllocatorEntry};
-use crate::job::Pieces;
 use crate::catalogue::Catalogue;
-use crate::form::Asks;
 pub use crate::catalogue::SITE_FAMILY;
+use crate::form::Asks;
+use crate::job::Pieces;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::presets::{self, MachineEntry};
 use crate::registry::{
-    DefaultValue, EntrySource, Family, Kind, Named, Param, Params, Problem, Standard, did_you_mean, listed,
-    resolve_in, with_article,
+    DefaultValue, EntrySource, Family, Kind, Named, Param, Params, Problem, Standard, did_you_mean,
+    listed, resolve_in, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -260,11 +260,13 @@ pub(crate) fn allocators_for(
     scenario: &mut Table,
     machine: &mut Table,
     sites: &[Params],
+    types: &Table,
 ) -> Result<Vec<SiteSpec>, Problem> {
     let common = scenario.get("allocator").and_then(Value::as_table).cloned();
     let mut specs = Vec::new();
     for site in sites {
-        let topology = nodes::typed(site, Topology::read(catalogue.entry(site.name()), site)?)?;
+        let topology = Topology::read(catalogue.entry(site.name()), site)?;
+        let topology = nodes::typed(&Params::of_resolved("machine", types.clone(), ""), topology)?;
         let usual = match topology.types() {
             None => alloc::default_for(topology.wiring()),
             Some(_) => "naive",

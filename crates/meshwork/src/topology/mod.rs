@@ -288,7 +288,15 @@ impl Topology {
     pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         let grid = Grid::new(&[processors], false)?;
         let text = format!("flat machine of {processors} processors");
-        Ok(Topology { wiring: Wiring::Flat, grid, text, tiers: None, wires: None, table: None, types: None })
+        Ok(Topology {
+            wiring: Wiring::Flat,
+            grid,
+            text,
+            tiers: None,
+            wires: None,
+            table: None,
+            types: None,
+        })
     }
 
     /// A grid with links, described by `text` or else by its sides.
@@ -309,7 +317,15 @@ impl Topology {
             }
         });
         let wires: Arc<dyn Wires> = Arc::new(GridWires::new(&grid, 1));
-        Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires), table: None, types: None })
+        Ok(Topology {
+            wiring,
+            grid,
+            text,
+            tiers: None,
+            wires: Some(wires),
+            table: None,
+            types: None,
+        })
     }
 
     /// A topology with links of one's own, described by `text` with all its parameters.

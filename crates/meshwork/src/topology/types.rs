@@ -104,8 +104,12 @@ impl NodeType {
     /// Amounts that an idle node lacks for a piece, each as a share of what is asked, in
     /// thousandths.
     fn lack(&self, piece: &Piece) -> u64 {
-        let asked =
-            [(piece.cpu, self.cpu), (piece.mem, self.mem), (piece.gpu, self.gpu), (piece.other, self.other)];
+        let asked = [
+            (piece.cpu, self.cpu),
+            (piece.mem, self.mem),
+            (piece.gpu, self.gpu),
+            (piece.other, self.other),
+        ];
         let lack = |(asked, own): (u32, u32)| {
             let less = u64::from(asked.saturating_sub(own));
             if less == 0 { 0 } else { 1 + less * 1000 / u64::from(asked) }
@@ -233,8 +237,10 @@ impl NodeTypes {
             if suiting().any(|kind| kind.holds(piece)) {
                 continue;
             }
-            let of_type =
-                piece.types.as_ref().map_or_else(String::new, |types| format!(" of type `{types}`"));
+            let of_type = piece
+                .types
+                .as_ref()
+                .map_or_else(String::new, |types| format!(" of type `{types}`"));
             let asked = piece_in_words(piece);
             return Some(match suiting().min_by_key(|kind| kind.lack(piece)) {
                 Some(nearest) => format!(
@@ -248,7 +254,7 @@ impl NodeTypes {
         None
     }
 
-    /// What is wrong with a request on any machine of these types, in words that follow `it`.
+    /// Checks a request against the types; an error is in words that follow `it`.
     ///
     /// # Errors
     /// A type that no node has, or GPUs of no type where there are several.

@@ -5,10 +5,10 @@ use crate::job::{Job, Request, Time};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, Words, join};
 use crate::rng::Stream;
 
-use super::pieces;
 use super::dependencies::{self, DEPENDENCIES, Source};
 use super::estimates::{self, ESTIMATES};
 use super::held::Held;
+use super::pieces;
 use super::resample::{self, RESAMPLES};
 use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};

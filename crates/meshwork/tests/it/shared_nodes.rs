@@ -70,7 +70,11 @@ impl Node {
             self.cores[at] -= taken;
             cores -= taken;
         }
-        let fits = suits && wanted == 0 && cores == 0 && self.mem >= piece.mem && self.other >= piece.other;
+        let fits = suits
+            && wanted == 0
+            && cores == 0
+            && self.mem >= piece.mem
+            && self.other >= piece.other;
         self.mem = self.mem.saturating_sub(piece.mem);
         self.other = self.other.saturating_sub(piece.other);
         fits
@@ -153,7 +157,9 @@ fn fill(
         let fits = nodes[at].fits(request, piece).min(left);
         // No node gets fewer than the fewest.
         let least = piece.per_node_min;
-        let own = (1..=fits).rev().find(|&own| own == left || (own >= least.min(piece.count) && left - own >= least));
+        let own = (1..=fits)
+            .rev()
+            .find(|&own| own == left || (own >= least.min(piece.count) && left - own >= least));
         if let Some(own) = own.filter(|_| left > 0) {
             picks.push((at, own));
             left -= own;
@@ -163,7 +169,12 @@ fn fill(
 }
 
 /// The nodes that a request gets, by definition.
-fn choose(nodes: &[Node], domain: &str, order: &str, request: &Pieces) -> Option<Vec<(usize, usize, u32)>> {
+fn choose(
+    nodes: &[Node],
+    domain: &str,
+    order: &str,
+    request: &Pieces,
+) -> Option<Vec<(usize, usize, u32)>> {
     let leaves: Vec<Vec<usize>> =
         (0..NODES / LEAF).map(|leaf| (leaf * LEAF..(leaf + 1) * LEAF).collect()).collect();
     let all: Vec<usize> = (0..NODES).collect();
@@ -241,9 +252,14 @@ fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> 
 
 /// Applies `op` to each cell of a node with the amounts of a part.
 fn apply(node: &mut Node, (before, after): (&Node, &Node), op: impl Fn(u32, u32) -> u32) {
-    let own = [&mut node.mem, &mut node.other].into_iter().chain(&mut node.cores).chain(&mut node.gpus);
+    let own =
+        [&mut node.mem, &mut node.other].into_iter().chain(&mut node.cores).chain(&mut node.gpus);
     let each = |node: &Node| -> Vec<u32> {
-        [node.mem, node.other].into_iter().chain(node.cores.clone()).chain(node.gpus.clone()).collect()
+        [node.mem, node.other]
+            .into_iter()
+            .chain(node.cores.clone())
+            .chain(node.gpus.clone())
+            .collect()
     };
     for ((cell, before), after) in own.zip(each(before)).zip(each(after)) {
         *cell = op(*cell, before - after);
@@ -298,7 +314,8 @@ impl Naive<'_> {
         touched.sort_unstable();
         touched.dedup();
         self.starts.push((at, now, touched));
-        self.running.insert(at, Running { end: now + job.runtime, expected: now + job.estimate, held });
+        self.running
+            .insert(at, Running { end: now + job.runtime, expected: now + job.estimate, held });
         true
     }
 
@@ -392,16 +409,29 @@ impl Naive<'_> {
                         apply(&mut limit, (&left, &none), u32::min);
                         // Only cells that the promise takes have a limit.
                         let free = on[*node].clone();
-                        let pick = |free: u32, limit: u32, took: bool| if took { limit } else { free };
+                        let pick =
+                            |free: u32, limit: u32, took: bool| if took { limit } else { free };
                         on[*node] = Node {
                             kind: free.kind,
                             mem: pick(free.mem, limit.mem, before.mem > after.mem),
                             other: pick(free.other, limit.other, before.other > after.other),
                             cores: (0..free.cores.len())
-                                .map(|i| pick(free.cores[i], limit.cores[i], before.cores[i] > after.cores[i]))
+                                .map(|i| {
+                                    pick(
+                                        free.cores[i],
+                                        limit.cores[i],
+                                        before.cores[i] > after.cores[i],
+                                    )
+                                })
                                 .collect(),
                             gpus: (0..free.gpus.len())
-                                .map(|i| pick(free.gpus[i], limit.gpus[i], before.gpus[i] > after.gpus[i]))
+                                .map(|i| {
+                                    pick(
+                                        free.gpus[i],
+                                        limit.gpus[i],
+                                        before.gpus[i] > after.gpus[i],
+                                    )
+                                })
                                 .collect(),
                         };
                     }
@@ -670,7 +700,9 @@ fn whole_nodes_are_pieces_of_their_own() {
 #[test]
 fn bad_types_of_nodes_get_one_sentence() {
     let read = |nodes: &str| {
-        let text = format!("machine = {{ topology = 'flat', processors = 4, nodes = {nodes} }}\nworkload = {{ name = 'lublin', jobs = 1 }}");
+        let text = format!(
+            "machine = {{ topology = 'flat', processors = 4, nodes = {nodes} }}\nworkload = {{ name = 'lublin', jobs = 1 }}"
+        );
         Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
     };
     for (nodes, sentence) in [
@@ -689,8 +721,14 @@ fn bad_types_of_nodes_get_one_sentence() {
             "`machine.nodes[0].type` is `dgy`, which is no known type (did you mean `dgx`? known: dgx, nvl72, cpu): give `cpu`, \
              `mem` and `gpu` of a type of your own",
         ),
-        ("[{ type = 'x', cpu = -1 }]", "`machine.nodes[0].cpu` is -1, but must be a whole number from 1 to 1048576"),
-        ("[{ type = 'x', cpu = 1.5 }]", "`machine.nodes[0].cpu` is 1.5, but must be a whole number from 1 to 1048576"),
+        (
+            "[{ type = 'x', cpu = -1 }]",
+            "`machine.nodes[0].cpu` is -1, but must be a whole number from 1 to 1048576",
+        ),
+        (
+            "[{ type = 'x', cpu = 1.5 }]",
+            "`machine.nodes[0].cpu` is 1.5, but must be a whole number from 1 to 1048576",
+        ),
         (
             "[{ type = 'dgx', on = '0-1' }]",
             "node 2 has no type in `machine.nodes`: a type without `on` is on all that is left",
@@ -703,7 +741,10 @@ fn bad_types_of_nodes_get_one_sentence() {
             "[{ type = 'dgx', on = '7' }]",
             "`machine.nodes[0].on` names node 7, but the machine has the nodes 0 to 3",
         ),
-        ("[{ type = 'dgx' }, { type = 'cpu' }]", "two types of nodes have no `on`, and both would be on all that is left"),
+        (
+            "[{ type = 'dgx' }, { type = 'cpu' }]",
+            "two types of nodes have no `on`, and both would be on all that is left",
+        ),
     ] {
         assert_eq!(read(nodes), sentence);
     }
@@ -785,8 +826,9 @@ fn what_does_not_know_of_parts_is_refused_by_name() {
     ] {
         let text = format!("{}{rest}\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
         let says = Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message;
-        let sentence =
-            format!("{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share");
+        let sentence = format!(
+            "{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share"
+        );
         assert_eq!(says, sentence);
     }
     let text = "machine = 'flat:4'\norder = 'fgd'\nworkload = { name = 'lublin', jobs = 1 }";

@@ -354,9 +354,9 @@ fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
 fn is_of_parts(name: &str) -> bool {
     let endings = ["_allocation", "_utilization", "_per_job"];
     let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
-    let is_of_kind = kinds.iter().any(|kind| {
-        name.strip_prefix(kind).is_some_and(|rest| endings.contains(&rest))
-    });
+    let is_of_kind = kinds
+        .iter()
+        .any(|kind| name.strip_prefix(kind).is_some_and(|rest| endings.contains(&rest)));
     let begins = |word: &&str| name.starts_with(word);
     is_of_kind
         || ["gpu_frag_", "stranded_", "unallocated_gpus", "fgd_fragmentation"].iter().any(begins)

@@ -229,7 +229,9 @@ impl RunRecorder {
                 write_number(&mut self.buffer, u64::from(*count));
             }
             // Constraints are not shown, so only the count is stored.
-            Request::Constrained(_) | Request::Pieces(_) => write_number(&mut self.buffer, job.request.nodes()),
+            Request::Constrained(_) | Request::Pieces(_) => {
+                write_number(&mut self.buffer, job.request.nodes())
+            }
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
     }

@@ -2,7 +2,6 @@
 //!
 //! Each piece has its own cube.
 
-
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;
 use crate::geometry::orientation::{Rotation, orientations};

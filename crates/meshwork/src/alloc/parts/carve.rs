@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use super::orders::NodeOrder;
-use super::within::{IslandFree, Within};
-use crate::geometry::Part;
+use super::within::{IslandFree, IslandRule};
+use crate::geometry::NodePart;
 use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
@@ -16,8 +16,8 @@ pub(super) fn carve(
     pieces: u32,
     node: &NodeAmounts<'_>,
     order: &mut dyn NodeOrder,
-    within: &dyn Within,
-) -> (Part, Vec<u32>) {
+    within: &dyn IslandRule,
+) -> (NodePart, Vec<u32>) {
     let piece = &request.roles[role];
     let kind = node.kind;
     let mut cells = node.cells.to_vec();
@@ -39,7 +39,7 @@ pub(super) fn carve(
     let taken = changed
         .filter(|(_, (before, after))| before != after)
         .map(|(cell, (before, after))| (cell as u16, before - after));
-    (Part { node: node.node, pieces, cells: taken.collect() }, cells)
+    (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
 /// Takes the cores and GPUs of one piece; returns the island of the job, if it must be on one.
@@ -51,7 +51,7 @@ fn take_piece(
     kind: &NodeType,
     cells: &mut [u32],
     order: &mut dyn NodeOrder,
-    within: &dyn Within,
+    within: &dyn IslandRule,
     only: Option<usize>,
 ) -> Option<usize> {
     let islands = kind.islands as usize;
@@ -129,7 +129,7 @@ fn gpus_of(kind: &NodeType, island: usize) -> std::ops::Range<usize> {
 }
 
 /// Number of cores of a part.
-pub(super) fn cores(kind: &NodeType, part: &Part) -> u32 {
+pub(super) fn cores(kind: &NodeType, part: &NodePart) -> u32 {
     let cores = CORES..kind.gpus_from();
     let own = part.cells.iter().filter(|(cell, _)| cores.contains(&(*cell as usize)));
     own.map(|(_, amount)| amount).sum()

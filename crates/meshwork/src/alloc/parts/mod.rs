@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use super::{Allocator, Ask};
 use crate::alloc::locality::shares::{Share, evenly, on_few};
 use crate::form::{Asks, Finds};
-use crate::geometry::{NodeSet, Part, Parts, Placement};
+use crate::geometry::{NodePart, NodeSet, Parts, Placement};
 use crate::job::{Inside, Piece, Pieces, Request, Time};
 use crate::machine::{Amounts, NodeAmounts, Site};
 use crate::rng::Stream;
@@ -27,7 +27,7 @@ use crate::topology::{Node, Topology};
 use carve::carve;
 use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
-use within::Within;
+use within::IslandRule;
 
 /// Kinds of request whose nodes are kept ranked; of more, the ones used last.
 const MOST_RANKED: usize = 48;
@@ -37,9 +37,9 @@ const MOST_RANKED: usize = 48;
 pub enum Domain {
     /// It takes any nodes, the first ones.
     Machine,
-    /// As few leaves as can be.
+    /// The smallest number of leaves.
     Leaves,
-    /// As few groups as can be, and leaves in each.
+    /// The smallest number of groups, and of leaves in each.
     Groups,
     /// One group, or else all evenly.
     GroupOrSpread,
@@ -56,7 +56,7 @@ pub struct PiecesAllocator {
     types: Arc<NodeTypes>,
     domain: Kept,
     order: Box<dyn NodeOrder>,
-    within: &'static dyn Within,
+    within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
     /// Number of questions so far, by which the rankings used last are known.
     asked: u64,
@@ -81,7 +81,7 @@ impl PiecesAllocator {
         topology: &Topology,
         domain: Box<dyn Allocator>,
         order: Box<dyn NodeOrder>,
-        within: &'static dyn Within,
+        within: &'static dyn IslandRule,
     ) -> PiecesAllocator {
         let types = Arc::clone(topology.types().expect("a machine with types of nodes"));
         let domain = match domain.domain() {
@@ -89,7 +89,16 @@ impl PiecesAllocator {
             None => Kept::Asked(domain, Site::new(topology.clone().without_types(), 1.0)),
         };
         let topology = topology.clone();
-        PiecesAllocator { topology, types, domain, order, within, ranked: Vec::new(), asked: 0, taken: Vec::new() }
+        PiecesAllocator {
+            topology,
+            types,
+            domain,
+            order,
+            within,
+            ranked: Vec::new(),
+            asked: 0,
+            taken: Vec::new(),
+        }
     }
 
     /// The number of nodes of a leaf, of a group, and of all.
@@ -120,7 +129,13 @@ impl PiecesAllocator {
     }
 
     /// The parts for a request; `None` if it fits nowhere now.
-    fn place(&mut self, request: &Pieces, amounts: &Amounts, now: Time, rng: &mut Stream) -> Option<Vec<Part>> {
+    fn place(
+        &mut self,
+        request: &Pieces,
+        amounts: &Amounts,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Vec<NodePart>> {
         let [leaf, group, all] = self.spans();
         let size = match request.inside {
             Inside::Leaf => leaf,
@@ -150,7 +165,14 @@ impl PiecesAllocator {
     }
 
     /// The parts for a request within a span of nodes.
-    fn place_in(&mut self, request: &Pieces, amounts: &Amounts, span: Span, now: Time, rng: &mut Stream) -> Option<Vec<Part>> {
+    fn place_in(
+        &mut self,
+        request: &Pieces,
+        amounts: &Amounts,
+        span: Span,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Vec<NodePart>> {
         self.taken.clear();
         let mut parts = Vec::new();
         let mut is_placed = true;
@@ -216,9 +238,10 @@ impl PiecesAllocator {
             Kept::Shares(Domain::Leaves) => on_leaves(one, span, leaf, wanted, picks),
             Kept::Shares(rule) => {
                 let groups = rooms(one, span, group);
-                let is_spread = *rule == Domain::GroupOrSpread
-                    && groups.iter().all(|&(_, room)| room < wanted);
-                let shares = if is_spread { evenly(&groups, wanted) } else { on_few(groups, wanted) };
+                let is_spread =
+                    *rule == Domain::GroupOrSpread && groups.iter().all(|&(_, room)| room < wanted);
+                let shares =
+                    if is_spread { evenly(&groups, wanted) } else { on_few(groups, wanted) };
                 in_groups(one, shares, picks)
             }
             Kept::Asked(allocator, site) => {
@@ -332,11 +355,13 @@ impl Allocator for PiecesAllocator {
         if request.inside == Inside::Node || request.inside == Inside::Island {
             let idle = Amounts::new(Arc::clone(&self.types));
             let holds = |piece: &Piece, node: Node| {
-                fits(&idle.of(node), piece, request, self.types.of(node).suits(piece)) >= piece.count
+                fits(&idle.of(node), piece, request, self.types.of(node).suits(piece))
+                    >= piece.count
             };
-            let role = request.roles.iter().find(|piece| {
-                !(0..self.types.nodes()).any(|node| holds(piece, node))
-            })?;
+            let role = request
+                .roles
+                .iter()
+                .find(|piece| !(0..self.types.nodes()).any(|node| holds(piece, node)))?;
             return Some(format!(
                 "no {} holds {} pieces with {}",
                 request.inside.word().unwrap_or("node"),

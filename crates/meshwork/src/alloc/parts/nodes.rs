@@ -2,6 +2,14 @@
 
 use crate::registry::{DefaultValue, Kind, Param};
 
+/// The key of a machine that lists the types of its nodes.
+pub static TYPES: &[Param] = &[Param {
+    name: "nodes",
+    kind: Kind::Tables(NODES),
+    default: DefaultValue::Absent("each node is one processor, held or free as a whole"),
+    help: "the types of its nodes, which jobs share: cores, memory and GPUs of each",
+}];
+
 /// Most units of a kind on a node.
 const MOST: u64 = 1 << 30;
 
@@ -35,7 +43,7 @@ pub static NODES: &[Param] = &[
         name: "gpu",
         kind: Kind::Integer(0, 64),
         default: DefaultValue::Absent("that of the known type, or 0"),
-        help: "GPUs of a node",
+        help: "how many GPUs a node has",
     },
     Param {
         name: "other",

@@ -247,10 +247,7 @@ struct ByRule {
 }
 
 impl ByRule {
-    fn build(
-        name: &'static str,
-        context: OrderContext<'_>,
-    ) -> Result<Box<dyn NodeOrder>, Problem> {
+    fn build(name: &'static str, context: OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem> {
         let pieces = context.typical.iter().flat_map(|request| &request.roles);
         let tasks: Vec<GpuTask> = pieces
             .flat_map(|piece| {

@@ -49,7 +49,10 @@ pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suit
     let gpus = |shares: &[u32]| match piece.gpu {
         0 => u32::MAX,
         _ if piece.is_sharing() => shares.iter().map(|free| free / piece.share).sum(),
-        _ => by(shares.iter().filter(|&&free| free == crate::job::WHOLE_SHARE).count() as u32, piece.gpu),
+        _ => by(
+            shares.iter().filter(|&&free| free == crate::job::WHOLE_SHARE).count() as u32,
+            piece.gpu,
+        ),
     };
     let amounts = by(node.mem(), piece.mem).min(by(node.other(), piece.other));
     let most = if request.inside == Inside::Island {
@@ -119,7 +122,7 @@ impl Ranked {
         order: &mut dyn NodeOrder,
         taken: &[(Node, Vec<u32>)],
     ) {
-        let ChangeLog { nodes: log, number, settled, trial } = amounts.log();
+        let ChangeLog { nodes: log, number, settled, trial } = amounts.changes();
         match (self.followed, self.tried) {
             // A trial goes on: only what it has changed since is new.
             (Some((same, _)), Some((before, read)))
@@ -189,9 +192,7 @@ impl Ranked {
 
     fn build(&mut self) {
         self.room = self.fits.iter().map(|&fits| u64::from(fits)).sum();
-        for (rooms, fits) in
-            self.leaf_rooms.iter_mut().zip(self.fits.chunks(self.leaf as usize))
-        {
+        for (rooms, fits) in self.leaf_rooms.iter_mut().zip(self.fits.chunks(self.leaf as usize)) {
             *rooms = fits.iter().sum();
         }
         for at in 0..self.leaves {

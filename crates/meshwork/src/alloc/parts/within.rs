@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::job::Piece;
 use crate::registry::{About, Family, Named, abouts};
 
-/// What is free of an island.
+/// Free cores and GPUs of an island.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IslandFree {
     /// Number of the island in its node.
@@ -20,7 +20,7 @@ pub struct IslandFree {
 pub type IslandOrder = SmallVec<[usize; 8]>;
 
 /// Orders the islands of a node for a piece.
-pub trait Within: Sync {
+pub trait IslandRule: Sync {
     /// Every island, the one to take from first.
     fn islands(&self, free: &[IslandFree], piece: &Piece) -> IslandOrder;
 }
@@ -32,13 +32,13 @@ pub struct WithinEntry {
     /// Name and description.
     pub about: About,
     /// The choice.
-    pub choice: &'static dyn Within,
+    pub choice: &'static dyn IslandRule,
 }
 
 impl WithinEntry {
     /// Creates an entry.
     #[must_use]
-    pub const fn new(about: About, choice: &'static dyn Within) -> WithinEntry {
+    pub const fn new(about: About, choice: &'static dyn IslandRule) -> WithinEntry {
         WithinEntry { about, choice }
     }
 }
@@ -70,7 +70,7 @@ static LOWEST: WithinEntry = WithinEntry::new(
 
 struct Lowest;
 
-impl Within for Lowest {
+impl IslandRule for Lowest {
     fn islands(&self, free: &[IslandFree], _piece: &Piece) -> IslandOrder {
         free.iter().map(|island| island.number).collect()
     }
@@ -90,7 +90,7 @@ static TOGETHER: WithinEntry = WithinEntry::new(
 
 struct Together;
 
-impl Within for Together {
+impl IslandRule for Together {
     fn islands(&self, free: &[IslandFree], piece: &Piece) -> IslandOrder {
         let mut islands: SmallVec<[IslandFree; 8]> = free.iter().copied().collect();
         islands.sort_by_key(|island| {
@@ -116,7 +116,7 @@ static SPREAD: WithinEntry = WithinEntry::new(
 
 struct Spread;
 
-impl Within for Spread {
+impl IslandRule for Spread {
     fn islands(&self, free: &[IslandFree], _piece: &Piece) -> IslandOrder {
         let mut islands: SmallVec<[IslandFree; 8]> = free.iter().copied().collect();
         islands.sort_by_key(|island| std::cmp::Reverse((island.gpus, island.cores)));

@@ -55,7 +55,8 @@ impl NodeRatio {
 
     fn read_all(&mut self) {
         let Some(amounts) = &self.amounts else { return };
-        self.nodes = (0..amounts.types().nodes()).map(|node| (self.of)(&amounts.of(node))).collect();
+        self.nodes =
+            (0..amounts.types().nodes()).map(|node| (self.of)(&amounts.of(node))).collect();
         self.sums = [0, 1].map(|at| self.nodes.iter().map(|own| own[at]).sum());
     }
 
@@ -321,7 +322,8 @@ fn stranded(machine: &[Topology], kind: usize) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let all = [cpu(node), mem(node), gpu(node)];
         let (free, own) = all[kind];
-        let is_used_up = |&(at, &(free, own)): &(usize, &(u32, u32))| at != kind && own > 0 && free == 0;
+        let is_used_up =
+            |&(at, &(free, own)): &(usize, &(u32, u32))| at != kind && own > 0 && free == 0;
         let is_stranded = all.iter().enumerate().any(|one| is_used_up(&one));
         [if is_stranded { f64::from(free) } else { 0.0 }, f64::from(own)]
     };
@@ -361,7 +363,9 @@ fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -
         };
         let mut places = BTreeSet::new();
         for part in &parts.parts {
-            places.extend(part.cells.iter().filter_map(|(cell, _)| place(topology, part.node, *cell)));
+            places.extend(
+                part.cells.iter().filter_map(|(cell, _)| place(topology, part.node, *cell)),
+            );
         }
         if places.is_empty() { f64::NAN } else { places.len() as f64 }
     })
@@ -370,12 +374,17 @@ fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -
 macro_rules! spread {
     ($name:ident, $word:literal, $what:literal, $place:expr) => {
         pub(super) static $name: MetricEntry = MetricEntry::new(
-            About::new(concat!($word, "_per_job"), concat!("mean number of ", $what, " over which a job is spread"))
-                .definition(concat!(
-                    "The number of ", $what, " on which a finished job had cores, in the mean over jobs."
-                ))
-                .complexity("O(p log p) for each job of p parts.")
-                .source("general"),
+            About::new(
+                concat!($word, "_per_job"),
+                concat!("mean number of ", $what, " over which a job is spread"),
+            )
+            .definition(concat!(
+                "The number of ",
+                $what,
+                " on which a finished job had cores, in the mean over jobs."
+            ))
+            .complexity("O(p log p) for each job of p parts.")
+            .source("general"),
             $what,
             Measure::MeanBy(|_, machine| spread(machine, $place)),
         );
@@ -391,5 +400,9 @@ fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
 
 spread!(ISLANDS_PER_JOB, "islands", "islands", island);
 spread!(NODES_PER_JOB, "nodes", "nodes", |_, node, _| Some(node));
-spread!(LEAVES_PER_JOB, "leaves", "leaves", |topology, node, _| Some(node / topology.tiers()?.leaf));
-spread!(BLOCKS_PER_JOB, "blocks", "blocks", |topology, node, _| Some(node / topology.tiers()?.group));
+spread!(LEAVES_PER_JOB, "leaves", "leaves", |topology, node, _| Some(
+    node / topology.tiers()?.leaf
+));
+spread!(BLOCKS_PER_JOB, "blocks", "blocks", |topology, node, _| Some(
+    node / topology.tiers()?.group
+));

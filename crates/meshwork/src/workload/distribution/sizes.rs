@@ -352,8 +352,7 @@ pub static SIZES: Family = Family {
     }],
 };
 
-static ENTRIES: &[&SizeEntry] =
-    &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
+static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
 
 static VECTORS: SizeEntry = SizeEntry {
     about: About::new("vectors", "pieces with cores, memory and GPUs, for machines whose nodes jobs share")
@@ -361,6 +360,8 @@ static VECTORS: SizeEntry = SizeEntry {
             "Each job is one of the tables of `of`, drawn by their shares. A load is that of \
              the kind of which jobs need the largest share of the machine.",
         )
+        .complexity("O(k) for each job, with k tables.")
+        .source("general")
         .params(&[Param {
             name: "of",
             kind: Kind::Tables(PIECES),
@@ -399,7 +400,7 @@ static PIECES: &[Param] = &[
         name: "gpu",
         kind: Kind::Number(Range::NonNegative),
         default: DefaultValue::Is("0.0"),
-        help: "GPUs of each piece, or a part of one, such as 0.5",
+        help: "how many GPUs each piece gets, or a part of one, such as 0.5",
     },
     Param {
         name: "other",

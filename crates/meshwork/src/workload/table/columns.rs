@@ -331,7 +331,8 @@ pub static COLUMNS: [Column; 35] = [
         },
         set: |row, cell| {
             let of_nodes = cell.is_exclusive_of_nodes()?;
-            let flag = if of_nodes { &mut row.whole_nodes } else { &mut row.constraints.whole_blocks };
+            let flag =
+                if of_nodes { &mut row.whole_nodes } else { &mut row.constraints.whole_blocks };
             *flag = true;
             Ok(())
         },

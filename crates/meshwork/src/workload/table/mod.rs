@@ -290,7 +290,8 @@ fn request(row: Row) -> Result<Request, String> {
                 ));
             }
             block.map(Request::Block).or(subcube.map(Request::Subcube)).ok_or_else(|| {
-                "the row asks for nothing: one of nodes, block, subcube and pieces says what".to_owned()
+                "the row asks for nothing: one of nodes, block, subcube and pieces says what"
+                    .to_owned()
             })
         }
     }
@@ -300,7 +301,9 @@ fn request(row: Row) -> Result<Request, String> {
 pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");
     if let Some((column, _)) = beside {
-        return Err(format!("the row wants `{column}`, which goes with `nodes` and not with pieces"));
+        return Err(format!(
+            "the row wants `{column}`, which goes with `nodes` and not with pieces"
+        ));
     }
     let roles = match row.roles {
         Some(roles) => {
@@ -337,7 +340,10 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let inside = row.inside.unwrap_or_default();
     let pieces = Pieces { roles, inside, exclusive: row.whole_nodes };
     if pieces.cores() > u64::from(u32::MAX) {
-        return Err(format!("the row asks for {} cores, more than any machine has", pieces.cores()));
+        return Err(format!(
+            "the row asks for {} cores, more than any machine has",
+            pieces.cores()
+        ));
     }
     Ok(Request::pieces(pieces))
 }
