@@ -62,6 +62,11 @@ impl ReadState {
         let given: StateText = serde_json::from_str(text).map_err(|error| {
             format!("this is no state: {error}; it has now, running, waiting and, for machines whose nodes have names, names")
         })?;
+        if scenario.shares_nodes() {
+            let says = "the machine has types of nodes, which jobs share, and a state names whole nodes: leave out \
+                        `machine.nodes`";
+            return Err(says.to_owned());
+        }
         let now = instant("now", given.now)?;
         let topologies = scenario.topologies();
         let names = given.names.as_deref().map(hostlist::names).transpose()?;

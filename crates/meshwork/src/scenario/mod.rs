@@ -255,6 +255,12 @@ impl Scenario {
         self.machine.iter().map(|site| site.topology.clone()).collect()
     }
 
+    /// Whether jobs share the nodes of its machine.
+    #[must_use]
+    pub fn shares_nodes(&self) -> bool {
+        self.machine.iter().any(|site| site.choice.is_some())
+    }
+
     /// Speed of each site in one replication; `None` if speeds are not drawn. Speeds have a random
     /// stream of their own, so that the jobs do not depend on them.
     ///
