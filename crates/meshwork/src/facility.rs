@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::alloc::Claim;
+use crate::alloc::parts::shortage;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
@@ -376,6 +377,16 @@ impl SiteAhead {
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
+    }
+
+    /// The reason why a request for pieces does not fit here now; `None` if nodes are not shared.
+    #[must_use]
+    pub fn shortage(&self, request: &Request) -> Option<String> {
+        let amounts = self.site().amounts()?;
+        match self.managed.in_form(request)?.as_ref() {
+            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
+            _ => None,
+        }
     }
 
     /// The cause why a job cannot start here now: see [`Facility::lacks`].

@@ -816,6 +816,55 @@ fn a_gang_waits_for_one_node_although_enough_gpus_are_free_in_all() {
 }
 
 #[test]
+fn what_is_short_is_said() {
+    use meshwork::alloc::parts::shortage;
+    let text = "machine = { topology = 'fat_tree', arity = [1, 2], nodes = [{ type = 'a', cpu = 16, mem = 100, gpu = 8 }] }";
+    let mut facility = scenario(text).setup(0).unwrap().facility;
+    let job = |pieces: &Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces.clone()), 1.0);
+    for (taken, _) in [(2, 0), (6, 1)] {
+        let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
+        let proposal = facility.propose_at(0, &job(&one), Time::ZERO).unwrap();
+        facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+    }
+    // Both are on the first node, so eight are free on the other; two more take from it.
+    let proposal = facility.propose_at(0, &job(&gpus(1, 2)), Time::ZERO).unwrap();
+    facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+    let first = facility.fork_site(0);
+    assert_eq!(first.site().amounts().unwrap().free(), [29, 200, 6, 0]);
+    let says = |pieces: &Pieces| shortage(pieces, facility.sites()[0].site().amounts().unwrap());
+    assert_eq!(says(&gpus(1, 8)), "it asks for 8 GPUs, and 6 are free where it may run");
+    facility.release(0, &proposal.placement);
+    let half = facility.propose_at(0, &job(&gpus(1, 1)), Time::ZERO).unwrap();
+    facility.claim(0, &half.placement, Time::ZERO).unwrap();
+    let says = |pieces: &Pieces| shortage(pieces, facility.sites()[0].site().amounts().unwrap());
+    assert_eq!(says(&gpus(7, 1)), "enough in total, but its roles do not fit together");
+    assert_eq!(says(&gpus(2, 4)), "it asks for 8 GPUs, and 7 are free where it may run");
+    let large = Pieces::of(Piece { cpu: 16, gpu: 1, ..Piece::default() });
+    assert_eq!(
+        says(&large),
+        "enough in total, but 0 of its 1 pieces with 16 cores and 1 GPU have a node with all of it"
+    );
+}
+
+#[test]
+fn six_and_two_free_gpus_are_not_eight_on_one_node() {
+    use meshwork::alloc::parts::shortage;
+    let text = "order = 'least_allocated'\nmachine = { topology = 'fat_tree', arity = [1, 2], \
+         nodes = [{ type = 'a', cpu = 16, mem = 100, gpu = 8 }] }";
+    let mut facility = scenario(text).setup(0).unwrap().facility;
+    for taken in [2, 6] {
+        let job = Job::new(1, Time::ZERO, Request::pieces(gpus(1, taken)), 1.0);
+        let proposal = facility.propose_at(0, &job, Time::ZERO).unwrap();
+        facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+    }
+    let amounts = facility.sites()[0].site().amounts().unwrap();
+    let sentence = "enough in total, but 6 + 2 free GPUs are not 8 on one node";
+    assert_eq!(shortage(&gpus(1, 8), amounts), sentence);
+    let together = Pieces { inside: Inside::Node, ..gpus(8, 1) };
+    assert_eq!(shortage(&together, amounts), sentence);
+}
+
+#[test]
 fn orders_take_the_node_of_their_definition() {
     let one = |gpu: u32, cpu: u32| Pieces::of(Piece { gpu, cpu, ..Piece::default() });
     let jobs = [(0.0, one(2, 2), 50.0), (0.0, one(1, 1), 50.0), (0.0, one(1, 1), 50.0)];

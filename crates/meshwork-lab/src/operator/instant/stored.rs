@@ -68,10 +68,6 @@ impl Instant {
         };
         let (scenario, key) =
             scenario_of(catalogue, &record, &files).map_err(|error| cannot(error.to_string()))?;
-        if scenario.shares_nodes() {
-            let says = "its jobs share nodes, whose parts these questions do not know yet";
-            return Err(format!("{shown}: {says}"));
-        }
         if key != record.key {
             let error = RepeatError::OtherKey { stored: record.key, own: key };
             return Err(cannot(error.to_string()));

@@ -9,6 +9,7 @@ pub mod within;
 
 mod carve;
 mod ranked;
+mod shortage;
 
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ use crate::machine::{Amounts, NodeAmounts, Site};
 use crate::rng::Stream;
 use crate::topology::types::NodeTypes;
 use crate::topology::{Node, Topology};
+
+pub use shortage::shortage;
 
 use carve::carve;
 use orders::NodeOrder;
