@@ -162,7 +162,7 @@ impl Outlook {
         }
     }
 
-    /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now and every end before its start.
+    /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now and every end before it.
     fn sooner_parts(&self, reservation: &Reservation, placement: &Placement) -> Reservation {
         let running = self.running.iter().map(|(end, ..)| *end);
         let planned = self.planned.iter().map(Reservation::until);
