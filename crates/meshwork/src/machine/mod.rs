@@ -428,7 +428,7 @@ mod tests {
                         let sides = [count].into_iter().chain(rest.iter().copied()).collect();
                         Block { base, sides }
                     };
-                    Placement { blocks: claim.iter().map(block).collect() }
+                    Placement { blocks: claim.iter().map(block).collect(), parts: None }
                 };
                 let (taken, expected) = (row.claim(&blocks(&[])), mesh.claim(&blocks(&[1])));
                 prop_assert_eq!(
