@@ -266,6 +266,19 @@ impl Reading {
         self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, found.is_exclusive)
     }
 
+    /// All nodes with the topology of this name, whatever a `slurm.conf` says.
+    ///
+    /// # Errors
+    /// One sentence, if the files cannot be used, or there is no such topology.
+    pub fn site_with(&self, topology: &str) -> Result<SlurmSite, String> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let count = self.hosts.count();
+        let all = NodeSet::full(count);
+        self.site_of(count, all.clone(), all, &[], Some(topology), false)
+    }
+
     fn site_of(
         &self,
         count: u32,
@@ -280,8 +293,16 @@ impl Reading {
             Some(name) => topologies.find(|(own, _)| own.name == name),
             None => topologies.next(),
         };
-        let (topology, structure) =
-            found.ok_or_else(|| format!("{}: this file lists no topology", self.files.topology))?;
+        let (topology, structure) = found.ok_or_else(|| {
+            let names = self.topologies.iter().map(|(topology, _)| topology.name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            match topology {
+                Some(name) => {
+                    format!("{}: there is no topology {name} (there are: {names})", self.files.topology)
+                }
+                None => format!("{}: this file lists no topology", self.files.topology),
+            }
+        })?;
         let mut weights = vec![1; count as usize];
         let mut processors = vec![1; count as usize];
         for node in nodes {

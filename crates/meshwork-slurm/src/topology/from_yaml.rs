@@ -2,6 +2,7 @@
 
 use super::{
     ListedPlacement, NodeGroup, Region, SlurmTopology, SlurmTorus, Switch, Text, TopologyKind, Xyz,
+    from_topograph,
 };
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{self, Value, Yaml};
@@ -22,6 +23,9 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
         let says = "this file lists no topology: begin one with `- topology: NAME`";
         return Err(findings.fatal(1, says, &[yaml::FATAL]));
     };
+    if from_topograph::is_model(&document) {
+        return from_topograph::read(&document, findings);
+    }
     let items = document.items();
     if items.is_empty() {
         let says = "this file lists no topology: begin one with `- topology: NAME`";
