@@ -298,7 +298,10 @@ impl Reading {
             let names = names.collect::<Vec<_>>().join(", ");
             match topology {
                 Some(name) => {
-                    format!("{}: there is no topology {name} (there are: {names})", self.files.topology)
+                    format!(
+                        "{}: there is no topology {name} (there are: {names})",
+                        self.files.topology
+                    )
                 }
                 None => format!("{}: this file lists no topology", self.files.topology),
             }

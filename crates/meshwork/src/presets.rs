@@ -61,9 +61,16 @@ impl Named for MachineEntry {
 }
 
 /// All machine presets.
-pub static MACHINES: &[&MachineEntry] =
-    &[
-    &TPU_V4, &TPU_V5P, &TPU7X, &TPU_V5E, &TPU_V6E, &INTREPID, &MIRA, &BLUE_WATERS, &FUGAKU,
+pub static MACHINES: &[&MachineEntry] = &[
+    &TPU_V4,
+    &TPU_V5P,
+    &TPU7X,
+    &TPU_V5E,
+    &TPU_V6E,
+    &INTREPID,
+    &MIRA,
+    &BLUE_WATERS,
+    &FUGAKU,
     &IRREGULAR_GPUS,
 ];
 

@@ -11,8 +11,8 @@ use meshwork::workload::swf::{
 use meshwork::workload::table::{COLUMNS, CellKind, Column, Listed};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
-use crate::cell::written;
 use super::published;
+use crate::cell::written;
 use crate::run::inputs::{Files, is_tsv};
 use crate::study::Refused;
 

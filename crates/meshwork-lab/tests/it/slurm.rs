@@ -565,10 +565,10 @@ fn every_recorded_anchor_and_fragmentation_is_the_same() {
 
 /// The study of a model of topograph, and its machine as the allocator's table.
 fn modelled(folder: &Path, machine: &str) -> Result<toml::Table, String> {
-    let text = format!(
-        "machine = {{ {machine} }}\nworkload = 'lublin'\nmeasure = {{ jobs = 5 }}\n"
-    );
-    let study = Study::parse("study.toml", &text, folder, &[]).map_err(|refused| refused.to_string())?;
+    let text =
+        format!("machine = {{ {machine} }}\nworkload = 'lublin'\nmeasure = {{ jobs = 5 }}\n");
+    let study =
+        Study::parse("study.toml", &text, folder, &[]).map_err(|refused| refused.to_string())?;
     let points = expand(&study).map_err(|refused| refused.to_string())?;
     Ok(points[0].scenario.table().clone())
 }

@@ -26,7 +26,9 @@ struct Listed {
 /// topology.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
-    matches!(document.value, Value::Map(_)) && (has("switches") || has("blocks")) && !has("topology")
+    matches!(document.value, Value::Map(_))
+        && (has("switches") || has("blocks"))
+        && !has("topology")
 }
 
 /// The topologies of a model.
@@ -43,13 +45,16 @@ pub(super) fn read(
          `tree`, and its domains as the topology `block`",
     );
     let listed = match document.get("blocks") {
-        Some(blocks) => {
-            blocks.items().iter().map(|item| nodes(item, findings)).collect::<Result<Vec<_>, _>>()?
-        }
+        Some(blocks) => blocks
+            .items()
+            .iter()
+            .map(|item| nodes(item, findings))
+            .collect::<Result<Vec<_>, _>>()?,
         None => Vec::new(),
     };
     if listed.iter().all(|item| item.nodes.is_empty()) {
-        let says = "this model has no nodes: list them as blocks: [{ switch: NAME, nodes: [NAMES] }]";
+        let says =
+            "this model has no nodes: list them as blocks: [{ switch: NAME, nodes: [NAMES] }]";
         return Err(findings.fatal(document.line, says, &[]));
     }
     let mut topologies = vec![SlurmTopology {
@@ -90,7 +95,10 @@ fn switches(
     for (name, line, switch) in pairs {
         let Some(children) = switch.get("switches") else {
             if !is_leaf(name) {
-                findings.warn(*line, format!("the switch {name} has nothing below it, and is left out"));
+                findings.warn(
+                    *line,
+                    format!("the switch {name} has nothing below it, and is left out"),
+                );
             }
             continue;
         };
@@ -236,14 +244,20 @@ blocks:
                 "r4 n10,n11,n12,n13,n14,n15"
             ]
         );
-        assert!(says.iter().any(|(line, says)| *line == 6 && says.contains("below r3,")), "{says:?}");
+        assert!(
+            says.iter().any(|(line, says)| *line == 6 && says.contains("below r3,")),
+            "{says:?}"
+        );
         let TopologyKind::Block(Some((sizes, _)), groups) = &topologies[1].kind else {
             panic!("{topologies:?}")
         };
         assert_eq!((sizes.as_slice(), groups.len()), (&[3, 6][..], 3));
         let (topologies, _) = read(&MODEL.replace("sub-domain: s2", "rail: s2"));
         let kind = &topologies.unwrap()[1].kind;
-        assert!(matches!(kind, TopologyKind::Block(Some((sizes, _)), _) if *sizes == [6, 12]), "{kind:?}");
+        assert!(
+            matches!(kind, TopologyKind::Block(Some((sizes, _)), _) if *sizes == [6, 12]),
+            "{kind:?}"
+        );
         let (topologies, _) = read(&MODEL.replace("domain: ", "place: "));
         assert_eq!(topologies.unwrap().len(), 1);
     }
@@ -251,9 +265,19 @@ blocks:
     #[test]
     fn what_is_wrong_with_a_model_is_said_with_its_line() {
         for (from, to, line, sentence) in [
-            ("- switch: r2\n  ", "- ", 11, "this block does not name its switch: write `switch: NAME`"),
+            (
+                "- switch: r2\n  ",
+                "- ",
+                11,
+                "this block does not name its switch: write `switch: NAME`",
+            ),
             ("n[01-04]", "n[01-", 9, "the list `n[01-` has a bracket that is not closed"),
-            ("switch: r4", "switch: spine", 5, "the switch spine has switches as well as nodes below it"),
+            (
+                "switch: r4",
+                "switch: spine",
+                5,
+                "the switch spine has switches as well as nodes below it",
+            ),
         ] {
             let (read, says) = read(&MODEL.replace(from, to));
             assert!(read.is_err(), "{sentence}");

@@ -257,8 +257,14 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
                 lost.join("; ")
             ));
         }
-        let done =
-            Converted { lines, no_run_time, no_processors, no_submit_time, lost, ..Converted::default() };
+        let done = Converted {
+            lines,
+            no_run_time,
+            no_processors,
+            no_submit_time,
+            lost,
+            ..Converted::default()
+        };
         return Ok((Box::new(rows.into_iter().map(Ok)), done));
     }
     let files = Files::default();

@@ -74,22 +74,24 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
         .filter(|(_, nodes)| *nodes > 0)
         .map(|(name, nodes)| format!("{name} of {} nodes", count(nodes)))
         .collect();
-    lost.push(format!("stays in comments, because a machine has no key for it: {}", kinds.join(", ")));
+    lost.push(format!(
+        "stays in comments, because a machine has no key for it: {}",
+        kinds.join(", ")
+    ));
     if !found.unknown.is_empty() {
         lost.push(format!("left out: {}", found.unknown.join(", ")));
     }
     let repeated = found.rows.len() - nodes.len();
     if repeated > 0 {
-        lost.push(format!("left out, because the node is there before: {} rows", count(repeated as u64)));
+        lost.push(format!(
+            "left out, because the node is there before: {} rows",
+            count(repeated as u64)
+        ));
     }
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-fn listed(
-    path: &str,
-    found: &Recognized,
-    columns: &MachineColumns,
-) -> Result<Vec<Listed>, String> {
+fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Vec<Listed>, String> {
     let mut seen = BTreeSet::new();
     let mut nodes = Vec::new();
     for given in &found.rows {

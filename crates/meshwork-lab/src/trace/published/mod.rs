@@ -168,7 +168,9 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
         Holds::Nodes(_) => Err(format!(
             "{path}: this lists the nodes of a machine ({name}): write it to a file that ends in .toml"
         )),
-        Holds::Nothing(reason) => Err(format!("{path}: of this table ({name}) no jobs are made: {reason}")),
+        Holds::Nothing(reason) => {
+            Err(format!("{path}: of this table ({name}) no jobs are made: {reason}"))
+        }
     }
 }
 
@@ -179,14 +181,12 @@ fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     }
     let files = Files::default();
     let names = files.column_names(path).map_err(|error| error.0)?;
-    let is_there =
-        |wanted: &str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
+    let is_there = |wanted: &str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
     // Our own tables have both.
     if is_there("submit") && is_there("runtime") {
         return Ok(None);
     }
-    let Some(format) =
-        FORMATS.iter().find(|format| format.marks.iter().all(|mark| is_there(mark)))
+    let Some(format) = FORMATS.iter().find(|format| format.marks.iter().all(|mark| is_there(mark)))
     else {
         return Ok(None);
     };
@@ -197,9 +197,8 @@ fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     });
     let unknown = unknown.map(|name| name.trim().to_owned()).collect();
     let places = |names: &[&str]| {
-        let place = |wanted: &str| {
-            names.iter().position(|name| name.trim().eq_ignore_ascii_case(wanted))
-        };
+        let place =
+            |wanted: &str| names.iter().position(|name| name.trim().eq_ignore_ascii_case(wanted));
         Ok(std::array::from_fn(|at| read.get(at).and_then(|wanted| place(wanted))))
     };
     let lines = files.table(path, places, given).map_err(|error| error.0)?;
@@ -280,7 +279,16 @@ impl<'a> Reading<'a> {
             lost: vec![format!("read as {}", found.format.name)],
         };
         let no_place = vec![0; found.format.no_place.len()];
-        Reading { path, found, columns, one_per, jobs, absent: BTreeMap::new(), no_place, other_ids: 0 }
+        Reading {
+            path,
+            found,
+            columns,
+            one_per,
+            jobs,
+            absent: BTreeMap::new(),
+            no_place,
+            other_ids: 0,
+        }
     }
 
     fn read(
@@ -336,10 +344,15 @@ impl<'a> Reading<'a> {
                 continue;
             }
             let Some(cell) = self.found.cell(given, mapped.source)? else {
-                let is_id = matches!(mapped.source, Source::Id(id) if self.found.get(given, id).is_some());
+                let is_id =
+                    matches!(mapped.source, Source::Id(id) if self.found.get(given, id).is_some());
                 self.other_ids += u64::from(is_id);
                 continue;
             };
+            // A count of none, as of a job that never started, is no request.
+            if ["nodes", "pieces"].contains(&mapped.ours) && is_zero(&cell) {
+                continue;
+            }
             done.push(mapped.ours);
             match Column::named(mapped.ours) {
                 Some(column) => column.set(&mut row, cell).map_err(|says| match mapped.source {
@@ -396,7 +409,10 @@ impl<'a> Reading<'a> {
             say("numbered by their rows, because their IDs are no whole numbers", vec![ids]);
         }
         if idle > 0 {
-            say("left out, because the job does not run in them", vec![format!("{} rows", count(idle))]);
+            say(
+                "left out, because the job does not run in them",
+                vec![format!("{} rows", count(idle))],
+            );
         }
         if merged > 0 {
             let rows = format!("{} rows", count(merged));
@@ -424,9 +440,9 @@ impl Recognized {
             Some(Cell::Number(number) | Cell::Date(number)) => Ok(Some(*number)),
             Some(Cell::Text(text)) => {
                 let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-                number
-                    .map(Some)
-                    .ok_or_else(|| format!("`{column}` is `{}`, but must be a number", text.escape_debug()))
+                number.map(Some).ok_or_else(|| {
+                    format!("`{column}` is `{}`, but must be a number", text.escape_debug())
+                })
             }
         }
     }
@@ -515,19 +531,33 @@ impl Recognized {
             Source::Limit(column) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };
                 let seconds = span(&text).map_err(|()| {
-                    format!("`{column}` is `{}`, but must be a time such as 1-12:00:00", text.escape_debug())
+                    format!(
+                        "`{column}` is `{}`, but must be a time such as 1-12:00:00",
+                        text.escape_debug()
+                    )
                 })?;
                 seconds.map(|seconds| Cell::Number(seconds as f64))
             }
             Source::SlurmMemory(column) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };
                 let megabytes = megabytes(&text).ok_or_else(|| {
-                    format!("`{column}` is `{}`, but must be an amount such as 4000M", text.escape_debug())
+                    format!(
+                        "`{column}` is `{}`, but must be an amount such as 4000M",
+                        text.escape_debug()
+                    )
                 })?;
                 Some(Cell::Number(megabytes))
             }
             Source::Always(number) => Some(Cell::Number(number)),
         })
+    }
+}
+
+fn is_zero(cell: &Cell<'_>) -> bool {
+    match cell {
+        Cell::Number(number) => *number == 0.0,
+        Cell::Text(text) => text.trim().parse::<f64>().is_ok_and(|number| number == 0.0),
+        Cell::Date(_) => false,
     }
 }
 

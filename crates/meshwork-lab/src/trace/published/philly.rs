@@ -38,10 +38,8 @@ pub(super) fn read(path: &str) -> Result<Recognized, String> {
     let jobs: Vec<PhillyJob> = serde_json::from_reader(text).map_err(|error| {
         format!("{path}: this is no list of jobs as in Philly's cluster_job_log ({error})")
     })?;
-    let format = FORMATS
-        .iter()
-        .find(|format| format.marks.contains(&"attempts"))
-        .expect("the list has it");
+    let format =
+        FORMATS.iter().find(|format| format.marks.contains(&"attempts")).expect("the list has it");
     let read = format.columns();
     let rows = (1..).zip(&jobs).map(|(line, job)| {
         let mut cells = [const { None }; MOST];

@@ -142,7 +142,9 @@ fn jobs_of_philly() {
     says(&done, "further attempts of 1 jobs");
     says(&done, "numbered by their rows, because their IDs are no whole numbers: of 3 jobs");
     let refused = converted("log.json", "{\"jobs\": 1}", "out.csv").unwrap_err();
-    assert!(refused.starts_with("log.json: this is no list of jobs as in Philly's cluster_job_log"));
+    assert!(
+        refused.starts_with("log.json: this is no list of jobs as in Philly's cluster_job_log")
+    );
     let machines = "machineId,number of GPUs,single GPU mem\nm1,8, 24GB\nm2,2, 12GB\n";
     assert_eq!(converted("machines.csv", machines, "m.toml").unwrap().1.nodes, 2);
 }
@@ -160,7 +162,11 @@ fn jobs_of_helios_and_acme() {
         dlc,u,8,64,960,1000,100.0,Pretrain,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,2023-05-17 11:01:16+00:00,,,18,10.0,1152.0\n";
     let (jobs, done) = table("trace_kalos.csv", text);
     let columns = ["job", "runtime", "nodes", "application", "wait"];
-    assert_eq!(cells(&jobs, &columns), ["1 8 8 Pretrain 10"], "not the `duration`, which counts from submission here");
+    assert_eq!(
+        cells(&jobs, &columns),
+        ["1 8 8 Pretrain 10"],
+        "not the `duration`, which counts from submission here"
+    );
     says(&done, "shared_mem_per_pod of 1 jobs");
 }
 

@@ -101,6 +101,12 @@ impl Holdings {
         })
     }
 
+    /// Whether a node has at least these amounts free.
+    pub(super) fn has_free(&self, node: u32, least: &Least) -> bool {
+        let own = &self.index.levels[0][self.index.place[node as usize] as usize];
+        own.iter().zip(least).all(|(own, least)| own >= least)
+    }
+
     /// Books a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
