@@ -7,6 +7,7 @@ use crate::geometry::NodeSet;
 use super::cores::CoreSet;
 use super::fit::Fit;
 use super::holdings::{Holdings, Least};
+use super::known::Known;
 use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
@@ -44,8 +45,8 @@ pub(super) struct Attempt<'a> {
     fits: Vec<Fit>,
     /// The place of each node in `fits`; empty if there is a single one.
     pub slots: Vec<u32>,
-    /// Holdings of which nodes are examined when they are needed; otherwise all have been.
-    pub unexamined: Option<&'a Holdings>,
+    /// What is known of nodes that are examined when they are needed; otherwise all have been.
+    pub unexamined: Option<(&'a Known, &'a Holdings)>,
     /// Nodes that were examined so.
     pub examined: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
@@ -89,13 +90,11 @@ impl<'a> Attempt<'a> {
 
     /// Finds out what the job could take of a node that may be taken, before it is.
     pub(super) fn examine(&mut self, node: u32) {
-        let Some(holdings) = self.unexamined else { return };
+        let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
             return;
         }
-        let (machine, needs) = (self.machine, self.needs);
-        if let Some(mut fit) = Fit::new(machine, needs, node, holdings.of(node)) {
-            fit.select_cores(machine.node(node), needs, 0, i64::from(self.min_nodes), true);
+        if let Some(fit) = known.fit(self.machine, holdings, self.needs, node) {
             self.slots[node as usize] = self.fits.len() as u32;
             self.fits.push(fit);
             self.examined.push(node);

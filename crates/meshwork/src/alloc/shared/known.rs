@@ -11,6 +11,7 @@ use super::decide::{Wanted, is_available};
 use super::fit::Fit;
 use super::holdings::{Holdings, Least};
 use super::machine::{Domains, SharedMachine};
+use super::request::Needs;
 use super::tree::fill;
 
 /// A tree with one switch above all nodes, and each node below one leaf.
@@ -89,6 +90,8 @@ pub(super) struct Known {
     /// CPUs of nodes that may be taken, below each switch.
     cpus: Vec<u64>,
     open: u32,
+    /// What the job could take of an idle node of each type, once one was examined.
+    idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
 /// The decision from what is known.
@@ -123,6 +126,7 @@ impl Known {
             classes: BTreeMap::new(),
             cpus: vec![0; list.switch_count()],
             open: 0,
+            idle: vec![None; machine.types.len()],
         };
         (0..count).for_each(|node| known.update(machine, list, tree, holdings, wanted, node));
         known
@@ -168,7 +172,7 @@ impl Known {
     }
 
     fn examined(
-        &self,
+        &mut self,
         machine: &SharedMachine,
         holdings: &Holdings,
         wanted: &Wanted,
@@ -182,20 +186,30 @@ impl Known {
         if !is_open {
             return None;
         }
-        let kind = machine.node(node);
-        let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
-        let (cpus, cores) = (fit.cpus, fit.cores);
-        let nodes_left = i64::from(least_nodes(needs));
-        let mut passes = [Pass::default(); 2];
-        for (pass, first_pass) in passes.iter_mut().zip([true, false]) {
-            // The second attempt begins with what the first one left, but with all cores.
-            if needs.gpus.is_some() {
-                fit.cores = cores;
-            }
-            pass.cpus = fit.select_cores(kind, needs, 0, nodes_left, first_pass);
-            pass.gpus = fit.gpus;
+        if !holdings.is_untouched(machine, node) {
+            return known_fit(machine, holdings, needs, node).map(|(_, known)| known);
         }
-        Some(KnownFit { weight: fit.weight, cpus, passes })
+        let idle = &mut self.idle[machine.type_of[node as usize] as usize];
+        let idle = idle.get_or_insert_with(|| known_fit(machine, holdings, needs, node));
+        idle.as_ref().map(|(_, known)| *known)
+    }
+
+    /// What the job could take of a node after cores were selected in the first pass.
+    pub(super) fn fit(
+        &self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        needs: &Needs,
+        node: u32,
+    ) -> Option<Fit> {
+        if holdings.is_untouched(machine, node)
+            && let Some(Some((fit, _))) = &self.idle[machine.type_of[node as usize] as usize]
+        {
+            return Some(fit.clone());
+        }
+        let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
+        fit.select_cores(machine.node(node), needs, 0, i64::from(least_nodes(needs)), true);
+        Some(fit)
     }
 
     /// Chooses the nodes of a job as [`choose`](super::choose::choose) does; `slots` has a place for
@@ -256,7 +270,7 @@ impl Known {
             return if is_enough_later { KnownChoice::Unknown } else { KnownChoice::Nothing };
         }
         let found = self.candidates(machine, seen, light);
-        attempt.unexamined = Some(holdings);
+        attempt.unexamined = Some((self, holdings));
         attempt.slots = std::mem::take(slots);
         let placed = fill(&mut attempt, list, found, &self.cpus, missing);
         let chosen = placed.is_ok().then(|| {
@@ -289,6 +303,32 @@ impl Known {
         }
         Candidates { all, forced, below: Some(below), are_enough: true }
     }
+}
+
+/// What the job could take of a node after the first pass, and in both passes.
+fn known_fit(
+    machine: &SharedMachine,
+    holdings: &Holdings,
+    needs: &Needs,
+    node: u32,
+) -> Option<(Fit, KnownFit)> {
+    let kind = machine.node(node);
+    let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
+    let (cpus, cores) = (fit.cpus, fit.cores);
+    let select = |fit: &mut Fit, first_pass| {
+        let cpus = fit.select_cores(kind, needs, 0, i64::from(least_nodes(needs)), first_pass);
+        Pass { cpus, gpus: fit.gpus }
+    };
+    let first = select(&mut fit, true);
+    let mut second = first;
+    if needs.gpus.is_some() {
+        // The second attempt begins with what the first one left, but with all cores.
+        let mut fit = fit.clone();
+        fit.cores = cores;
+        second = select(&mut fit, false);
+    }
+    let known = KnownFit { weight: fit.weight, cpus, passes: [first, second] };
+    Some((fit, known))
 }
 
 impl KnownClass {
