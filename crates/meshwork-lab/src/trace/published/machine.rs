@@ -11,7 +11,7 @@ use crate::findings::number::count;
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
-    /// What was lost, in sentences.
+    /// Losses, in sentences.
     pub(crate) lost: Vec<String>,
 }
 
@@ -120,8 +120,9 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree over sorted nodes, one for each group, the leaves first; `None` if there are
-/// no groups. A single level of groups has one switch above it.
+/// Switches of a tree over sorted nodes, one for each group; `None` if there are no groups.
+///
+/// Leaves come first. A single level of groups has one switch above it.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

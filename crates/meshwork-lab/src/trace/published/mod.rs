@@ -150,7 +150,7 @@ pub(super) struct PublishedJobs {
     pub(super) no_run_time: u64,
     pub(super) no_processors: u64,
     pub(super) no_submit_time: u64,
-    /// What was lost, in sentences.
+    /// Losses, in sentences.
     pub(super) lost: Vec<String>,
 }
 
@@ -261,6 +261,8 @@ struct Reading<'a> {
     no_place: Vec<u64>,
     /// Number of jobs whose ID is no whole number.
     other_ids: u64,
+    /// Number of amounts that were rounded up.
+    rounded: u64,
 }
 
 impl<'a> Reading<'a> {
@@ -288,6 +290,7 @@ impl<'a> Reading<'a> {
             absent: BTreeMap::new(),
             no_place,
             other_ids: 0,
+            rounded: 0,
         }
     }
 
@@ -310,13 +313,13 @@ impl<'a> Reading<'a> {
             let known = key.as_ref().and_then(|key| places.get(key.as_ref()).copied());
             let failed = |what: String| format!("{path}:{}: {what}", given.line);
             if let Some(place) = known {
-                let row = self.row(given, false).map_err(failed)?;
+                let (row, _) = self.row(given, false).map_err(failed)?;
                 self.join(place, &row);
                 merged += 1;
                 continue;
             }
-            let row = self.row(given, true).map_err(failed)?;
-            let lacks = [row.submit.is_none(), row.runtime.is_none(), row.nodes.is_none()];
+            let (row, asks) = self.row(given, true).map_err(failed)?;
+            let lacks = [row.submit.is_none(), row.runtime.is_none(), !asks];
             let counts = &mut self.jobs;
             match lacks {
                 [true, ..] => counts.no_submit_time += 1,
@@ -335,8 +338,9 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Makes a row of ours; counts what has no place if the row is of a new job.
-    fn row(&mut self, given: &Given, is_new: bool) -> Result<Row, String> {
+    /// Makes a row of ours, and says whether it asks for something; counts what has no place if the
+    /// row is of a new job.
+    fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
         for mapped in self.columns {
@@ -350,16 +354,22 @@ impl<'a> Reading<'a> {
                 continue;
             };
             // A count of none, as of a job that never started, is no request.
-            if ["nodes", "pieces"].contains(&mapped.ours) && is_zero(&cell) {
+            if ["nodes", "pieces", "cpu", "gpu"].contains(&mapped.ours) && is_zero(&cell) {
                 continue;
             }
             done.push(mapped.ours);
+            // Where jobs have pieces, these say how many nodes they can be on.
+            if mapped.ours == "nodes" && Column::named("pieces").is_some() {
+                continue;
+            }
             match Column::named(mapped.ours) {
-                Some(column) => column.set(&mut row, cell).map_err(|says| match mapped.source {
-                    // The reader of the trace knows its own name of the column.
-                    Source::Of(theirs) => says.replacen(mapped.ours, theirs, 1),
-                    _ => says,
-                })?,
+                Some(column) => column.set(&mut row, self.whole(mapped.ours, cell)).map_err(
+                    |says| match mapped.source {
+                        // The reader of the trace knows its own name of the column.
+                        Source::Of(theirs) => says.replacen(mapped.ours, theirs, 1),
+                        _ => says,
+                    },
+                )?,
                 None if is_new => *self.absent.entry(mapped.ours).or_default() += 1,
                 None => {}
             }
@@ -369,7 +379,27 @@ impl<'a> Reading<'a> {
                 self.no_place[at] += u64::from(self.found.get(given, column).is_some());
             }
         }
-        Ok(row)
+        let asks = done.contains(&"nodes") || done.contains(&"pieces");
+        Ok((row, asks))
+    }
+
+    /// Rounds cores, memory and more than one GPU up to a whole number.
+    fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
+        let number = match &cell {
+            Cell::Number(number) => *number,
+            Cell::Text(text) => text.parse().unwrap_or(f64::NAN),
+            Cell::Date(_) => f64::NAN,
+        };
+        let is_whole = match ours {
+            "cpu" | "mem" => false,
+            "gpu" => number <= 1.0,
+            _ => true,
+        };
+        if is_whole || number.is_nan() || number.ceil() - number == 0.0 {
+            return cell;
+        }
+        self.rounded += 1;
+        Cell::Number(number.ceil())
     }
 
     /// Extends a job by another row of it: it runs from the first to the end of the last.
@@ -407,6 +437,10 @@ impl<'a> Reading<'a> {
         if self.other_ids > 0 {
             let ids = format!("of {} jobs", count(self.other_ids));
             say("numbered by their rows, because their IDs are no whole numbers", vec![ids]);
+        }
+        if self.rounded > 0 {
+            let amounts = vec![format!("{} amounts", count(self.rounded))];
+            say("rounded up to whole cores, MiB or GPUs", amounts);
         }
         if idle > 0 {
             say(

@@ -58,7 +58,7 @@ impl SharedBook {
         }
     }
 
-    /// What jobs hold.
+    /// The parts of nodes that jobs hold.
     #[must_use]
     pub fn holdings(&self) -> &Holdings {
         &self.holdings

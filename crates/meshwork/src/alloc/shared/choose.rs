@@ -45,7 +45,7 @@ pub(super) struct Attempt<'a> {
     fits: Vec<Fit>,
     /// The place of each node in `fits`; empty if there is a single one.
     pub slots: Vec<u32>,
-    /// What is known of nodes that are examined when they are needed; otherwise all have been.
+    /// Earlier findings on nodes that are examined when needed; `None` if all have been examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
     /// Nodes that were examined so.
     pub examined: Vec<u32>,

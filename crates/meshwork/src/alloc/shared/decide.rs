@@ -56,7 +56,7 @@ pub fn decide_shared(
 /// Slurm's words for a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
-/// What a request amounts to, and the nodes that the job could ever have.
+/// A request's needs on a machine, and the nodes that the job could ever have.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub needs: Needs,

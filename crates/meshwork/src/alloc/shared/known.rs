@@ -1,4 +1,4 @@
-//! What is known of all nodes for one request, kept up as nodes change: for several nodes in a tree.
+//! Fits of all nodes for one request, kept up as nodes change: for several nodes in a tree.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl SingleTree {
     }
 }
 
-/// What the job could take of a node, in one pass.
+/// CPUs and GPUs that the job could take of a node, in one pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
@@ -81,7 +81,7 @@ struct KnownClass {
     below: Vec<i64>,
 }
 
-/// What is known of all nodes for one request.
+/// Fits of all nodes for one request, with their sums.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,
@@ -90,7 +90,7 @@ pub(super) struct Known {
     /// CPUs of nodes that may be taken, below each switch.
     cpus: Vec<u64>,
     open: u32,
-    /// What the job could take of an idle node of each type, once one was examined.
+    /// The fit of an idle node of each type, once one was examined.
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
@@ -194,7 +194,7 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// What the job could take of a node after cores were selected in the first pass.
+    /// The fit of a node after cores were selected in the first pass.
     pub(super) fn fit(
         &self,
         machine: &SharedMachine,
@@ -212,8 +212,9 @@ impl Known {
         Some(fit)
     }
 
-    /// Chooses the nodes of a job as [`choose`](super::choose::choose) does; `slots` has a place for
-    /// each node, all `u32::MAX`, which it restores.
+    /// Chooses the nodes of a job, as [`choose`](super::choose::choose) does.
+    ///
+    /// `slots` has a place for each node, all `u32::MAX`, which it restores.
     ///
     /// # Complexity
     /// **O(s + n / 64)** for *s* switches and *n* nodes if one leaf suffices, and for each further
@@ -305,7 +306,7 @@ impl Known {
     }
 }
 
-/// What the job could take of a node after the first pass, and in both passes.
+/// The fit of a node after the first pass, and its numbers in both passes.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
