@@ -55,6 +55,8 @@ impl SlurmFiles {
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,
+    /// Whether the topologies are those of a model file of topograph, which Slurm does not read.
+    pub is_model: bool,
     pub findings: LintFindings,
     /// The topologies, the default one first; empty if Slurm would not start.
     pub topologies: Vec<(SlurmTopology, Structure)>,
@@ -92,8 +94,14 @@ pub fn read_texts(
 ) -> Reading {
     let mut findings = LintFindings::default();
     let conf = conf.map(|conf| Conf::read(conf, include, &mut findings));
-    let mut reading =
-        Reading { files, findings, topologies: Vec::new(), hosts: Hosts::default(), conf: None };
+    let mut reading = Reading {
+        files,
+        is_model: false,
+        findings,
+        topologies: Vec::new(),
+        hosts: Hosts::default(),
+        conf: None,
+    };
     reading.conf = match conf {
         Some(Err(Fatal)) => return reading,
         Some(Ok(conf)) => Some(conf),
@@ -122,6 +130,7 @@ impl Reading {
         } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
         } else {
+            self.is_model = topology::from_yaml::is_model(text);
             topology::from_yaml::read(text, &mut self.findings)?
         };
         self.warn_of_names(&topologies);

@@ -34,6 +34,12 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
     items.iter().map(|item| topology(item, findings)).collect()
 }
 
+/// Whether a text is a model file of topograph instead of topologies of Slurm.
+#[must_use]
+pub fn is_model(text: &str) -> bool {
+    yaml::read(text).ok().flatten().is_some_and(|document| from_topograph::is_model(&document))
+}
+
 fn topology(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
     map(item, "a topology", findings)?;
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();

@@ -338,8 +338,9 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Makes a row of ours, and says whether it asks for something; counts what has no place if the
-    /// row is of a new job.
+    /// Makes a row of ours, and says whether it asks for something.
+    ///
+    /// What has no place is counted if the row is of a new job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();

@@ -10,8 +10,9 @@ use super::request::SharedRequest;
 /// Number of requests for which something is known.
 const MOST_KNOWN: usize = 32;
 
-/// Number of changes that are remembered for each node of a machine; whoever has missed more
-/// examines all nodes.
+/// Number of changes that are remembered for each node of a machine.
+///
+/// A request that has missed more examines all nodes.
 const MOST_CHANGES: usize = 2;
 
 /// The holdings of a machine and its decisions, which are those of [`decide_shared`].

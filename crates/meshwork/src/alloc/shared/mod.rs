@@ -4,9 +4,9 @@
 //! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. The order of
 //! its steps is that of Slurm: `request` derives what the options amount to, `fit` finds out what
 //! the job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists
-//! are those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory. A
-//! [`SharedBook`] makes the same decisions faster: fits that are `known` are kept for the next equal
-//! request.
+//! are those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory.
+//! A [`SharedBook`] makes the same decisions faster: fits that are `known` are kept for the next
+//! equal request.
 
 mod blocks;
 mod book;
