@@ -10,7 +10,7 @@ mod replay;
 mod request;
 pub mod rules;
 
-pub use replay::replay;
+pub use replay::ControllerReplay;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use meshwork::geometry::NodeSet;
 
 use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
-use crate::slurm::desk::SlurmAllocator;
+use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use limits::{RunningSums, Test};
 use plan::{BackfillPlan, Planned, blocks_around};
 use priority::{FairTree, SeenBy};
@@ -129,6 +129,18 @@ impl<'a> Controller<'a> {
     /// The number of waiting pairs of jobs and partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
+    }
+
+    /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
+    pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
+        let first = self.pairs.iter().filter(|pair| pair.request == 0);
+        first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
+    }
+
+    /// What the first partition of a job answers to its request now.
+    pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
+        let request = &self.jobs[job].requests[0];
+        self.desks[request.partition].ask(&request.asked)
     }
 
     /// Whether no partition could ever hold a job.
