@@ -164,7 +164,7 @@ fn the_whole_of_openb() {
     let folder = tempfile::tempdir().unwrap();
     let none = toml::Table::new();
     let done = convert(&pods, &folder.path().join("jobs.csv"), &none, (1, 0)).unwrap();
-    assert_eq!((done.lines, done.jobs, done.no_run_time), (8152, 7064, 1088));
+    assert_eq!((done.lines, done.jobs, done.no_run_time), (8152, 7255, 897));
     let nodes = shared.join("openb_node_list_all_node.csv.gz");
     let done = convert(&nodes, &folder.path().join("machine.toml"), &none, (1, 0)).unwrap();
     assert_eq!(done.nodes, 1523);
