@@ -1,0 +1,181 @@
+//! The agent against a fake of Slurm, with kills between any two calls and faults of all kinds.
+
+mod fake;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use meshwork_lab::live::agent::{AgentSettings, PlacementAgent};
+use meshwork_lab::live::policy::LivePolicy;
+use meshwork_lab::live::replay::replay;
+use meshwork_lab::slurm::hostlist;
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use serde_json::Value as Json;
+
+use fake::{FakeSlurm, Fault, Killed, NODES, Phase, Special, Wanted};
+
+fn policy(allocator: &str, scheduler: &str) -> LivePolicy {
+    let text = format!(
+        "machine = 'mesh:4x4'\nallocator = '{allocator}'\nscheduler = '{scheduler}'\n\
+         workload = {{ name = 'lublin', load = 0.5 }}\nmeasure = {{ jobs = 10 }}"
+    );
+    let scenario = meshwork::scenario::Scenario::read(&text.parse().unwrap()).unwrap();
+    LivePolicy::named(scenario, (0..NODES).map(|node| format!("n{node}")).collect()).unwrap()
+}
+
+/// A schedule of faults.
+#[derive(Clone, Debug)]
+struct Story {
+    is_easy: bool,
+    passes: bool,
+    faults: Vec<(f64, Fault)>,
+    kills: Vec<(u8, bool)>,
+}
+
+fn wanted() -> impl Strategy<Value = Wanted> {
+    let special = prop_oneof![
+        8 => Just(Special::None),
+        1 => (0..NODES).prop_map(Special::Own),
+        1 => (0..NODES).prop_map(Special::Exclude),
+        1 => (0..6_usize).prop_map(Special::After),
+        1 => Just(Special::Features),
+        1 => Just(Special::Heterogeneous),
+        1 => (1..30_u8).prop_map(Special::Begin),
+        1 => Just(Special::Tasks),
+        1 => Just(Special::Comment),
+    ];
+    let sizes = (1..=12_u32, 0..3_u32);
+    (0..3_u8, sizes, 1..30_u8, 30..600_u16, special).prop_map(
+        |(user, (least, more), seconds, limit, special)| {
+            // A list of its own is exact.
+            let more = if matches!(special, Special::Own(_)) { 0 } else { more };
+            Wanted { user, least, most: least + more, seconds, limit, special }
+        },
+    )
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        12 => wanted().prop_map(Fault::Submit),
+        1 => (0..NODES).prop_map(Fault::Drain),
+        1 => (0..NODES).prop_map(Fault::Resume),
+        1 => (0..NODES).prop_map(Fault::Down),
+        2 => (0..12_usize).prop_map(Fault::Requeue),
+        1 => (0..12_usize).prop_map(Fault::Cancel),
+        1 => (0..12_usize).prop_map(Fault::Hold),
+        1 => (0..12_usize).prop_map(Fault::Release),
+        1 => (0..3_u8, 1..8_u32).prop_map(|(user, most)| Fault::Limit(user, most)),
+        2 => (1..8_u8).prop_map(Fault::Crash),
+        1 => (0..NODES, 1..6_usize, 0..60_u8, 10..60_u8)
+            .prop_map(|(first, length, after, seconds)| Fault::Reserve(first, length, after, seconds)),
+        2 => (0..NODES, 1..20_u8).prop_map(|(node, seconds)| Fault::Foreign(node, seconds)),
+    ]
+}
+
+fn story() -> impl Strategy<Value = Story> {
+    let faults = prop::collection::vec((0..60_u8, fault()), 6..30);
+    let kills = prop::collection::vec((0..9_u8, any::<bool>()), 40..60);
+    (any::<bool>(), any::<bool>(), faults, kills).prop_map(|(is_easy, passes, faults, kills)| {
+        let faults = faults.into_iter().map(|(at, fault)| (f64::from(at), fault)).collect();
+        Story { is_easy, passes, faults, kills }
+    })
+}
+
+/// The lists chosen for each job, by id and time of submission.
+type Chosen = BTreeMap<(String, i64), BTreeSet<Vec<String>>>;
+
+/// Plays a story and returns the number of kills and of starts.
+fn play(policy: &LivePolicy, story: &Story) -> Result<(usize, usize), TestCaseError> {
+    let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
+    let settings = AgentSettings {
+        pass: story.passes.then(|| "pass".to_owned()),
+        ..AgentSettings::default()
+    };
+    let (chosen, log) = (RefCell::new(Chosen::new()), RefCell::new(String::new()));
+    let note = |event: &Json| {
+        if event["event"] == "place" {
+            let key = (
+                event["job"].as_str().unwrap().to_owned(),
+                event["submitted"].as_i64().unwrap(),
+            );
+            let mut nodes = hostlist::names(event["nodes"].as_str().unwrap()).unwrap();
+            nodes.sort();
+            chosen.borrow_mut().entry(key).or_default().insert(nodes);
+        }
+        *log.borrow_mut() += &format!("{event}\n");
+    };
+    let new = || PlacementAgent::new(policy, settings.clone(), Box::new(&note));
+    let mut agent = new();
+    let mut wrong = 0;
+    let mut quiet = 0;
+    loop {
+        let cycle = catch_unwind(AssertUnwindSafe(|| agent.cycle(&mut slurm)));
+        match cycle {
+            Ok(_) => slurm.sleep(1.0),
+            Err(cause) if cause.is::<Killed>() => {
+                wrong += agent.metrics.wrong;
+                agent = new();
+                slurm.sleep(0.5);
+            }
+            Err(cause) => resume_unwind(cause),
+        }
+        if slurm.has_faults() {
+            continue;
+        }
+        if quiet == 120 {
+            slurm.calm();
+        }
+        quiet += 1;
+        let waits = slurm.jobs.iter().any(|job| {
+            !matches!(job.phase, Phase::Done | Phase::Cancelled) && !is_left(job)
+        });
+        if quiet > 120 && !waits {
+            break;
+        }
+        prop_assert!(quiet < 6_000, "stuck: {:#?}", slurm.jobs);
+    }
+    wrong += agent.metrics.wrong;
+    prop_assert_eq!(wrong, 0);
+    prop_assert!(slurm.overlaps.is_empty(), "{:?}", slurm.overlaps);
+    let chosen = chosen.borrow();
+    for start in &slurm.starts {
+        let nodes: Vec<String> = start.nodes.iter().cloned().collect();
+        let own = chosen.get(&start.key).is_some_and(|lists| lists.contains(&nodes));
+        prop_assert!(own, "{:?} started on {:?}, but {:?}", start.key, nodes, chosen.get(&start.key));
+    }
+    // What a user asked for is there again, or was given.
+    for job in &slurm.jobs {
+        if let (Special::Own(_), Phase::Done) = (&job.wanted.special, &job.phase) {
+            prop_assert_eq!(hostlist::names(&job.requires).unwrap().len(), job.wanted.least as usize);
+        }
+    }
+    let again = replay(policy, &log.borrow()).unwrap();
+    prop_assert!(again.different.is_empty(), "{:?}", again);
+    Ok((slurm.killed, slurm.starts.len()))
+}
+
+/// Whether a job stays where the agent does not start it.
+fn is_left(job: &fake::FakeJob) -> bool {
+    let beyond = matches!(job.wanted.special, Special::Features | Special::Heterogeneous);
+    beyond && job.partition != "run"
+}
+
+#[test]
+fn ten_thousand_kills_misplace_no_job_and_lose_none() {
+    let (kills, starts) = (Cell::new(0), Cell::new(0));
+    let (fcfs, easy) = (policy("mc1x1", "fcfs"), policy("mc1x1", "easy"));
+    let config = ProptestConfig { cases: 220, failure_persistence: None, ..ProptestConfig::default() };
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, random);
+    let run = runner.run(&story(), |story| {
+        let (killed, started) = play(if story.is_easy { &easy } else { &fcfs }, &story)?;
+        kills.set(kills.get() + killed);
+        starts.set(starts.get() + started);
+        Ok(())
+    });
+    run.unwrap_or_else(|error| panic!("{error}"));
+    assert!(kills.get() >= 10_000, "{} kills", kills.get());
+    assert!(starts.get() >= 1_500, "{} starts", starts.get());
+}
