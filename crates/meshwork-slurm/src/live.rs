@@ -295,6 +295,27 @@ pub fn read_job(text: &str) -> Result<ShownJob, String> {
     })
 }
 
+/// A partition as `scontrol` shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownPartition {
+    /// A host list.
+    pub nodes: String,
+    pub state: String,
+    /// Whether all jobs get whole nodes.
+    pub is_exclusive: bool,
+}
+
+/// Reads what `scontrol --oneliner show partition` prints of one partition.
+#[must_use]
+pub fn read_partition(text: &str) -> Option<ShownPartition> {
+    let value = |key: &str| value_of(text, key);
+    Some(ShownPartition {
+        nodes: filled(value("Nodes")?),
+        state: value("State")?.to_owned(),
+        is_exclusive: value("OverSubscribe")? == "EXCLUSIVE",
+    })
+}
+
 /// Begin of the notes that Meshwork writes.
 const NOTE: &str = "mw:";
 

@@ -15,7 +15,8 @@ use super::metrics::AgentMetrics;
 use super::policy::{Candidate, Kept, LiveDecision, LivePolicy};
 use crate::slurm::hostlist;
 use crate::slurm::live::{
-    OwnWishes, QueuedJob, ShownJob, move_line, place_line, read_job, shape, take_back_line,
+    OwnWishes, QueuedJob, ShownJob, move_line, place_line, read_job, read_partition, shape, state_line,
+    take_back_line,
 };
 
 /// Names of partitions, and times in seconds.
@@ -553,6 +554,54 @@ impl<'a> PlacementAgent<'a> {
         self.backed_off.entry(job.key()).or_insert(soon);
         Ok(false)
     }
+}
+
+/// Checks that both partitions are as the protocol needs them, and closes the parking partition if
+/// it is open, as a watchdog leaves it. A kill switch leaves it open.
+///
+/// # Errors
+/// One sentence: what is not so.
+pub fn prepare(
+    commands: &mut dyn SlurmCommands,
+    settings: &AgentSettings,
+    policy: &LivePolicy,
+    is_off: bool,
+) -> Result<(), String> {
+    let mut shown = |name: &str| {
+        let says = commands.control(&format!("show partition {}", checked(name)?))?;
+        read_partition(&says).ok_or_else(|| format!("partition {name}: {}", says.trim()))
+    };
+    let (park, run) = (shown(&settings.park)?, shown(&settings.run)?);
+    if let Some(pass) = &settings.pass {
+        shown(pass)?;
+    }
+    for (name, partition) in [(&settings.park, &park), (&settings.run, &run)] {
+        if !partition.is_exclusive {
+            return Err(format!(
+                "partition {name} shares nodes, but must have OverSubscribe=EXCLUSIVE"
+            ));
+        }
+    }
+    if park.nodes != run.nodes {
+        return Err(format!(
+            "partition {} has the nodes {}, and partition {} has {}: they must be the same",
+            settings.park, park.nodes, settings.run, run.nodes
+        ));
+    }
+    let names = hostlist::names(&run.nodes)?;
+    if let Some(unknown) = names.iter().find(|name| !policy.numbers.contains_key(*name)) {
+        return Err(format!("node {unknown} of partition {} has no number in the study", settings.run));
+    }
+    if run.state != "UP" {
+        return Err(format!("partition {} is {}, but must be UP", settings.run, run.state));
+    }
+    if park.state != "DOWN" && !settings.dry_run && !is_off {
+        let says = commands.control(&state_line(&settings.park, false)?)?;
+        if !says.trim().is_empty() {
+            return Err(format!("partition {} cannot be closed: {}", settings.park, says.trim()));
+        }
+    }
+    Ok(())
 }
 
 /// An id that a line for `scontrol` may have.

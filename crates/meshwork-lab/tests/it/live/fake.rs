@@ -89,6 +89,13 @@ pub(super) struct FakeJob {
     note: String,
 }
 
+impl FakeJob {
+    /// Whether the agent leaves it to Slurm.
+    fn is_beyond(&self) -> bool {
+        matches!(self.wanted.special, Special::Features | Special::Heterogeneous)
+    }
+}
+
 /// A start of a job of the run partition.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
@@ -124,7 +131,7 @@ pub(super) struct FakeSlurm {
     faults: Vec<(f64, Fault)>,
     /// Calls until the next kill, and whether the call takes effect before.
     kills: Vec<(u8, bool)>,
-    calls: u8,
+    calls: u64,
     pub(super) killed: usize,
     pub(super) starts: Vec<Started>,
     /// Jobs that a crash of the controller lost.
@@ -167,8 +174,11 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends all that keeps jobs waiting, and all kills.
+    /// Ends all that keeps jobs waiting, and all kills. Jobs that are left to Slurm end too.
     pub(super) fn calm(&mut self) {
+        for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {
+            job.phase = Phase::Cancelled;
+        }
         self.kills.clear();
         self.limits.clear();
         self.nodes.fill(Health::Up);
@@ -630,7 +640,7 @@ impl FakeSlurm {
     fn called<T>(&mut self, what: impl FnOnce(&mut FakeSlurm) -> T) -> T {
         self.sleep(0.05);
         self.calls += 1;
-        let dies = self.kills.last().is_some_and(|(gap, _)| self.calls > *gap);
+        let dies = self.kills.last().is_some_and(|(gap, _)| self.calls > u64::from(*gap));
         let takes_effect = self.kills.last().is_some_and(|(_, after)| *after);
         if dies {
             self.calls = 0;
