@@ -252,9 +252,7 @@ fn held_nodes(
         (None, Some(blocks)) => {
             PlacedBlock::placement(blocks, topology).map_err(|error| error.to_string())?
         }
-        (Some(nodes), None) => {
-            Placement::of_nodes(grid, numbered(nodes, topology, numbers)?)
-        }
+        (Some(nodes), None) => Placement::of_nodes(grid, numbered(nodes, topology, numbers)?),
         _ => return Err("it must have either nodes or blocks".to_owned()),
     };
     if placement.is_empty() {

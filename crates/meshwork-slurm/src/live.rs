@@ -394,7 +394,8 @@ pub fn place_line(
     for name in nodes {
         word(name)?;
     }
-    if let Some(list) = kept.and_then(|own| own.requires.as_ref()).filter(|own| !is_safe_list(own)) {
+    if let Some(list) = kept.and_then(|own| own.requires.as_ref()).filter(|own| !is_safe_list(own))
+    {
         return Err(format!("`{list}` has characters that no line for scontrol may have"));
     }
     let mut line = format!("update JobId={} Partition={}", word(id)?, word(partition)?);
@@ -462,18 +463,43 @@ mod tests {
     }
 
     const JOB: [&str; 22] = [
-        "5_1", "7", "in", "PD", "6", "4294901755", "PartitionDown", "", "n3", "n[5-6]", "(null)",
-        "1795525700", "N/A", "N/A", "1-00:02:00", "(null)", "(null)", "N/A", "ann", "(null)",
-        "normal", "block=2x3",
+        "5_1",
+        "7",
+        "in",
+        "PD",
+        "6",
+        "4294901755",
+        "PartitionDown",
+        "",
+        "n3",
+        "n[5-6]",
+        "(null)",
+        "1795525700",
+        "N/A",
+        "N/A",
+        "1-00:02:00",
+        "(null)",
+        "(null)",
+        "N/A",
+        "ann",
+        "(null)",
+        "normal",
+        "block=2x3",
     ];
 
     #[test]
     fn a_record_is_read_field_by_field() {
         let jobs = read_queue(&printed("<t>", &[JOB]), "<t>").unwrap();
         let [job] = &jobs[..] else { panic!("{jobs:?}") };
-        assert_eq!((job.id.as_str(), job.number, job.nodes, job.priority), ("5_1", 7, 6, 4_294_901_755));
+        assert_eq!(
+            (job.id.as_str(), job.number, job.nodes, job.priority),
+            ("5_1", 7, 6, 4_294_901_755)
+        );
         assert_eq!((job.requires.as_str(), job.excludes.as_str()), ("n3", "n[5-6]"));
-        assert_eq!((job.limit, job.start, job.submitted), (Some(86_520), None, Some(1_795_525_700)));
+        assert_eq!(
+            (job.limit, job.start, job.submitted),
+            (Some(86_520), None, Some(1_795_525_700))
+        );
         assert_eq!((job.features.as_str(), job.gres.as_str(), job.user.as_str()), ("", "", "ann"));
         assert_eq!(shape(&job.comment), Some(vec![2, 3]));
         assert_eq!(read_queue("", "<t>"), Ok(Vec::new()));

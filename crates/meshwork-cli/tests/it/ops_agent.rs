@@ -148,8 +148,12 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
                 let pid = fs::read_to_string(home.join("slurmctld.pid")).unwrap();
                 assert!(quiet("kill", &["-9", pid.trim()]));
                 sleep(Duration::from_millis(500));
-                let child = slurm.command("/usr/sbin/slurmctld").arg("-D").stdout(Stdio::null())
-                    .stderr(Stdio::null()).spawn();
+                let child = slurm
+                    .command("/usr/sbin/slurmctld")
+                    .arg("-D")
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn();
                 controller = Some(Controller(child.unwrap()));
             }
             _ => {}
@@ -197,6 +201,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
 
     the_way_back(&slurm, &submit);
     a_shadow(&slurm, &submit);
+    the_chapter(&slurm);
     drop(controller);
 }
 
@@ -249,13 +254,81 @@ fn a_shadow(slurm: &Slurm, submit: &dyn Fn(usize, &[&str]) -> String) {
     assert!(fidelity.status.is_some_and(|status| status < 2), "{}", fidelity.err);
 }
 
+/// The commands of the chapter, which has another folder of Slurm's files.
+fn the_chapter(slurm: &Slurm) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/live.md");
+    let page = fs::read_to_string(page).unwrap();
+    let mut count = 0;
+    for block in page.split("```sh slurm\n").skip(1) {
+        let text = block.split("```").next().unwrap().replace("/etc/slurm", ".");
+        let folder = Path::new(env!("CARGO_BIN_EXE_meshwork")).parent().unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+        let said =
+            slurm.command("bash").args(["-e", "-c", &text]).env("PATH", path).output().unwrap();
+        let err = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{text}{err}{}", String::from_utf8_lossy(&said.stdout));
+        count += 1;
+    }
+    assert!(count >= 7, "{count} blocks");
+}
+
+/// Prints what docs/performance.md says: `cargo test -p meshwork-cli --test it ops_agent:: --
+/// --ignored --nocapture`.
+#[test]
+#[ignore = "it measures"]
+#[allow(clippy::print_stdout, reason = "figures of a page")]
+fn figures_of_the_agent() {
+    let conf = "MaxArraySize=10001\nMaxJobCount=30000\n\
+        PartitionName=plain Nodes=n[1-16] State=UP OverSubscribe=EXCLUSIVE\n\
+        PartitionName=in Nodes=n[1-16] Default=YES MaxTime=INFINITE State=DOWN OverSubscribe=EXCLUSIVE\n\
+        PartitionName=run Nodes=n[1-16] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n";
+    let accounts = false;
+    let slurm = Slurm::begin(&NodeRequest { nodes: 16, conf, topology: None, accounts }).unwrap();
+    let home = slurm.home().to_owned();
+    fs::write(home.join("policy.toml"), POLICY.replace("8x8", "4x4")).unwrap();
+    // One job after the other, from submission to running.
+    let latency = |partition: &str| {
+        let mut all: Vec<f64> = Vec::new();
+        for _ in 0..40 {
+            let began = std::time::Instant::now();
+            let fixed = ["--parsable", "-N2", "-t5", "-o", "/dev/null", "--wrap", "sleep 1"];
+            let id = slurm.ask("sbatch", &[&fixed[..], &["-p", partition]].concat()).out;
+            while slurm.ask("squeue", &["-h", "-o", "%t", "-j", id.trim()]).out.trim() == "PD" {
+                sleep(Duration::from_millis(20));
+            }
+            all.push(began.elapsed().as_secs_f64());
+            sleep(Duration::from_millis(1_300));
+        }
+        all.sort_by(f64::total_cmp);
+        (all[20], all[36])
+    };
+    let plain = latency("plain");
+    println!("plain: median {:.2} s, p90 {:.2} s", plain.0, plain.1);
+    let agent = Agent::begin(&slurm);
+    sleep(Duration::from_secs(2));
+    let placed = latency("in");
+    println!("agent, poll 0.3 s: median {:.2} s, p90 {:.2} s", placed.0, placed.1);
+    println!("added: median {:.2} s", placed.0 - plain.0);
+    drop(agent);
+    // A look with 10,000 pending jobs, all but a few too large to start.
+    let fixed = ["-N16", "-t5", "-o", "/dev/null", "--wrap", "sleep 600", "--array", "1-10000"];
+    slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat());
+    let looks = ["ops", "agent", ".", "--policy", "policy.toml", "--poll", "50ms", "--dry-run"];
+    let time = |count: &str| {
+        let began = std::time::Instant::now();
+        let said = slurm.meshwork(&[&looks[..], &["--looks", count]].concat());
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        began.elapsed().as_secs_f64()
+    };
+    let (few, many) = (time("1"), time("11"));
+    println!("a look with 10,000 pending jobs: {:.3} s", (many - few) / 10.0 - 0.001);
+}
+
 #[test]
 fn what_an_agent_cannot_do_is_said() {
     let home = tempfile::tempdir().unwrap();
     let site = home.path().display().to_string();
-    let ask = |more: &[&str]| {
-        meshwork(home.path(), &[&["ops", "agent", &site], more].concat())
-    };
+    let ask = |more: &[&str]| meshwork(home.path(), &[&["ops", "agent", &site], more].concat());
     let none = ask(&["--policy", "none.toml"]);
     assert_eq!(none.status, Some(2));
     assert!(none.err.contains("there is no slurm.conf"), "{}", none.err);

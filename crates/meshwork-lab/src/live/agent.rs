@@ -15,8 +15,8 @@ use super::metrics::AgentMetrics;
 use super::policy::{Candidate, Kept, LiveDecision, LivePolicy};
 use crate::slurm::hostlist;
 use crate::slurm::live::{
-    OwnWishes, QueuedJob, ShownJob, move_line, place_line, read_job, read_partition, shape, state_line,
-    take_back_line,
+    OwnWishes, QueuedJob, ShownJob, move_line, place_line, read_job, read_partition, shape,
+    state_line, take_back_line,
 };
 
 /// Names of partitions, and times in seconds.
@@ -391,7 +391,10 @@ impl<'a> PlacementAgent<'a> {
         let sides = shape(&job.comment)?;
         let product = sides.iter().fold(1_u64, |all, &side| all.saturating_mul(side.into()));
         (product != u64::from(job.nodes)).then(|| {
-            format!("its comment asks for a block of {product} nodes, but it asks for {}", job.nodes)
+            format!(
+                "its comment asks for a block of {product} nodes, but it asks for {}",
+                job.nodes
+            )
         })
     }
 
@@ -412,7 +415,9 @@ impl<'a> PlacementAgent<'a> {
                 && self.backed_off.get(&key).is_none_or(|own| own.until <= look.now)
         };
         let mut jobs: Vec<&QueuedJob> = parked.iter().filter(may_start).copied().collect();
-        jobs.sort_by_cached_key(|job| (std::cmp::Reverse(job.priority), job.number, job.id.clone()));
+        jobs.sort_by_cached_key(|job| {
+            (std::cmp::Reverse(job.priority), job.number, job.id.clone())
+        });
         jobs.truncate(self.settings.depth);
         self.ranges.learn(commands, &self.settings.park, &jobs)?;
         let numbers = &self.policy.numbers;
@@ -590,7 +595,10 @@ pub fn prepare(
     }
     let names = hostlist::names(&run.nodes)?;
     if let Some(unknown) = names.iter().find(|name| !policy.numbers.contains_key(*name)) {
-        return Err(format!("node {unknown} of partition {} has no number in the study", settings.run));
+        return Err(format!(
+            "node {unknown} of partition {} has no number in the study",
+            settings.run
+        ));
     }
     if run.state != "UP" {
         return Err(format!("partition {} is {}, but must be UP", settings.run, run.state));
@@ -606,9 +614,5 @@ pub fn prepare(
 
 /// An id that a line for `scontrol` may have.
 fn checked(id: &str) -> Result<&str, String> {
-    if crate::slurm::live::is_safe(id) {
-        Ok(id)
-    } else {
-        Err(format!("`{id}` is no id of a job"))
-    }
+    if crate::slurm::live::is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

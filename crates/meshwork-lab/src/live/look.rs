@@ -133,7 +133,8 @@ pub(super) fn claims(
         }
     };
     // The instant of a plan comes after all starts.
-    let before = |at: Option<i64>| at.map_or(look.now - 1.0, |at| (at as f64).min(look.now - 0.001));
+    let before =
+        |at: Option<i64>| at.map_or(look.now - 1.0, |at| (at as f64).min(look.now - 0.001));
     let far = look.now + FAR;
     for job in look.jobs.iter().filter(|job| !job.is_pending()) {
         let until = job.end.map_or(far, |end| end as f64);

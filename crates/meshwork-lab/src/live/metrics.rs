@@ -82,8 +82,16 @@ impl AgentMetrics {
             ("left_jobs", "Parked jobs that are not for the agent.", self.left as f64),
             ("running_jobs", "Jobs that run or end.", self.running as f64),
             ("free_nodes", "Nodes that are idle and claimed by no job.", self.free as f64),
-            ("last_look_timestamp_seconds", "Time of the last look: the heartbeat.", self.last_look),
-            ("last_look_seconds", "Duration of the last look and its decisions.", self.last_seconds),
+            (
+                "last_look_timestamp_seconds",
+                "Time of the last look: the heartbeat.",
+                self.last_look,
+            ),
+            (
+                "last_look_seconds",
+                "Duration of the last look and its decisions.",
+                self.last_seconds,
+            ),
         ] {
             add("gauge", name, help, value);
         }
@@ -103,7 +111,10 @@ impl AgentMetrics {
             add("counter", name, help, value);
         }
         for (id, seconds) in &self.waiting {
-            let id: String = id.chars().filter(|own| own.is_ascii_alphanumeric() || "_+".contains(*own)).collect();
+            let id: String = id
+                .chars()
+                .filter(|own| own.is_ascii_alphanumeric() || "_+".contains(*own))
+                .collect();
             let _ = writeln!(text, "meshwork_waiting_seconds{{job=\"{id}\"}} {seconds}");
         }
         text

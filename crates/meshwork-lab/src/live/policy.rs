@@ -112,9 +112,7 @@ impl LivePolicy {
         waiting: &[Candidate],
         kept: &[Kept],
     ) -> Result<LiveDecision, String> {
-        let running = |claim: &Claim| {
-            json!({ "id": claim.id, "nodes": claim.nodes, "since": claim.since, "until": claim.until })
-        };
+        let running = |claim: &Claim| json!({ "id": claim.id, "nodes": claim.nodes, "since": claim.since, "until": claim.until });
         let job = |own: &Candidate| {
             let mut job = json!({ "id": own.id, "estimate": own.limit.map_or(FAR, |limit| limit.max(1) as f64) });
             match &own.block {
@@ -129,9 +127,10 @@ impl LivePolicy {
             job
         };
         let without = |own: &&Candidate| !own.without.is_empty();
-        let excluded = waiting.iter().filter(without).map(|own| {
-            json!({ "nodes": own.without, "from": 0.0, "jobs": [own.id] })
-        });
+        let excluded = waiting
+            .iter()
+            .filter(without)
+            .map(|own| json!({ "nodes": own.without, "from": 0.0, "jobs": [own.id] }));
         let reserved = kept.iter().map(|own| {
             let mut object = json!({ "nodes": own.nodes, "from": own.from });
             if own.until < 1e12 {
@@ -170,7 +169,10 @@ impl LivePolicy {
     pub(super) fn distance(&self, nodes: &[u32]) -> Option<f64> {
         let mut sum = 0.0;
         for (place, &a) in nodes.iter().enumerate() {
-            sum += nodes[..place].iter().map(|&b| f64::from(self.topology.distance(a, b))).sum::<f64>();
+            sum += nodes[..place]
+                .iter()
+                .map(|&b| f64::from(self.topology.distance(a, b)))
+                .sum::<f64>();
         }
         let pairs = nodes.len() * nodes.len().saturating_sub(1) / 2;
         (pairs > 0).then(|| sum / pairs as f64)

@@ -163,7 +163,11 @@ impl ShadowSummary {
         ];
         let mean = |(slurm, policy): (f64, f64)| {
             let count = self.both.max(1) as f64;
-            format!("Slurm {}, policy {}", significant(slurm / count, 3), significant(policy / count, 3))
+            format!(
+                "Slurm {}, policy {}",
+                significant(slurm / count, 3),
+                significant(policy / count, 3)
+            )
         };
         if self.both > 0 {
             rows.push(("jobs of several nodes that both place", self.both.to_string()));
@@ -264,8 +268,7 @@ impl<'a> SiteShadow<'a> {
             }
         }
         self.record(&look);
-        self.running =
-            look.jobs.iter().filter(|job| !job.is_pending()).map(run_key).collect();
+        self.running = look.jobs.iter().filter(|job| !job.is_pending()).map(run_key).collect();
         self.has_looked = true;
         let free = idle(&look, &self.policy.numbers).count();
         self.metrics.parked = pending.len();
@@ -303,7 +306,8 @@ impl<'a> SiteShadow<'a> {
             id: job.id.clone(),
             nodes: job.nodes.max(1),
             block: shape(&job.comment).filter(|sides| {
-                let product = sides.iter().fold(1, |all: u64, &side| all.saturating_mul(side.into()));
+                let product =
+                    sides.iter().fold(1, |all: u64, &side| all.saturating_mul(side.into()));
                 product == u64::from(job.nodes)
             }),
             limit: job.limit,
@@ -323,7 +327,8 @@ impl<'a> SiteShadow<'a> {
     ) -> Result<ShadowedStart, String> {
         let numbers = &self.policy.numbers;
         let may_wait = |own: &&&QueuedJob| {
-            let waits_for = ["BeginTime", "Dependency", "JobArrayTaskLimit", "JobHeld", "Assoc", "QOS"];
+            let waits_for =
+                ["BeginTime", "Dependency", "JobArrayTaskLimit", "JobHeld", "Assoc", "QOS"];
             let is_ready = own.priority > 0
                 && own.dependency.is_empty()
                 && !waits_for.iter().any(|reason| own.reason.starts_with(reason));

@@ -133,7 +133,10 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
         from: own.from,
         until: own.until,
         users: BTreeSet::new(),
-        barred: own.from_jobs.as_ref().map(|jobs| jobs.iter().map(|&job| waiting[job].number).collect()),
+        barred: own
+            .from_jobs
+            .as_ref()
+            .map(|jobs| jobs.iter().map(|&job| waiting[job].number).collect()),
     };
     let Setup { scheduler: mut policy, .. } = setup;
     let setup = Setup {

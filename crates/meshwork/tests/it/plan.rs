@@ -218,9 +218,8 @@ fn withheld_nodes_are_for_jobs_that_end_before_and_for_others() {
         let state = PlanState { now: Time::new(10.0), running: Vec::new(), waiting, withheld };
         let planned = plan(scenario.setup(0).unwrap(), &state).unwrap();
         let grid = scenario.topologies()[0].clone();
-        let nodes = |own: &meshwork::engine::DecidedStart| {
-            (own.waiting, own.placement.nodes(grid.grid()))
-        };
+        let nodes =
+            |own: &meshwork::engine::DecidedStart| (own.waiting, own.placement.nodes(grid.grid()));
         planned.starts.iter().map(nodes).collect::<Vec<_>>()
     };
     let of = |nodes: std::ops::Range<u32>, from: f64, until: f64, jobs: Option<Vec<usize>>| {
@@ -233,7 +232,10 @@ fn withheld_nodes_are_for_jobs_that_end_before_and_for_others() {
     assert_eq!(ask(vec![reserved()], vec![job(1, 8, 31.0)]), [(0, (8..16).collect())]);
     assert_eq!(ask(vec![reserved()], vec![job(1, 9, 31.0)]), []);
     // A reservation in force withholds them from any job, and one that is over from none.
-    assert_eq!(ask(vec![of(0..8, 5.0, 100.0, None)], vec![job(1, 8, 1.0)]), [(0, (8..16).collect())]);
+    assert_eq!(
+        ask(vec![of(0..8, 5.0, 100.0, None)], vec![job(1, 8, 1.0)]),
+        [(0, (8..16).collect())]
+    );
     assert_eq!(ask(vec![of(0..8, 5.0, 9.0, None)], vec![job(1, 8, 99.0)]), [(0, (0..8).collect())]);
     // Of two equal jobs, only one may not use them.
     let never = of(0..8, 0.0, f64::INFINITY, Some(vec![0]));

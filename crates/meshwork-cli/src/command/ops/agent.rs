@@ -186,7 +186,10 @@ fn switch(
         std::fs::remove_file(&off).map_err(failed)?;
     }
     out.line(&if asked.open {
-        format!("partition {} is open: Slurm starts its jobs, and agents decide nothing", asked.park)
+        format!(
+            "partition {} is open: Slurm starts its jobs, and agents decide nothing",
+            asked.park
+        )
     } else {
         format!("partition {} is closed: its jobs wait for an agent", asked.park)
     })?;

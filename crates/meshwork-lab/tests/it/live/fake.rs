@@ -225,13 +225,16 @@ impl FakeSlurm {
     /// The main scheduler, for the run partition alone: the other one is down.
     fn schedule(&mut self) {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
-        order.sort_by_key(|&job| (std::cmp::Reverse(self.jobs[job].priority), self.jobs[job].number));
+        order.sort_by_key(|&job| {
+            (std::cmp::Reverse(self.jobs[job].priority), self.jobs[job].number)
+        });
         for place in order {
             let job = &self.jobs[place];
             if job.phase != Phase::Pending {
                 continue;
             }
-            let reason = if job.partition == "run" { self.reason(place) } else { self.parked(place) };
+            let reason =
+                if job.partition == "run" { self.reason(place) } else { self.parked(place) };
             match reason {
                 Some(reason) => {
                     let job = &mut self.jobs[place];
@@ -352,7 +355,9 @@ impl FakeSlurm {
                 }
             }
             Fault::Requeue(place) => {
-                if let Some(place) = job(place).filter(|&own| self.jobs[own].phase == Phase::Running) {
+                if let Some(place) =
+                    job(place).filter(|&own| self.jobs[own].phase == Phase::Running)
+                {
                     self.requeue(place);
                 }
             }
@@ -521,7 +526,8 @@ impl FakeSlurm {
         if after("--Format").is_some() {
             for job in listed.filter(|job| job.phase == Phase::Pending) {
                 let least = if job.wanted.special == Special::Tasks { 1 } else { job.range.0 };
-                text += &format!("{:>30}{:<120}\n", job.id, format!("cpu=1,node={least},billing=1"));
+                text +=
+                    &format!("{:>30}{:<120}\n", job.id, format!("cpu=1,node={least},billing=1"));
             }
             return text;
         }
@@ -567,7 +573,8 @@ impl FakeSlurm {
             format!("{0}-{0}", job.range.1)
         };
         let list = if job.requires.is_empty() { "(null)" } else { &job.requires };
-        let note = if job.note.is_empty() { String::new() } else { format!("AdminComment={} ", job.note) };
+        let note =
+            if job.note.is_empty() { String::new() } else { format!("AdminComment={} ", job.note) };
         format!(
             "JobId={id} JobName=x y JobState={state} Reason=None SubmitTime={} Partition={} ReqNodeList={list} \
              NumNodes={number} NumCPUs=1 {note}\n",
@@ -576,9 +583,8 @@ impl FakeSlurm {
     }
 
     fn update(&mut self, words: &[&str]) -> String {
-        let value = |key: &str| {
-            words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
-        };
+        let value =
+            |key: &str| words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
         let id = value("JobId").unwrap();
         let found = self.jobs.iter().rposition(|job| job.id == id || job.number.to_string() == id);
         let Some(place) = found else {
@@ -596,7 +602,9 @@ impl FakeSlurm {
         let list = value("ReqNodeList");
         let names = list.map(|list| hostlist::names(list).unwrap()).unwrap_or_default();
         let is_node = |name: &String| {
-            name.strip_prefix('n').and_then(|own| own.parse::<usize>().ok()).is_some_and(|own| own < NODES)
+            name.strip_prefix('n')
+                .and_then(|own| own.parse::<usize>().ok())
+                .is_some_and(|own| own < NODES)
         };
         if !names.iter().all(is_node) {
             return format!("Invalid node name specified for job {id}\n");

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use meshwork_lab::live::SlurmCommands;
 use meshwork_lab::live::agent::{AgentSettings, PlacementAgent};
 use meshwork_lab::live::policy::LivePolicy;
 use meshwork_lab::live::replay::replay;
@@ -97,17 +98,13 @@ struct Happened {
 /// Plays a story and counts what happened.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
-    let settings = AgentSettings {
-        pass: story.passes.then(|| "pass".to_owned()),
-        ..AgentSettings::default()
-    };
+    let settings =
+        AgentSettings { pass: story.passes.then(|| "pass".to_owned()), ..AgentSettings::default() };
     let (chosen, log) = (RefCell::new(Chosen::new()), RefCell::new(String::new()));
     let note = |event: &Json| {
         if event["event"] == "place" {
-            let key = (
-                event["job"].as_str().unwrap().to_owned(),
-                event["submitted"].as_i64().unwrap(),
-            );
+            let key =
+                (event["job"].as_str().unwrap().to_owned(), event["submitted"].as_i64().unwrap());
             let mut nodes = hostlist::names(event["nodes"].as_str().unwrap()).unwrap();
             nodes.sort();
             chosen.borrow_mut().entry(key).or_default().insert(nodes);
@@ -150,12 +147,21 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
     for start in &slurm.starts {
         let nodes: Vec<String> = start.nodes.iter().cloned().collect();
         let own = chosen.get(&start.key).is_some_and(|lists| lists.contains(&nodes));
-        prop_assert!(own, "{:?} started on {:?}, but {:?}", start.key, nodes, chosen.get(&start.key));
+        prop_assert!(
+            own,
+            "{:?} started on {:?}, but {:?}",
+            start.key,
+            nodes,
+            chosen.get(&start.key)
+        );
     }
     // What a user asked for is there again, or was given.
     for job in &slurm.jobs {
         if let (Special::Own(_), Phase::Done) = (&job.wanted.special, &job.phase) {
-            prop_assert_eq!(hostlist::names(&job.requires).unwrap().len(), job.wanted.least as usize);
+            prop_assert_eq!(
+                hostlist::names(&job.requires).unwrap().len(),
+                job.wanted.least as usize
+            );
         }
     }
     let again = replay(policy, &log.borrow()).unwrap();
@@ -173,7 +179,8 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
 fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     let happened = RefCell::new(Happened::default());
     let (fcfs, easy) = (policy("mc1x1", "fcfs"), policy("mc1x1", "easy"));
-    let config = ProptestConfig { cases: 260, failure_persistence: None, ..ProptestConfig::default() };
+    let config =
+        ProptestConfig { cases: 260, failure_persistence: None, ..ProptestConfig::default() };
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, random);
     let run = runner.run(&story(), |story| {
@@ -186,4 +193,94 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
         let count = happened.events.get(event).copied().unwrap_or(0);
         assert!(count >= 20, "{event}: {happened:?}");
     }
+}
+
+/// A Slurm in which each look has other jobs, all of one node, and every update is accepted.
+struct Stream {
+    looks: u64,
+    each: u64,
+}
+
+impl SlurmCommands for Stream {
+    fn ask(&mut self, program: &str, arguments: &[String]) -> Result<String, String> {
+        if program == "sinfo" {
+            return Ok((0..NODES).map(|node| format!("n{node} idle\n")).collect());
+        }
+        let place = arguments.iter().position(|own| own == "--format");
+        let Some(place) = place else { return Ok(String::new()) };
+        self.looks += 1;
+        let format = &arguments[place + 1];
+        let first = self.looks * self.each;
+        let fill = |number: u64| {
+            let values = [
+                ("%i", number.to_string()),
+                ("%A", number.to_string()),
+                ("%P", "in".to_owned()),
+                ("%t", "PD".to_owned()),
+                ("%D", "1".to_owned()),
+                ("%Q", "1000".to_owned()),
+                ("%V", "1800000000".to_owned()),
+                ("%l", "10:00".to_owned()),
+            ];
+            let mut text = format.clone();
+            for (field, value) in values {
+                text = text.replace(field, &value);
+            }
+            for rest in
+                ["%r", "%N", "%n", "%x", "%E", "%S", "%e", "%f", "%v", "%b", "%u", "%a", "%q", "%k"]
+            {
+                text = text.replace(rest, "(null)");
+            }
+            text + "\n"
+        };
+        Ok((first..first + self.each).map(fill).collect())
+    }
+
+    fn control(&mut self, line: &str) -> Result<String, String> {
+        Ok(match line.strip_prefix("show job ") {
+            Some(id) => format!(
+                "JobId={id} JobState=PENDING SubmitTime=1800000000 Partition=in ReqNodeList=(null) NumNodes=1-1\n"
+            ),
+            None if line == "show reservation" => "No reservations in the system\n".to_owned(),
+            None => String::new(),
+        })
+    }
+
+    fn now(&mut self) -> f64 {
+        1_800_000_000.0 + self.looks as f64
+    }
+
+    fn token(&mut self) -> String {
+        "<token>".to_owned()
+    }
+}
+
+/// Prints what docs/performance.md says: `cargo test --release -p meshwork-lab --test it live:: --
+/// --ignored --nocapture`.
+#[test]
+#[ignore = "it measures"]
+fn figures_of_looks() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        let pages = status.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+        pages.unwrap_or(0) * 4 / 1024
+    };
+    let policy = policy("mc1x1", "easy");
+    let mut agent = PlacementAgent::new(&policy, AgentSettings::default(), Box::new(|_: &Json| {}));
+    let mut slurm = Stream { looks: 0, each: 10_000 };
+    let (mut placed, mut seconds) = (0, 0.0);
+    for look in 0..11 {
+        let began = std::time::Instant::now();
+        placed += agent.cycle(&mut slurm).unwrap();
+        seconds += began.elapsed().as_secs_f64();
+        if look == 0 {
+            eprintln!("after one look: {} MB", resident());
+        }
+    }
+    eprintln!("after {} jobs: {} MB, {placed} placed", slurm.looks * slurm.each, resident());
+    eprintln!("a look with 10,000 pending jobs, without squeue: {:.3} s", seconds / 11.0);
+    let mut small = Stream { looks: 0, each: 16 };
+    let began = std::time::Instant::now();
+    let placed: usize = (0..200).map(|_| agent.cycle(&mut small).unwrap()).sum();
+    eprintln!("{:.0} decisions a second", placed as f64 / began.elapsed().as_secs_f64());
 }
