@@ -1,4 +1,4 @@
-//! The texts of a running Slurm: what `squeue`, `sinfo` and `scontrol` are asked, and their answers.
+//! The texts of a running Slurm: arguments of `squeue`, `sinfo` and `scontrol`, and their answers.
 //!
 //! All of it is data. Fields of `squeue` are separated by a token that nobody can know beforehand,
 //! names of jobs are never selected, and a line for `scontrol` has no word that a user wrote.
@@ -165,8 +165,9 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// The arguments with which `squeue` gives the smallest number of nodes of these jobs, or of all in
-/// a partition.
+/// The arguments with which `squeue` gives smallest numbers of nodes.
+///
+/// They are those of the given jobs, or of all in a partition.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -257,7 +258,7 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     found.next().is_none().then_some(value)
 }
 
-/// What `scontrol` knows of a job beside `squeue`.
+/// A job as `scontrol` shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownJob {
     pub state: String,
@@ -379,8 +380,9 @@ fn word(word: &str) -> Result<&str, String> {
         .ok_or_else(|| format!("`{word}` has characters that no line for scontrol may have"))
 }
 
-/// The line that starts a job on exactly these nodes, in this order of ranks, with a note of its
-/// user's wishes if they must be kept.
+/// The line that starts a job on exactly these nodes, in this order of ranks.
+///
+/// `kept` are wishes of its user, which its note keeps.
 ///
 /// # Errors
 /// One sentence, if a name has a character that such a line may not have.

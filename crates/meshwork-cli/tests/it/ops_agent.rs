@@ -1,5 +1,5 @@
-//! The agent and the shadow on a real Slurm of 64 nodes on this computer: jobs of `sbatch`, kills of
-//! the agent and of the controller, a drained node and a requeue.
+//! The agent and the shadow on a real Slurm of 64 nodes on this computer: jobs of `sbatch`, kills
+//! of the agent and of the controller, a drained node and a requeue.
 #![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! The agent: parked jobs are placed by a policy, and what does not start is taken back.
 //!
-//! It keeps no state of its own that a restart would miss: a job that runs or ends holds its nodes,
-//! a job that waits in the run partition holds those that it requires, and a parked job holds none.
-//! What is remembered between looks only delays: since when a placed job looks wrong, and until when
-//! a job that met a limit is left alone.
+//! It keeps no state that a restart would miss: a job that runs or ends holds its nodes, a job that
+//! waits in the run partition holds those that it requires, and a parked job holds none.
+//! Memory between looks only delays: since when a placed job looks wrong, and until when a job that
+//! met a limit is left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,13 +75,6 @@ const STUCK: [&str; 11] = [
 /// Identifies a job across restarts of the controller.
 type Key = (String, i64);
 
-/// Since when a placed job looks wrong.
-#[derive(Clone, Debug)]
-struct Suspicion {
-    since: f64,
-    why: String,
-}
-
 /// Until when a job is left alone, and for how long the next time.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
@@ -97,14 +90,15 @@ pub struct PlacementAgent<'a> {
     log: Box<dyn FnMut(&Json) + 'a>,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    suspected: BTreeMap<Key, Suspicion>,
+    /// Since when a placed job looks wrong.
+    suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
     /// Jobs that are not for the agent, with the reason.
     unsuited: BTreeMap<Key, String>,
     /// Running jobs whose nodes were compared with the chosen ones.
     verified: BTreeSet<Key>,
-    /// What a dry run has said of each job.
+    /// Nodes that a dry run has named for each job; empty for jobs that are left.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
@@ -253,16 +247,8 @@ impl<'a> PlacementAgent<'a> {
             self.suspected.remove(&key);
             return None;
         };
-        match self.suspected.get_mut(&key) {
-            None => {
-                self.suspected.insert(key, Suspicion { since: look.now, why });
-                None
-            }
-            Some(own) => {
-                own.why.clone_from(&why);
-                (look.now - own.since >= self.settings.settle).then_some(why)
-            }
-        }
+        let first = *self.suspected.entry(key).or_insert(look.now);
+        (look.now - first >= self.settings.settle).then_some(why)
     }
 
     /// Takes a placed job back. Slurm refuses it if the job has started meanwhile.
@@ -324,7 +310,7 @@ impl<'a> PlacementAgent<'a> {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves jobs that are not for the agent to the partition for them, or says once that they stay.
+    /// Moves jobs that are not for the agent to their partition, or logs once that they stay.
     fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -365,7 +351,7 @@ impl<'a> PlacementAgent<'a> {
         Ok(())
     }
 
-    /// What the agent does not understand of a parked job.
+    /// The property of a parked job that the agent does not understand.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;
@@ -561,8 +547,9 @@ impl<'a> PlacementAgent<'a> {
     }
 }
 
-/// Checks that both partitions are as the protocol needs them, and closes the parking partition if
-/// it is open, as a watchdog leaves it. A kill switch leaves it open.
+/// Checks both partitions, and closes the parking partition.
+///
+/// It is open after a watchdog had to open it; a kill switch keeps it open.
 ///
 /// # Errors
 /// One sentence: what is not so.

@@ -116,8 +116,10 @@ pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32
     names.iter().filter_map(|name| numbers.get(name).copied()).collect()
 }
 
-/// Who holds which nodes: jobs that run or end hold theirs, jobs placed in `placed_in` those that
-/// they require, and all other nodes that are not idle belong to nobody who is known.
+/// Holders of nodes.
+///
+/// Jobs that run or end hold theirs, jobs placed in `placed_in` those that they require, and other
+/// nodes that are not idle are unusable.
 pub(super) fn claims(
     look: &SiteLook,
     numbers: &BTreeMap<String, u32>,

@@ -1,7 +1,7 @@
 //! A policy beside a running Slurm: observed with [`shadow`], run by the [`agent`].
 //!
-//! Slurm holds all state. Each [`look`] begins from what its commands print, a [`policy`] decides by
-//! [`plan`](crate::plan), and one update per job moves it from a closed parking partition to a
+//! Slurm holds all state. Each [`look`] begins from the output of its commands, a [`policy`]
+//! decides by [`plan`](crate::plan), and one update per job moves it from a closed parking partition to a
 //! partition in which it starts on the chosen nodes. [`process`] runs the commands;
 //! [`replay`] repeats the decisions of a log, and [`metrics`] counts them.
 

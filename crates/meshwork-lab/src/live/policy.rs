@@ -45,7 +45,7 @@ pub(super) struct Kept {
     pub(super) until: f64,
 }
 
-/// What the policy decides for a state.
+/// A decision of the policy for a state.
 #[derive(Clone, Debug)]
 pub(super) struct LiveDecision {
     /// The state and the decision, as `meshwork plan` reads and prints them.

@@ -1,7 +1,7 @@
 //! A running Slurm observed: what a policy would have chosen at every start, and a history.
 //!
-//! It asks `squeue` and `sinfo` and changes nothing. Slurm's own choices make the next state, so that
-//! decisions are compared one by one, without drift.
+//! It asks `squeue` and `sinfo` and changes nothing. Slurm's own choices make the next state, so
+//! that decisions are compared one by one, without drift.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -25,10 +25,10 @@ const DEPTH: usize = 1_000;
 /// Nodes of a job up to which the routes of all pairs are followed.
 const ALL_PAIRS: usize = 64;
 
-/// What the policy did in the state of a start.
+/// The policy's decision in the state of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShadowVerdict {
-    /// The same nodes.
+    /// Equal nodes.
     Equal,
     /// Other nodes.
     Other,
@@ -549,8 +549,9 @@ fn run_key(job: &QueuedJob) -> (String, i64) {
 }
 
 impl LivePolicy {
-    /// The links on the routes between the nodes of a job, of a large one between each and the next
-    /// of them.
+    /// The links on routes between nodes of a job.
+    ///
+    /// Of a large job, routes between each node and the next ones are followed.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

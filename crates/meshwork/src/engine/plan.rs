@@ -37,8 +37,8 @@ pub struct WithheldNodes {
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
-    /// Indices of the waiting jobs from which they are withheld, whose numbers must differ; `None`
-    /// for all of them.
+    /// Indices of the waiting jobs from which they are withheld; `None` for all of them. Numbers of
+    /// the jobs must differ.
     pub from_jobs: Option<Vec<usize>>,
 }
 

@@ -405,7 +405,7 @@ impl FakeSlurm {
         job.reason = "BeginTime".to_owned();
     }
 
-    /// What was not saved is lost, and numbers are given out again.
+    /// The controller loses the changes since it saved, and gives out numbers again.
     fn crash(&mut self, seconds: f64) {
         let (_, jobs, next) = self.saved.clone();
         self.vanished += self.jobs.len() - jobs.len();

@@ -87,7 +87,7 @@ fn story() -> impl Strategy<Value = Story> {
 /// The lists chosen for each job, by id and time of submission.
 type Chosen = BTreeMap<(String, i64), BTreeSet<Vec<String>>>;
 
-/// What happened over all stories: events of the log by name, kills and starts.
+/// Counts over all stories: events of the log by name, kills and starts.
 #[derive(Debug, Default)]
 struct Happened {
     events: BTreeMap<String, usize>,
@@ -95,7 +95,7 @@ struct Happened {
     starts: usize,
 }
 
-/// Plays a story and counts what happened.
+/// Plays a story and counts its events.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
     let settings =
