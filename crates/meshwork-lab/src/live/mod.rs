@@ -1,8 +1,8 @@
 //! A policy beside a running Slurm: observed with [`shadow`], run by the [`agent`].
 //!
 //! Slurm holds all state. Each [`look`] begins from the output of its commands, a [`policy`]
-//! decides by [`plan`](crate::plan), and one update per job moves it from a closed parking partition to a
-//! partition in which it starts on the chosen nodes. [`process`] runs the commands;
+//! decides by [`plan`](crate::plan), and one update per job moves it from a closed parking
+//! partition to a partition in which it starts on the chosen nodes. [`process`] runs the commands;
 //! [`replay`] repeats the decisions of a log, and [`metrics`] counts them.
 
 pub mod agent;
