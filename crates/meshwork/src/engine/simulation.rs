@@ -219,7 +219,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Makes one more pass at the present instant with another scheduler, for decisions between
-    /// steps. Call it before [`peek`](Simulation::peek), which may advance a simulated network.
+    /// steps. Its timer, if it sets one, replaces that of the run. Call it before
+    /// [`peek`](Simulation::peek), which may advance a simulated network.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -230,8 +231,12 @@ impl<'a> Simulation<'a> {
         self.ahead = None;
         // A scheduler outside the run may leave jobs waiting.
         self.idles = None;
+        let waiting = self.cluster.waiting_jobs();
         let Simulation { cluster, followers, names, .. } = self;
-        let passed = pass::<false>(scheduler, cluster, followers, names);
+        let mut passed = pass::<false>(scheduler, cluster, followers, names);
+        if let (Ok(()), Some(timer)) = (&passed, scheduler.wake_at(self.cluster.now())) {
+            passed = self.set_timer(Some(timer), waiting);
+        }
         if passed.is_err() {
             self.end = Some(self.cluster.now());
         }

@@ -61,6 +61,8 @@ pub(super) struct ControlledJob {
     /// One request for each partition that it names.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
+    /// The last recorded priority, and when its wait was over.
+    pub(super) last_priority: Option<(f64, Second)>,
 }
 
 /// The jobs of a history, and the number of kinds of requests.
@@ -127,6 +129,7 @@ pub(super) fn jobs(
             rank: rank[place],
             requests,
             nice: stay.nice as f64,
+            last_priority: stay.priority.map(|own| own as f64).zip(stay.start.or(stay.end)),
         });
     }
     (jobs, kinds)

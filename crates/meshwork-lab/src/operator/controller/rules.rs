@@ -24,6 +24,8 @@ pub struct SiteRules {
     pub enforces_limits: bool,
     /// Whether limits of a QOS hold up jobs.
     pub enforces_qos: bool,
+    /// Whether a table is missing without which priorities are not known.
+    pub lacks_priorities: bool,
     /// Nodes on which no job may start, and from when until when.
     pub outages: Vec<(Second, Second, NodeSet)>,
     /// The second at which the controller started, from which its ticks are counted.
@@ -148,12 +150,16 @@ impl SiteRules {
             associations: Vec::new(),
             enforces_limits: enforces(&["limits", "safe", "all"]),
             enforces_qos: enforces(&["limits", "qos", "safe", "all"]),
+            lacks_priorities: false,
             outages: Vec::new(),
             started: None,
         };
         let table = |name: &str| machine.table(name).unwrap_or_default();
         rules.read_tables(&lines, table("qos.txt"), table("assoc.txt"));
         rules.read_events(machine, table("events.txt"));
+        let weights = &rules.weights;
+        rules.lacks_priorities = weights.fair_share > 0.0 && rules.associations.is_empty()
+            || weights.qos > 0.0 && rules.qos.is_empty();
         rules
     }
 
