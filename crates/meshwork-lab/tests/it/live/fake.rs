@@ -87,6 +87,8 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
+    /// Whether it was requeued, and no update has come since.
+    is_requeued: bool,
 }
 
 impl FakeJob {
@@ -134,6 +136,8 @@ pub(super) struct FakeSlurm {
     calls: u64,
     pub(super) killed: usize,
     pub(super) starts: Vec<Started>,
+    /// Starts of requeued jobs without a new decision.
+    pub(super) undecided: usize,
     /// Jobs that a crash of the controller lost.
     pub(super) vanished: usize,
     /// Whether something happened since the last `squeue`, so that the agent cannot know.
@@ -164,6 +168,7 @@ impl FakeSlurm {
             calls: 0,
             killed: 0,
             starts: Vec::new(),
+            undecided: 0,
             vanished: 0,
             is_disturbed: false,
             overlaps: Vec::new(),
@@ -333,6 +338,7 @@ impl FakeSlurm {
         let nodes = self.chosen(place);
         let now = self.now;
         let job = &mut self.jobs[place];
+        self.undecided += usize::from(job.is_requeued);
         (job.phase, job.start) = (Phase::Running, now);
         job.end = now + f64::from(job.wanted.seconds);
         job.has.clone_from(&nodes);
@@ -402,6 +408,7 @@ impl FakeSlurm {
         let begin = self.now + 120.0;
         let job = &mut self.jobs[place];
         (job.phase, job.begin, job.has) = (Phase::Pending, begin, Vec::new());
+        job.is_requeued = true;
         job.reason = "BeginTime".to_owned();
     }
 
@@ -471,6 +478,7 @@ impl FakeSlurm {
             start: 0.0,
             end: 0.0,
             note: String::new(),
+            is_requeued: false,
             wanted,
         });
     }
@@ -629,6 +637,7 @@ impl FakeSlurm {
         }
         let job = &mut self.jobs[place];
         job.partition = partition;
+        job.is_requeued = false;
         // A change of partition makes Slurm look at the constraints anew.
         job.is_bad = false;
         if let Some(list) = list {

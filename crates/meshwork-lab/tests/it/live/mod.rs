@@ -93,6 +93,8 @@ struct Happened {
     events: BTreeMap<String, usize>,
     kills: usize,
     starts: usize,
+    undecided: usize,
+    vanished: usize,
 }
 
 /// Plays a story and counts its events.
@@ -172,6 +174,8 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
     }
     happened.kills += slurm.killed;
     happened.starts += slurm.starts.len();
+    happened.undecided += slurm.undecided;
+    happened.vanished += slurm.vanished;
     Ok(())
 }
 
@@ -193,6 +197,34 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
         let count = happened.events.get(event).copied().unwrap_or(0);
         assert!(count >= 20, "{event}: {happened:?}");
     }
+}
+
+/// A requeued job keeps its old nodes for two minutes, in which an agent that lives takes it back.
+#[test]
+fn a_requeued_job_starts_by_a_new_decision() {
+    let mut happened = Happened::default();
+    let policy = policy("mc1x1", "easy");
+    for seconds in 0..40_u8 {
+        let job = |most: u32| Wanted {
+            user: 1,
+            least: most,
+            most,
+            seconds: 30,
+            limit: 60,
+            special: Special::None,
+        };
+        let faults = vec![
+            (0.0, Fault::Submit(job(4))),
+            (1.0, Fault::Submit(job(12))),
+            (f64::from(seconds), Fault::Requeue(usize::from(seconds % 2))),
+            (f64::from(seconds) + 2.0, Fault::Down(usize::from(seconds % 16))),
+            (f64::from(seconds) + 9.0, Fault::Resume(usize::from(seconds % 16))),
+        ];
+        let story = Story { is_easy: true, passes: false, faults, kills: Vec::new() };
+        play(&policy, &story, &mut happened).unwrap();
+    }
+    assert_eq!(happened.undecided, 0, "{happened:?}");
+    assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
 }
 
 /// A Slurm in which each look has other jobs, all of one node, and every update is accepted.
