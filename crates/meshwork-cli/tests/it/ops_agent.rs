@@ -166,7 +166,11 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     slurm.ask("scontrol", &["update", "nodename=n20", "state=resume"]);
     let agent = Agent::begin(&slurm);
     // A second agent is refused while the first runs.
-    slurm.wait(ALL, "the agent looks", || home.join("agent/heartbeat").exists());
+    let begins = || {
+        let log = fs::read_to_string(home.join("agent/log.jsonl")).unwrap_or_default();
+        log.matches("\"event\":\"begin\"").count()
+    };
+    slurm.wait(ALL, "the last agent begins", || begins() > 10);
     let second = slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]);
     assert_eq!(second.status, Some(1), "{}", second.out);
     assert!(second.err.contains("one agent at a time"), "{}", second.err);
