@@ -276,9 +276,8 @@ impl FakeSlurm {
         let job = &self.jobs[place];
         let say = |text: &str| Some(text.to_owned());
         let listed = indices(&job.requires);
-        if job.is_bad || listed.iter().any(|node| indices(&job.excludes).contains(node)) {
-            return say("BadConstraints");
-        } else if listed.len() > job.range.1 as usize {
+        let is_excluded = listed.iter().any(|node| indices(&job.excludes).contains(node));
+        if job.is_bad || is_excluded || listed.len() > job.range.1 as usize {
             return say("BadConstraints");
         } else if job.is_held {
             return say("JobHeldUser");

@@ -300,6 +300,7 @@ impl SlurmCommands for Stream {
 /// --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]
+#[allow(clippy::print_stderr, reason = "figures of a page")]
 fn figures_of_looks() {
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
