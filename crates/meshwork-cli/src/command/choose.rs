@@ -1,5 +1,7 @@
 //! `meshwork choose`.
 
+use std::path::Path;
+
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
 use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
@@ -51,12 +53,22 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     }
     let choice = choose(&study, &options);
     meter.end();
-    let choice = choice?;
-    if arguments.json {
+    printed(out, &choice?, arguments.out.as_deref(), arguments.json, arguments.quiet)
+}
+
+/// Prints an outcome.
+pub(super) fn printed(
+    out: &mut Output,
+    choice: &ChoiceOutcome,
+    folder: Option<&Path>,
+    is_json: bool,
+    quiet: bool,
+) -> Ended {
+    if is_json {
         out.json(&choice.json())?;
     } else {
-        text(out, &choice)?;
-        if let Some(folder) = &arguments.out {
+        text(out, choice)?;
+        if let Some(folder) = folder {
             out.line("")?;
             let written = if choice.recommended.is_some() {
                 [CHOICE, WINNER].join(", ")
@@ -67,7 +79,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
         }
     }
     out.flush()?;
-    if !arguments.quiet {
+    if !quiet {
         choice.warnings.iter().for_each(|warning| say("warning", warning));
     }
     complain(&choice.failures);
@@ -118,8 +130,12 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
         Column::words("candidate", cell(1)),
         Column::numbers("runs", right(cell(2))),
         Column::numbers(&choice.metric, right(cell(3))),
-        Column::words("fate", cell(4)),
     ];
+    let mut columns = Vec::from(columns);
+    if let Some(second) = &choice.second {
+        columns.push(Column::numbers(second, right(cell(4))));
+    }
+    columns.push(Column::words("fate", cell(5)));
     print(out, &keys, &columns, &[])?;
     if rows.len() > MAX_ROWS {
         out.line(&format!("and {} more candidates: --json has all", rows.len() - MAX_ROWS))?;

@@ -205,6 +205,12 @@ impl Race {
         self.seen - self.offset
     }
 
+    /// Whether candidates are still being screened.
+    #[must_use]
+    pub fn is_screening(&self) -> bool {
+        self.is_screening
+    }
+
     /// Replications of the screening; 0 without one.
     #[must_use]
     pub fn screening(&self) -> u64 {
