@@ -4,6 +4,7 @@ mod convert;
 mod fit;
 mod form;
 mod generate;
+mod resampled;
 
 use std::path::Path;
 
@@ -23,6 +24,7 @@ pub use convert::{Converted, convert};
 pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
+pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
 /// Error of making a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -103,7 +103,7 @@ pub fn convert(
 }
 
 /// Reads `changes` as parameters of the workload `swf`.
-fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
+pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
     }
@@ -223,7 +223,7 @@ impl Log {
 }
 
 /// Jobs of a log after the changes. Each has its line, and the index of its original line.
-fn changed(
+pub(super) fn changed(
     log: &Log,
     params: &Params,
     (seed, replication): (u64, u64),
