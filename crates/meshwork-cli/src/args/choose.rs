@@ -52,9 +52,9 @@ pub(crate) struct ChoiceOptions {
 /// `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
-    /// The study, with the candidates in its `[sweep]`
-    #[arg(value_name = "STUDY")]
-    pub(crate) file: PathBuf,
+    /// The studies, each with its candidates in `[sweep]`; several are raced one after another
+    #[arg(required = true, value_name = "STUDY")]
+    pub(crate) files: Vec<PathBuf>,
     /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Choose {
     /// End the race after so many runs, or after a time such as 30m
     #[arg(long, value_name = "RUNS|TIME")]
     pub(crate) budget: Option<String>,
-    /// The folder for results
+    /// The folder for results; of several studies each has a folder of its own in it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Let the tables of another study in the folder be replaced; its runs are kept

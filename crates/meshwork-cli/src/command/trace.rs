@@ -5,8 +5,8 @@ use meshwork_lab::findings::clock::LogStart;
 use meshwork_lab::run::file::write_whole;
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{
-    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, ResampledStatistic, convert, fit, generate,
-    info, resampled,
+    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, ResampledStatistic, convert, fit,
+    generate, info, resampled,
 };
 use meshwork_lab::visible::visible;
 use serde_json::{Value as Json, json};

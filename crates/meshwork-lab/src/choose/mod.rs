@@ -27,7 +27,7 @@ use crate::run::build::standard;
 use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::run::keys::PointKeys;
-use crate::run::store::{Archive, Input, Note, RunFindings, Store};
+use crate::run::store::{Archive, Input, Note, RUNS, RunFindings, SEGMENTS, Store};
 use crate::run::{Results, Run, RunProgress, Runner, ScenarioRuns, Unit, has_same_jobs, windows};
 use crate::study::asked::{Span, StudyRequest};
 use crate::study::expand::{Point, count};
@@ -428,8 +428,8 @@ pub fn next_round(
     if writes {
         begin(study, folder, &setup.prepared(study), &options.build)?;
     }
-    let archive =
-        if folder.is_dir() { Archive::open(folder, |_, _| {})? } else { Archive::default() };
+    let has_runs = folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir();
+    let archive = if has_runs { Archive::open(folder, |_, _| {})? } else { Archive::default() };
     let raced = setup.raced(study, &options.request);
     Ok(raced.round(&setup.inputs, &options.build, &mut |key| archive.findings(key)))
 }

@@ -270,6 +270,30 @@ impl ChoiceOutcome {
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
+    /// The outcome in a line: the choice, the certain bound, the change from the baseline on fresh
+    /// data, and the runs.
+    #[must_use]
+    pub fn line(&self) -> [String; 4] {
+        let label = self.recommended.map(|own| self.candidates[own].label.clone());
+        let bound = self.bound.map(|bound| format!("at most {}", self.distance(bound)));
+        let change = self.gains.last().map(|gain| match gain.ends {
+            Some([low, high]) => format!(
+                "{} ({} to {})",
+                self.signed(gain.change),
+                self.signed(low),
+                self.signed(high)
+            ),
+            None => self.signed(gain.change),
+        });
+        let or = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        [or(label), or(bound), or(change), count(self.runs + self.validation_runs)]
+    }
+
+    /// A change of the metric with its sign.
+    fn signed(&self, change: f64) -> String {
+        if self.raw { significant(change, 3) } else { percent_with_sign(change) }
+    }
+
     /// The sentences of the outcome, most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {

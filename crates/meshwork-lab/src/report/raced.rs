@@ -19,6 +19,9 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own.
 const MAX_LINES: usize = 6;
 
+/// Number of lines that suffice without candidates that were dropped at once.
+const MIN_LINES: usize = 2;
+
 /// Maximum number of rows of the table.
 const MAX_ROWS: usize = 500;
 
@@ -141,12 +144,18 @@ impl StoredChoice {
 
     /// Differences of the last candidates from the choice, with their intervals.
     fn race(&self, section: &str) -> Option<Figure> {
-        let shown: Vec<&StoredCandidate> = self
+        let mut shown: Vec<&StoredCandidate> = self
             .ranked()
             .into_iter()
             .filter(|own| !self.is_chosen(own) && own.course.len() > 1)
             .take(MAX_LINES)
             .collect();
+        // Those that the first drop takes are far off, and would flatten all other lines.
+        let end = |own: &&StoredCandidate| own.course.last().map_or(0, |last| last.0);
+        let first = self.candidates.iter().map(|own| end(&own)).filter(|&end| end > 0).min();
+        if shown.iter().filter(|own| Some(end(own)) > first).count() >= MIN_LINES {
+            shown.retain(|own| Some(end(own)) > first);
+        }
         let line = |(colour, own): (usize, &&StoredCandidate)| {
             let mut line = Series { name: own.label.clone(), colour, ..Series::default() };
             for &(pairs, mean, low, high) in &own.course {
@@ -181,8 +190,8 @@ impl StoredChoice {
         };
         let sentence = format!(
             "How much worse than the choice each candidate is{which}, after each number of pairs. Whiskers are intervals \
-             that all hold at once and at every number, with {} % confidence; a candidate is dropped once one excludes \
-             0, and its line ends there.",
+             that all hold at once and at every number, with {} % confidence. A line ends where its candidate was \
+             dropped.",
             significant(100.0 * self.confidence, 4)
         );
         let y = Scale {
@@ -353,7 +362,7 @@ impl StoredChoice {
         let view = FigureView {
             colour: Some(Key { label: "candidate".to_owned(), key: "fate".to_owned() }),
             series,
-            ..self.view("The trade-off", &sentence, Style::Lines, x, y)
+            ..self.view("The trade-off", &sentence, Style::Points, x, y)
         };
         let is_empty = view.series.is_empty();
         (!is_empty).then(|| figure(section, "trade-off", "The trade-off", Vec::new(), vec![view]))
@@ -386,8 +395,11 @@ impl StoredChoice {
             vec![("candidate".to_owned(), String::new()), ("runs".to_owned(), String::new())];
         columns.extend(names.clone().map(|name| {
             let unit = clock.unit(meanings.unit(name));
-            let name_and_unit =
-                if unit.is_empty() { name.clone() } else { format!("{name} ({unit})") };
+            let name_and_unit = if unit.is_empty() || unit == "time" {
+                name.clone()
+            } else {
+                format!("{name} ({unit})")
+            };
             (name_and_unit, meanings.summary(name).to_owned())
         }));
         columns.push(("fate".to_owned(), String::new()));

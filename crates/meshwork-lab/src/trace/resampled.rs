@@ -237,8 +237,8 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
         changes.insert("resample".to_owned(), Value::Table(by));
         let params = parameters(&shown, &changes)?;
         let one = |replication: u64| -> Result<Measured, TraceError> {
-            let jobs = changed(&read, &params, (1, replication))
-                .map_err(|error| error.about(&shown))?;
+            let jobs =
+                changed(&read, &params, (1, replication)).map_err(|error| error.about(&shown))?;
             let jobs: Vec<(Record, Job)> =
                 jobs.into_iter().map(|(_, record, job)| (record, job)).collect();
             Ok(of(&jobs))
@@ -254,27 +254,32 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
             .map(|made| band(made.iter().map(|one| one.scalars[number]).collect()))
             .collect(),
     };
-    let curve = |(number, (name, along, what)): (usize, &(&'static str, &'static str, &'static str))| {
-        let log = own.curves[number].clone();
-        let at = |made: &Vec<Measured>, place: usize| {
-            band(made.iter().map(|one| one.curves[number].get(place).copied().unwrap_or(0.0)).collect())
+    let curve =
+        |(number, (name, along, what)): (usize, &(&'static str, &'static str, &'static str))| {
+            let log = own.curves[number].clone();
+            let at = |made: &Vec<Measured>, place: usize| {
+                band(
+                    made.iter()
+                        .map(|one| one.curves[number].get(place).copied().unwrap_or(0.0))
+                        .collect(),
+                )
+            };
+            let first = match *name {
+                "correlation" | "weekdays" => 1.0,
+                _ => 0.0,
+            };
+            Curves {
+                name,
+                along,
+                what,
+                x: (0..log.len()).map(|place| first + place as f64).collect(),
+                bands: all
+                    .iter()
+                    .map(|made| (0..log.len()).map(|place| at(made, place)).collect())
+                    .collect(),
+                log,
+            }
         };
-        let first = match *name {
-            "correlation" | "weekdays" => 1.0,
-            _ => 0.0,
-        };
-        Curves {
-            name,
-            along,
-            what,
-            x: (0..log.len()).map(|place| first + place as f64).collect(),
-            bands: all
-                .iter()
-                .map(|made| (0..log.len()).map(|place| at(made, place)).collect())
-                .collect(),
-            log,
-        }
-    };
     Ok(ResampledLog {
         ways: ways.to_vec(),
         count,
@@ -367,16 +372,17 @@ mod tests {
                 }
                 number += 1;
                 let (at, nodes) = (3_600 * hour, 4 * user);
-                text += &format!("{number} {at} -1 600 {nodes} -1 -1 {nodes} 900 -1 1 {user} 1 1 1 1 -1 -1\n");
+                text += &format!(
+                    "{number} {at} -1 600 {nodes} -1 -1 {nodes} 900 -1 1 {user} 1 1 1 1 -1 -1\n"
+                );
             }
         }
         let path = folder.path().join("log.swf");
         std::fs::write(&path, text).unwrap();
         let ways = WAYS.map(str::to_owned);
         let found = resampled(&path, &ways, 40).unwrap();
-        let of = |name: &str| {
-            found.statistics.iter().find(|own| own.name.starts_with(name)).unwrap()
-        };
+        let of =
+            |name: &str| found.statistics.iter().find(|own| own.name.starts_with(name)).unwrap();
         // Users and their sizes stay in each; weeks can lose or repeat the second user.
         let jobs = of("jobs per week");
         assert!((0..3).all(|way| !jobs.is_outside(way)), "{jobs:?}");

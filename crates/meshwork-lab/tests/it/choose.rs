@@ -130,6 +130,33 @@ fn shards_of_rounds_decide_the_same_race() {
     assert!(rounds >= 1);
 }
 
+/// The truth is known from many replications of another seed; the same, larger, is a benchmark.
+#[test]
+fn races_of_studies_choose_within_the_zone_of_the_best() {
+    let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
+    let found = meshwork_lab::run(&truth, &meshwork_lab::Options::default()).unwrap();
+    let means: Vec<f64> = found
+        .results
+        .runs
+        .iter()
+        .map(|runs| {
+            let logs: Vec<f64> = runs.measured("wait").map(|(_, wait)| wait.ln()).collect();
+            logs.iter().sum::<f64>() / logs.len() as f64
+        })
+        .collect();
+    let best = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut wrong = 0;
+    for seed in 1..=60 {
+        let own = study(&format!("seed = {}\n{STUDY}", 10 * seed));
+        let choice = made(&own, request(|own| own.baseline.clear()), None).unwrap();
+        assert_eq!(choice.stopped, RaceEnd::Decided);
+        let chosen = choice.recommended.unwrap();
+        wrong += u32::from(means[chosen] > best + 0.1_f64.ln_1p());
+    }
+    // 5 % of 60, and three standard errors.
+    assert!(wrong <= 8, "{wrong} of 60");
+}
+
 #[test]
 fn budgets_and_constraints_are_kept() {
     let study = study(STUDY);
