@@ -21,7 +21,7 @@ use super::history::{JobRecord, Second};
 use crate::slurm::desk::SlurmAllocator;
 use limits::{RunningSums, Test};
 use plan::{BackfillPlan, Planned, blocks_around};
-use priority::FairTree;
+use priority::{FairTree, SeenBy};
 use request::{ControlledJob, ResolvedRequest};
 use rules::SiteRules;
 
@@ -83,7 +83,10 @@ pub(super) struct Controller<'a> {
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
     pairs: Vec<Pair>,
+    seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
+    /// Nodes without a job that are not given back yet.
+    pub(super) completing: NodeSet,
     sums: RunningSums,
     fair: FairTree,
     last_tick: Option<Second>,
@@ -113,7 +116,9 @@ impl<'a> Controller<'a> {
             kinds,
             desks,
             pairs: Vec::new(),
+            seen: vec![SeenBy::default(); stays.len()],
             running: BTreeMap::new(),
+            completing: NodeSet::empty(machine.reading.hosts.count()),
             sums: RunningSums::default(),
             fair: FairTree::new(rules),
             last_tick: None,
@@ -143,7 +148,8 @@ impl<'a> Controller<'a> {
     fn pair(&self, job: usize, request: usize, tick: Option<Second>) -> Pair {
         let own = &self.jobs[job];
         let partition = own.requests[request].partition;
-        let priority = priority::priority(self.rules, &self.fair, own, partition, tick, self.size);
+        let (rules, seen) = (self.rules, self.seen[job]);
+        let priority = priority::priority(rules, &self.fair, own, partition, tick, seen, self.size);
         Pair { tier: self.rules.partitions[partition].tier, priority, rank: own.rank, job, request }
     }
 
@@ -219,6 +225,14 @@ impl<'a> Controller<'a> {
         own.unwrap_or_else(|| self.jobs[job].requests[0].partition)
     }
 
+    /// Notes that a scheduler has gone through the queue.
+    pub(super) fn ran(&mut self, is_backfill: bool) {
+        for pair in &self.pairs {
+            let seen = &mut self.seen[pair.job];
+            *seen = SeenBy { any: true, backfill: seen.backfill || is_backfill };
+        }
+    }
+
     /// Computes all priorities anew; returns whether the order of the queue has changed.
     pub(super) fn tick(&mut self, now: Second) -> bool {
         if !self.rules.weights.is_multifactor {
@@ -246,9 +260,24 @@ impl<'a> Controller<'a> {
         !is_sorted
     }
 
+    /// An empty set of the machine's nodes.
+    pub(super) fn no_nodes(&self) -> NodeSet {
+        NodeSet::empty(self.machine.reading.hosts.count())
+    }
+
+    /// The fair shares and the last tick, for [`restore`](Controller::restore).
+    pub(super) fn shares(&self) -> (FairTree, Option<Second>) {
+        (self.fair.clone(), self.last_tick)
+    }
+
+    /// Takes back all ticks since some shares were read.
+    pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
+        (self.fair, self.last_tick) = shares;
+    }
+
     /// The nodes on which no job may start now.
     fn closed(&self, now: Second) -> NodeSet {
-        let mut closed = NodeSet::empty(self.machine.reading.hosts.count());
+        let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
             if (*from..*until).contains(&now) {
                 closed.unite(nodes);
@@ -292,7 +321,8 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
         let part_depth = parameters.partition_job_depth;
-        let mut kept = self.closed(now);
+        // A completing node is no reason to leave a partition out.
+        let (mut kept, completing) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let mut considered = vec![0_usize; self.desks.len()];
         let mut open = self.open_partitions();
@@ -324,10 +354,15 @@ impl<'a> Controller<'a> {
             if !self.allows(pair.job, partition, Test::Before) {
                 continue;
             }
-            let found = self.find(&request, &kept);
-            // A job that is over its limits holds up nobody, whether or not nodes are free.
+            let mut open_nodes = self.desks[partition].site().whole.clone();
+            open_nodes.subtract(&kept);
+            let are_enough = open_nodes.count() >= request.wanted().nodes;
+            let mut busy = kept.clone();
+            busy.unite(&completing);
+            let found = if are_enough { self.find(&request, &busy) } else { None };
+            // A job that is over its limits holds up nobody, if its partition has the nodes.
             let is_allowed = self.allows(pair.job, partition, Test::After);
-            let found_or_over = found.is_some() || !is_allowed;
+            let found_or_over = found.is_some() || (are_enough && !is_allowed);
             let nodes = found.filter(|_| is_allowed);
             match (recorded, nodes) {
                 (None, Some(nodes)) => {
@@ -354,27 +389,32 @@ impl<'a> Controller<'a> {
                     }
                     decided.push(Start { job: pair.job, partition, nodes });
                 }
-                _ if found_or_over || request.is_hopeless() => {}
-                _ => {
-                    failed[partition] = true;
-                    open -= 1;
-                    let site = self.desks[partition].site();
-                    match &request.wanted().listed {
-                        // A job that names all of its nodes holds up nobody on others.
-                        Some(named) if named.count() >= request.wanted().nodes => {
-                            failed[partition] = false;
-                            open += 1;
-                            kept.unite(named);
-                        }
-                        _ => kept.unite(&site.whole),
+                _ if found_or_over || (are_enough && request.is_hopeless()) => {}
+                _ => match &request.wanted().listed {
+                    // A job that names all of its nodes holds up nobody on others.
+                    Some(named) if are_enough && named.count() >= request.wanted().nodes => {
+                        kept.unite(named);
                     }
-                }
+                    _ if are_enough && self.reserves_not(pair, now) => {}
+                    _ => {
+                        failed[partition] = true;
+                        open -= 1;
+                        kept.unite(&self.desks[partition].site().whole);
+                    }
+                },
             }
         }
         tried.into_iter().for_each(|job| drop(self.release(job)));
         self.pairs = pairs;
         self.pairs.retain(|own| !self.running.contains_key(&own.job));
         decided
+    }
+
+    /// Whether a job is too young, or its priority too low, to keep nodes from others.
+    fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
+        let parameters = &self.rules.parameters;
+        let waited = now - self.jobs[pair.job].eligible;
+        waited < parameters.bf_min_age_reserve || pair.priority < parameters.bf_min_prio_reserve
     }
 
     /// The number of partitions in which jobs wait.
@@ -414,11 +454,11 @@ impl<'a> Controller<'a> {
             }
             let request = self.jobs[pair.job].requests[pair.request].clone();
             let partition = request.partition;
+            if tested >= parameters.bf_max_job_test {
+                break;
+            }
             let is_allowed = |test| self.allows(pair.job, partition, test);
-            if !self.is_admitted(pair, &request)
-                || !is_allowed(Test::Before)
-                || !is_allowed(Test::After)
-            {
+            if !self.is_admitted(pair, &request) || !is_allowed(Test::Before) {
                 continue;
             }
             let user = of_user.entry(self.jobs[pair.job].user).or_default();
@@ -429,10 +469,7 @@ impl<'a> Controller<'a> {
             }
             *user += 1;
             of_partition[partition] += 1;
-            tested += 1;
-            if tested > parameters.bf_max_job_test {
-                break;
-            }
+            let is_allowed = is_allowed(Test::After);
             let fits =
                 *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
             let site = self.machine.site(&self.rules.partitions[partition].name);
@@ -441,6 +478,16 @@ impl<'a> Controller<'a> {
                 kept.unite(&closed);
                 if fits { self.find(&request, &kept) } else { None }
             });
+            tested += usize::from(planned.is_some());
+            // Limits on nodes are tested after these were found, so such a job counts as tested.
+            let Some(planned) = planned.filter(|_| is_allowed) else { continue };
+            // A job that would start on completing nodes waits for them.
+            let planned = match planned {
+                Planned::Now(nodes) if nodes.meets(&self.completing) => {
+                    Planned::Later(now + 1, nodes)
+                }
+                planned => planned,
+            };
             let around = |nodes: &NodeSet| blocks_around(site, nodes, request.asked.whole_blocks);
             let mine = recorded.and_then(|own| own.get(&pair.job));
             let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
@@ -460,10 +507,7 @@ impl<'a> Controller<'a> {
                 decided.push(Start { job: pair.job, partition, nodes });
                 continue;
             }
-            let waited = now - self.jobs[pair.job].eligible;
-            if waited < parameters.bf_min_age_reserve
-                || pair.priority < parameters.bf_min_prio_reserve
-            {
+            if self.reserves_not(pair, now) {
                 continue;
             }
             if let Planned::Later(start, nodes) = planned {

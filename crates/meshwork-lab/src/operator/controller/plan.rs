@@ -9,8 +9,9 @@ use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
 /// Seconds within which ends of running jobs are taken together at first; doubled at each attempt.
-/// Of 10 to 240, most recorded starts agree with this one.
-const FIRST_GROUP: Second = 60;
+const FIRST_GROUP: Second = 30;
+/// The number of ends of running jobs that are taken together at most.
+const MOST_TOGETHER: usize = 200;
 
 /// A span of time with the nodes that are not reserved in it.
 #[derive(Clone, Debug)]
@@ -61,7 +62,9 @@ impl BackfillPlan {
         let mut idle = up.clone();
         running.iter().for_each(|(_, nodes)| idle.subtract(nodes));
         let horizon = now.saturating_add(window);
-        let spans = vec![Span { begin: now, end: horizon.max(now + 1), free: up }];
+        let floor = |time: Second| time.div_euclid(resolution) * resolution;
+        let end = floor(horizon).max(now + 1);
+        let spans = vec![Span { begin: floor(now), end, free: up }];
         BackfillPlan { now, horizon, resolution, spans, idle, running }
     }
 
@@ -75,11 +78,8 @@ impl BackfillPlan {
 
     /// Reserves nodes for a job that starts at a time, on the grid of the resolution.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
-        let begin = self.floor(start).max(self.now);
-        let end = self.floor(start.saturating_add(limit));
-        if end <= begin {
-            return;
-        }
+        let begin = self.floor(start);
+        let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
         self.cut(begin);
         self.cut(end);
         for span in self.spans.iter_mut().filter(|span| span.begin >= begin && span.end <= end) {
@@ -113,42 +113,47 @@ impl BackfillPlan {
         site: &SlurmSite,
         request: &ResolvedRequest,
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
-    ) -> Planned {
+    ) -> Option<Planned> {
         let wanted = request.wanted();
-        let mut from = self.now;
+        let (mut from, mut is_tried) = (self.now, false);
         loop {
             let until = from.max(self.now).saturating_add(request.limit);
-            let (mut available, mut later) = (request.may().clone(), None);
+            let (mut available, mut later) = (site.whole.clone(), None);
             for (place, span) in self.spans.iter().enumerate() {
                 if span.end <= from {
                     continue;
                 }
-                let next = self.spans.get(place + 1);
-                if later.is_none() && next.is_some_and(|next| !next.free.is_within(&span.free)) {
-                    later = Some(span.end);
+                if let Some(next) = self.spans.get(place + 1).filter(|_| later.is_none()) {
+                    let mut current = available.clone();
+                    current.intersect(&span.free);
+                    let mut next = next.free.clone();
+                    next.intersect(&site.whole);
+                    later = (!next.is_within(&current)).then_some(span.end);
                 }
                 if span.begin > until {
                     break;
                 }
                 available.intersect(&span.free);
             }
+            available.intersect(request.may());
             let lacks = wanted.listed.as_ref().is_some_and(|listed| {
                 listed.count() <= wanted.nodes && !listed.is_within(&available)
             });
             if available.count() < wanted.nodes || lacks {
                 match later {
                     Some(time) if time <= self.horizon => from = time,
-                    _ => return Planned::Never,
+                    _ => return is_tried.then_some(Planned::Never),
                 }
                 continue;
             }
+            is_tried = true;
             if from <= self.now
                 && let Some(nodes) = self.now_on(&available, &now)
             {
-                return Planned::Now(nodes);
+                return Some(Planned::Now(nodes));
             }
             let Some((start, nodes)) = self.will_run(site, request, &available) else {
-                return Planned::Never;
+                return Some(Planned::Never);
             };
             let start = start.max(from);
             if let Some(time) = later.filter(|time| start > *time) {
@@ -156,7 +161,7 @@ impl BackfillPlan {
                 continue;
             }
             if start > self.horizon {
-                return Planned::Never;
+                return Some(Planned::Never);
             }
             let (begin, end) = (self.floor(start), self.floor(start.saturating_add(request.limit)));
             let overlaps = self
@@ -164,7 +169,7 @@ impl BackfillPlan {
                 .iter()
                 .any(|span| span.end > begin && span.begin < end && !nodes.is_within(&span.free));
             if !overlaps {
-                return Planned::Later(start, nodes);
+                return Some(Planned::Later(start, nodes));
             }
             from = if start > from { start } else { later.unwrap_or(start + 1) };
         }
@@ -209,29 +214,40 @@ impl BackfillPlan {
         if let Some(nodes) = attempt(&free) {
             return Some((self.now, nodes));
         }
-        let mut group = FIRST_GROUP;
+        // The end of the first group is a multiple of its length, so that it does not move from one
+        // pass to the next; later groups reach further beyond it.
+        let (mut group, mut bound) = (FIRST_GROUP, None);
         let mut running = self.running.iter().peekable();
         loop {
-            let (mut first, mut last) = (None, None);
+            let (mut last, mut together) = (None, 0);
             while let Some((end, nodes)) = running.next() {
                 if !nodes.meets(available) {
                     continue;
                 }
+                let bound = *bound.get_or_insert(end - end.rem_euclid(group) + group);
                 let mut own = nodes.clone();
                 own.intersect(available);
                 free.unite(&own);
-                let from = *first.get_or_insert(*end);
                 last = Some(*end);
-                if running.peek().is_none_or(|next| next.0 > from.saturating_add(group)) {
+                let reach = bound.saturating_add(group);
+                if together > MOST_TOGETHER || running.peek().is_none_or(|next| next.0 > reach) {
                     break;
                 }
+                together += 1;
             }
-            let last = last?;
-            if let Some(nodes) = attempt(&free) {
+            let (last, first_bound) = last.zip(bound)?;
+            group = group.saturating_mul(2);
+            if let Some((next, _)) = running.peek() {
+                while *next > first_bound.saturating_add(group) {
+                    group = group.saturating_mul(2);
+                }
+            }
+            if together <= MOST_TOGETHER
+                && let Some(nodes) = attempt(&free)
+            {
                 return Some((last.max(self.now + 1), nodes));
             }
             running.peek()?;
-            group = group.saturating_mul(2);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::operator::history::Second;
 
 /// The usage of all associations, and the fair shares that followed at the last tick.
 #[derive(Clone, Debug)]
-pub(super) struct FairTree {
+pub(in crate::operator) struct FairTree {
     /// The decayed processor-seconds of each association.
     usage: Vec<f64>,
     /// What jobs have added since the last tick, which decays with it.
@@ -129,26 +129,36 @@ impl Rank<'_> {
     }
 }
 
+/// The schedulers that have had a job in their queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SeenBy {
+    pub(super) any: bool,
+    pub(super) backfill: bool,
+}
+
 /// The priority of a job in a partition; 0 where the order of submission counts.
 ///
 /// `tick` is the last instant at which priorities were computed; `None` for a job since submitted.
-/// `machine` has the numbers of its nodes and processors.
+/// `seen` says which schedulers have had it in their queues: its age counts from then on, and all
+/// processors of its nodes once backfill has found some. `machine` has the numbers of its nodes and
+/// processors.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,
     job: &ControlledJob,
     partition: usize,
     tick: Option<Second>,
+    seen: SeenBy,
     machine: (f64, f64),
 ) -> f64 {
     let weights = &rules.weights;
     if !weights.is_multifactor {
         return 0.0;
     }
-    let age =
-        tick.map_or(0.0, |tick| (tick - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
-    // At first one processor a node counts, and from the next tick on all that the job takes.
-    let processors = if tick.is_some() { job.processors } else { job.nodes };
+    let since = tick.filter(|_| seen.any).map_or(0, |tick| (tick - job.eligible).max(0));
+    let age = (since as f64 / weights.max_age).min(1.0);
+    let is_known = tick.is_some() && seen.backfill;
+    let processors = if is_known { job.processors } else { job.nodes };
     let size = (job.nodes as f64 / machine.0 + processors as f64 / machine.1) / 2.0;
     let size = if weights.favors_small { 1.0 - size } else { size };
     let largest = rules.partitions.iter().map(|own| own.job_factor).fold(0.0, f64::max);

@@ -165,11 +165,13 @@ impl Scheduler for Turn<'_> {
         if is_full || is_due(self.cycles.main_at(parameters)) {
             self.cycles.ran_main(at, is_full);
             let starts = self.controller.main(now, is_full, None);
+            self.controller.ran(false);
             self.make(cluster, now, &starts);
         }
         if is_due(self.cycles.backfill_at(parameters)) {
             self.cycles.ran_backfill(at);
             let starts = self.controller.backfill(now, None);
+            self.controller.ran(true);
             self.make(cluster, now, &starts);
         }
     }

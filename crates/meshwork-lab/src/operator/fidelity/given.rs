@@ -38,6 +38,31 @@ enum Event {
     Queue(usize),
 }
 
+/// The seconds after the end of a job in which its nodes may not have been given back.
+const COMPLETING: Second = 1;
+
+/// Whether something holds before the first and the second cycle of a second.
+const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
+
+/// The score of a recorded start that is found, and as much again if on its nodes.
+const FOUND: usize = 8;
+/// The score that is left of if no other start is found.
+const UNWANTED: usize = 7;
+
+/// An order in which the events and cycles of a second may have come.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    main_first: bool,
+    /// Whether priorities are computed before all of them.
+    ticked: bool,
+    /// Whether all events of the second come before each cycle; otherwise only those that its
+    /// recorded starts need.
+    all: [bool; 2],
+    /// Whether all nodes of ended jobs are back before each cycle; otherwise only those on which
+    /// recorded jobs start.
+    all_back: [bool; 2],
+}
+
 /// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
 type Cycle<'c> = (StartedBy, bool, &'c [usize]);
 
@@ -51,6 +76,11 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
+    /// The nodes of jobs that have ended a moment ago, with their ends: each node is given back by
+    /// itself.
+    completing: Vec<(Second, NodeSet)>,
+    /// When priorities are computed next.
+    tick: Second,
 }
 
 impl<'a> Given<'a> {
@@ -86,6 +116,8 @@ impl<'a> Given<'a> {
             predicted: vec![None; stays.len()],
             found: BTreeMap::new(),
             cycles: Cycles::default(),
+            completing: Vec::new(),
+            tick: Second::MAX,
         }
     }
 
@@ -95,7 +127,7 @@ impl<'a> Given<'a> {
         let rules = self.controller.rules;
         let period = rules.weights.period;
         let origin = rules.started.unwrap_or(first);
-        let mut tick = origin + (first - origin).div_euclid(period) * period + period;
+        self.tick = origin + (first - origin).div_euclid(period) * period + period;
         // The first event that may not have happened, and those behind it that have.
         let (mut next, mut happened) = (0, BTreeSet::new());
         let mut at = first;
@@ -107,9 +139,8 @@ impl<'a> Given<'a> {
                 }
                 next += 1;
             }
-            while tick < at {
-                self.cycles.change(self.controller.tick(tick));
-                tick += period;
+            while self.tick < at {
+                self.compute_priorities();
             }
             let recorded = self.starts.get(&at).cloned().unwrap_or_default();
             let within = self.events[next..].iter().take_while(|own| own.0 == at).count();
@@ -124,7 +155,7 @@ impl<'a> Given<'a> {
                 self.main_at(),
                 self.full_at(),
                 self.backfill_at(),
-                Some(tick + 1),
+                Some(self.tick + 1),
             ];
             at = due.into_iter().flatten().map(|own| own.max(at + 1)).min().unwrap_or(at + 1);
         }
@@ -134,6 +165,11 @@ impl<'a> Given<'a> {
         found.into_iter().map(one).collect()
     }
 
+    fn compute_priorities(&mut self) {
+        self.cycles.change(self.controller.tick(self.tick));
+        self.tick += self.controller.rules.weights.period;
+    }
+
     fn first(&self) -> Option<Second> {
         let start = self.starts.keys().next().copied();
         self.events.first().map(|own| own.0).into_iter().chain(start).min()
@@ -141,7 +177,11 @@ impl<'a> Given<'a> {
 
     fn happen(&mut self, event: Event, now: Second) {
         match event {
-            Event::End(job) => drop(self.controller.end(job, now)),
+            Event::End(job) => {
+                let held = self.controller.end(job, now);
+                let end = self.stays[job].end.unwrap_or(now);
+                self.completing.extend(held.map(|held| (end, held.nodes)));
+            }
             Event::Cancel(job) => self.controller.withdraw(job),
             Event::Queue(job) if self.controller.is_hopeless(job) => {}
             Event::Queue(job) => self.controller.submit(job),
@@ -164,8 +204,9 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the cycles of a second. Events of the same second may come before or after them: of
-    /// the possible orders the one counts with which most recorded starts agree.
+    /// Runs the cycles of a second. Events of the same second may come before or after them, and
+    /// the nodes of jobs that have just ended may be given back or not: of the possible orders the
+    /// one counts with which most recorded starts agree.
     fn second(
         &mut self,
         at: Second,
@@ -187,73 +228,133 @@ impl<'a> Given<'a> {
             return;
         }
         let unclear: Vec<usize> = unclear.filter(|own| !happened.contains(own)).collect();
-        let needed: Vec<usize> = unclear
-            .iter()
-            .copied()
-            .filter(|&own| match self.events[own].1 {
-                Event::Queue(job) => recorded.contains(&job),
-                Event::End(job) => recorded.iter().any(|&start| self.shares(job, start)),
-                Event::Cancel(_) => false,
-            })
-            .collect();
-        let mut orders = vec![(needed.clone(), true)];
-        if !recorded.is_empty() {
-            if unclear.len() > needed.len() {
-                orders.push((unclear, true));
-            }
-            if runs_main && runs_backfill {
-                orders.extend(orders.clone().into_iter().map(|(own, _)| (own, false)));
-            }
-        }
-        let passes = |main_first: bool| {
+        self.completing.retain(|own| own.0 >= at - COMPLETING);
+        let cycles = |main_first: bool| {
             let main = runs_main.then_some((StartedBy::Main, is_full, &main[..]));
             let backfill = runs_backfill.then_some((StartedBy::Backfill, false, &backfill[..]));
             let both = if main_first { [main, backfill] } else { [backfill, main] };
             both.into_iter().flatten().collect::<Vec<Cycle<'_>>>()
         };
-        let mut best: Option<(usize, usize, Vec<(StartedBy, Start)>)> = None;
-        for (order, (before, main_first)) in orders.iter().enumerate() {
-            let tried = self.try_order(at, before, &passes(*main_first), recorded);
+        let are_two = runs_main && runs_backfill;
+        let orders = self.orders(at, &unclear, are_two, recorded.is_empty());
+        let perfect = UNWANTED + 2 * FOUND * recorded.len();
+        let mut best: Option<(usize, &Order, Vec<(StartedBy, Start)>)> = None;
+        for order in &orders {
+            let tried = self.try_order(at, order, &unclear, &cycles(order.main_first), recorded);
             let score = self.score(recorded, &tried);
             if best.as_ref().is_none_or(|own| score > own.0) {
                 best = Some((score, order, tried));
             }
+            if score >= perfect {
+                break;
+            }
         }
         let Some((_, order, decided)) = best else { return };
-        for &own in &orders[order].0 {
+        if order.ticked {
+            self.compute_priorities();
+        }
+        let cycles = cycles(order.main_first);
+        for own in self.before(cycles.len() - 1, order, &unclear, &cycles) {
             self.happen(self.events[own].1, at);
             happened.insert(own);
         }
         self.settle(at, recorded, &decided);
         if runs_main {
             self.cycles.ran_main(at as f64, is_full);
+            self.controller.ran(false);
         }
         if runs_backfill {
             self.cycles.ran_backfill(at as f64);
+            self.controller.ran(true);
         }
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// The decisions of the cycles of a second behind some of its events; the state stays.
+    /// The orders in which the cycles of a second and its events may have come; without recorded
+    /// starts only one in which nothing of that second has happened before.
+    fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
+        let first =
+            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2] };
+        if is_quiet {
+            return vec![first];
+        }
+        let ends = unclear.iter().any(|own| matches!(self.events[*own].1, Event::End(_)));
+        let is_completing = ends || !self.completing.is_empty();
+        let both = if are_two { &WAYS[..] } else { &WAYS[..2] };
+        let either = |is_open: bool| if is_open { both } else { &WAYS[..1] };
+        let mut orders = Vec::new();
+        for &ticked in if self.tick == at { &[false, true][..] } else { &[false] } {
+            for &main_first in if are_two { &[true, false][..] } else { &[true] } {
+                for &all in either(!unclear.is_empty()).iter().filter(|own| **own != [true, false])
+                {
+                    for &all_back in either(is_completing) {
+                        orders.push(Order { main_first, ticked, all, all_back });
+                    }
+                }
+            }
+        }
+        orders
+    }
+
+    /// The events of a second that have happened before one of its cycles: all, or those without
+    /// which its recorded starts and those of the cycles before it are not possible.
+    fn before(
+        &self,
+        cycle: usize,
+        order: &Order,
+        unclear: &[usize],
+        cycles: &[Cycle<'_>],
+    ) -> Vec<usize> {
+        let starts = || cycles[..=cycle].iter().flat_map(|own| own.2.iter().copied());
+        let is_needed = |own: &usize| match self.events[*own].1 {
+            Event::Queue(job) => starts().any(|start| start == job),
+            Event::End(job) => starts().any(|start| self.shares(job, start)),
+            Event::Cancel(_) => false,
+        };
+        let all = order.all[..=cycle].contains(&true);
+        unclear.iter().copied().filter(|own| all || is_needed(own)).collect()
+    }
+
+    /// The decisions of the cycles of a second in some order; the state stays.
     fn try_order(
         &mut self,
         at: Second,
-        before: &[usize],
+        order: &Order,
+        unclear: &[usize],
         cycles: &[Cycle<'_>],
         recorded: &[usize],
     ) -> Vec<(StartedBy, Start)> {
         let queue = self.controller.queue();
-        let mut ended = Vec::new();
-        for &own in before {
-            match self.events[own].1 {
-                Event::End(job) => {
-                    ended.extend(self.controller.end(job, at).map(|held| (job, held)));
-                }
-                event => self.happen(event, at),
-            }
+        let shares = order.ticked.then(|| self.controller.shares());
+        if order.ticked {
+            self.controller.tick(at);
         }
+        let (mut ended, mut done) = (Vec::new(), BTreeSet::new());
+        let mut completing = self.controller.no_nodes();
+        self.completing.iter().for_each(|own| completing.unite(&own.1));
         let mut decided = Vec::new();
-        for (by, is_full, starts) in cycles {
+        for (cycle, (by, is_full, starts)) in cycles.iter().enumerate() {
+            for own in self.before(cycle, order, unclear, cycles) {
+                if !done.insert(own) {
+                    continue;
+                }
+                match self.events[own].1 {
+                    Event::End(job) => {
+                        let held = self.controller.end(job, at);
+                        held.iter().for_each(|held| completing.unite(&held.nodes));
+                        ended.extend(held.map(|held| (job, held)));
+                    }
+                    Event::Cancel(job) => self.controller.withdraw(job),
+                    Event::Queue(job) if self.controller.is_hopeless(job) => {}
+                    Event::Queue(job) => self.controller.submit(job),
+                }
+            }
+            for nodes in starts.iter().filter_map(|own| self.nodes[*own].as_ref()) {
+                completing.subtract(nodes);
+            }
+            let none = self.controller.no_nodes();
+            self.controller.completing =
+                if order.all_back[cycle] { none } else { completing.clone() };
             let nodes = |&place: &usize| {
                 let partition = self.controller.partition_of(place);
                 Some((place, (partition, self.nodes[place].clone()?)))
@@ -266,19 +367,28 @@ impl<'a> Given<'a> {
             };
             decided.extend(found.into_iter().map(|own| (*by, own)));
         }
+        self.controller.completing = self.controller.no_nodes();
         self.controller.retract(recorded, queue);
         for (job, held) in ended.into_iter().rev() {
             self.controller.unend(job, held, at);
         }
+        shares.into_iter().for_each(|own| self.controller.restore(own));
         decided
     }
 
     /// How well decisions agree with the starts of a second.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
-        let found = decided.iter().filter(|own| own.1.nodes.is_some());
-        let (right, early): (Vec<_>, Vec<_>) = found.partition(|own| recorded.contains(&own.1.job));
-        let same = right.iter().filter(|own| own.1.nodes == self.nodes[own.1.job]).count();
-        8 * (right.len() + same) + 7_usize.saturating_sub(early.len())
+        let (mut score, mut unwanted) = (UNWANTED, 0);
+        for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {
+            let recorded = recorded.contains(&start.job).then(|| self.stays[start.job].by);
+            if recorded.is_some_and(|own| own == *by || own == StartedBy::Unknown) {
+                let is_same = start.nodes == self.nodes[start.job];
+                score += FOUND * (1 + usize::from(is_same));
+            } else {
+                unwanted += 1;
+            }
+        }
+        score - unwanted.min(UNWANTED)
     }
 
     /// Notes the decisions of a second and makes its recorded starts.
