@@ -90,6 +90,14 @@ fn a_better_list_that_was_planted_is_found() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{json:#}");
     assert_eq!((&json["is_better"], &json["jobs"]), (&json!(true), &json!([1200, 1200])));
     assert!(json["tried"].as_u64() >= Some(150), "{json:#}");
+    // The best lists and the site's own have raced, and that one is certainly worse.
+    let race = &json["race"];
+    assert!(
+        race["finalists"].as_u64() > Some(2) && race["histories"].as_u64() >= Some(20),
+        "{race}"
+    );
+    assert!(race["survivors"].as_u64() < race["finalists"].as_u64(), "{race}");
+    assert!(race["bound"].as_f64().is_some_and(|bound| bound < 0.5), "{race}");
     // On all jobs it gains at least most of the gain of the planted list.
     let said = meshwork(
         path,
