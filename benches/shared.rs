@@ -1,13 +1,18 @@
-//! Parts of nodes by Slurm's rules: one decision on 5,000 nodes of 8 GPUs in a tree, half full.
+//! Parts of nodes on 5,000 nodes of 8 GPUs in a tree, half full: one decision by Slurm's rules, and
+//! one by each order of nodes of a study.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::alloc::listed::tree::{Below, Tree};
+use meshwork::alloc::parts::orders::NODE_ORDERS;
 use meshwork::alloc::shared::{
     Domains, GpuCount, GpuRecord, SelectParams, SharedBook, SharedDecision, SharedGrant,
     SharedMachine, SharedRequest, SlurmNodeType, decide_shared,
 };
+use meshwork::facility::Facility;
 use meshwork::geometry::NodeSet;
+use meshwork::job::{Job, Piece, Pieces, Request, Time};
 use meshwork::rng::Stream;
+use meshwork_benches::scenario;
 
 use std::hint::black_box;
 
@@ -153,5 +158,60 @@ fn decisions(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, decisions);
+/// Jobs of 1 to 64 GPUs: up to 8 on one node, more as pieces of 8.
+fn job(rng: &mut Stream, number: u64) -> Job {
+    let gpus = 1 << rng.below(7);
+    let piece = Piece {
+        count: 1_u32.max(gpus / 8),
+        gpu: gpus.min(8),
+        cpu: 12 * gpus.min(8),
+        mem: 200_000 * gpus.min(8),
+        ..Piece::default()
+    };
+    Job::new(number, Time::ZERO, Request::pieces(Pieces::of(piece)), 1.0)
+}
+
+/// A start and an end on a half full machine, for each order and two domains.
+fn orders(c: &mut Criterion) {
+    let mut group = c.benchmark_group("pieces_5000x8");
+    for domain in ["naive", "fewest_leaves"] {
+        for order in NODE_ORDERS {
+            let name = order.about.name;
+            let vectors =
+                "{ name = 'vectors', of = [{ gpu = 1, cpu = 12 }, { gpu = 8, cpu = 96 }] }";
+            let scenario = scenario(&format!(
+                "allocator = '{domain}'\norder = '{name}'\nmeasure = {{ jobs = 1 }}\n\
+                 machine = {{ topology = 'fat_tree', arity = [8, 25, 25], nodes = [{{ type = 'dgx' }}] }}\n\
+                 workload = {{ name = 'synthetic', load = 0.5, sizes = {vectors}, \
+                 runtimes = {{ name = 'constant', value = 1.0 }} }}"
+            ));
+            let mut facility = scenario.setup(0).expect("a setup").facility;
+            let mut rng = Stream::new(11, 0, "jobs");
+            let (mut running, mut number) = (Vec::new(), 0);
+            let half = facility.sites()[0].site().free_nodes() / 2;
+            let start = |facility: &mut Facility, rng: &mut Stream, number: u64| {
+                let proposal = facility.propose_at(0, &job(rng, number), Time::ZERO)?;
+                facility.claim(0, &proposal.placement, Time::ZERO).expect("it is free");
+                Some(proposal.placement)
+            };
+            while facility.sites()[0].site().free_nodes() > half {
+                running.extend(start(&mut facility, &mut rng, number));
+                number += 1;
+            }
+            group.bench_function(format!("{domain}, {name}"), |b| {
+                b.iter(|| {
+                    number += 1;
+                    running.extend(start(&mut facility, &mut rng, number));
+                    while facility.sites()[0].site().free_nodes() < half {
+                        let ended = running.swap_remove(rng.below(running.len() as u64) as usize);
+                        facility.release(0, &ended);
+                    }
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, decisions, orders);
 criterion_main!(benches);
