@@ -4,6 +4,8 @@ mod convert;
 mod fit;
 mod form;
 mod generate;
+mod published;
+mod resampled;
 
 use std::path::Path;
 
@@ -23,6 +25,7 @@ pub use convert::{Converted, convert};
 pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
+pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
 /// Error of making a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,7 +77,7 @@ pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let files = Files::default();
     let statistics = match Form::of(&shown)? {
         Form::Log { .. } => files.text(&shown).and_then(|text| Statistics::of(text, &shown)),
-        _ => files.rows(&shown).and_then(|rows| Statistics::of_table(rows, &shown)),
+        _ => form::table_rows(&files, &shown).and_then(|rows| Statistics::of_table(rows, &shown)),
     };
     statistics.map_err(|error| TraceError::Wrong(error.0))
 }
