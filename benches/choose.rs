@@ -1,11 +1,17 @@
-//! A thousand races with known means, without a harness: prints a table.
+//! A thousand races each of several scenarios with known truth, without a harness: prints a table.
 //!
 //! It says how often the choice is worse than the best by more than the indifference zone, and at
-//! what cost.
+//! what cost. The first scenarios are numbers with known means. The others are studies, whose truth
+//! comes from 2,000 replications of every candidate, raced by [`choose`] as by the command.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
+use std::path::Path;
+
 use meshwork::rng::Stream;
+use meshwork_lab::Study;
 use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
+use meshwork_lab::choose::request::ChoiceRequest;
+use meshwork_lab::choose::{ChooseOptions, choose};
 
 /// Candidates with known means. Values of a replication share a part of their noise.
 struct Known {
@@ -82,4 +88,75 @@ fn main() {
             mean(two_stages)
         );
     }
+    for (name, within, text) in STUDIES {
+        of_study(name, within, text, races);
+    }
+}
+
+/// Cheap studies: some tens of microseconds a run.
+const STUDIES: [(&str, &str, &str); 3] = [
+    (
+        "study: 12 policies of a mesh, 10 %",
+        "10%",
+        "machine = { topology = 'mesh', dims = [4, 4] }\n\
+         workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'exponential', mean = 5.0 } }\n\
+         measure = { jobs = 100, metrics = ['wait'] }\n\
+         sweep = { scheduler = ['fcfs', 'easy', 'sjf', 'window'], allocator = ['first_fit', 'best_fit', 'random'] }\n",
+    ),
+    (
+        "study: 6 windows of a queue, 2 %",
+        "2%",
+        "machine = { topology = 'flat', processors = 16 }\n\
+         workload = { name = 'synthetic', load = 0.6, sizes = { name = 'uniform', max = 12 }, runtimes = { name = 'exponential', mean = 5.0 } }\n\
+         measure = { jobs = 100, metrics = ['bounded_slowdown'] }\n\
+         scheduler = 'window'\n\
+         sweep = { 'scheduler.width' = [1, 2, 3, 4, 6, 8] }\n",
+    ),
+    (
+        "study: 8 allocators of a torus, 5 %",
+        "5%",
+        "machine = { topology = 'torus', dims = [4, 4, 4] }\n\
+         workload = { name = 'synthetic', load = 0.4, sizes = { name = 'uniform', max = 3 }, runtimes = { name = 'exponential', mean = 5.0 } }\n\
+         measure = { jobs = 100, metrics = ['turnaround'] }\n\
+         sweep = { allocator = ['first_fit', 'best_fit', 'frame_sliding', 'boundary_search'], scheduler = ['fcfs', 'easy'] }\n",
+    ),
+];
+
+fn of_study(name: &str, within: &str, text: &str, races: u64) {
+    let study = |seed: u64, more: &str| {
+        let text = format!("seed = {seed}\n{more}{text}");
+        Study::parse("study.toml", &text, Path::new(""), &[]).expect("a valid study")
+    };
+    let truth = study(1_000_000_000, "replications = 2000\n");
+    let found = meshwork_lab::run(&truth, &meshwork_lab::Options::default()).expect("runs");
+    let means: Vec<f64> = (found.results.runs.iter())
+        .map(|runs| {
+            let metric = &found.summary.rows[0].metrics[0].0;
+            let logs: Vec<f64> = runs.measured(metric).map(|(_, value)| value.ln()).collect();
+            logs.iter().sum::<f64>() / logs.len() as f64
+        })
+        .collect();
+    let best = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let zone =
+        within.trim_end_matches('%').parse::<f64>().map_or(f64::NAN, |percent| percent / 100.0);
+    let (mut wrong, mut runs, mut pairs, mut two_stages) = (0, 0, 0, 0);
+    for race in 0..races {
+        let request = ChoiceRequest { within: within.to_owned(), ..ChoiceRequest::default() };
+        // The winner is measured again with the next seed.
+        let options = ChooseOptions { request, ..ChooseOptions::default() };
+        let choice = choose(&study(2 * race, ""), &options).expect("a choice");
+        let is_wrong = |own: &usize| means[*own] > best + zone.ln_1p();
+        wrong += u32::from(choice.equal.iter().any(is_wrong));
+        runs += choice.runs;
+        pairs += choice.pairs;
+        two_stages += choice.clark_yang.unwrap_or(0);
+    }
+    let mean = |sum: u64| sum / races;
+    println!(
+        "{name:44} {:>5.1}% {:>9} {:>9} {:>12}",
+        100.0 * f64::from(wrong) / races as f64,
+        mean(pairs),
+        mean(runs),
+        mean(two_stages)
+    );
 }

@@ -9,7 +9,7 @@ export interface Choice { key: string; label: string; values: string[]; first?: 
 /** A sentence that holds for these values of the choosers, by key. */
 export interface Finding { text: string; is_clear: boolean; at: [string, string][] }
 
-export type Style = "lines" | "rows" | "steps";
+export type Style = "lines" | "points" | "rows" | "steps";
 
 export interface Scale {
   label: string;

@@ -17,24 +17,15 @@ pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep
     Examples:\n  meshwork choose study.toml --within 2% --out results\n  \
     meshwork choose study.toml --constraint 'p95_wait <= 4 h' --hold-out 8w --baseline scheduler=easy";
 
-/// `meshwork choose`.
+/// Options of a choice, for the commands that make one or submit its rounds.
 #[derive(Args, Debug)]
-pub(crate) struct Choose {
-    /// The study, with the candidates in its `[sweep]`
-    #[arg(value_name = "STUDY")]
-    pub(crate) file: PathBuf,
-    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
-    #[arg(short, long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
+pub(crate) struct ChoiceOptions {
     /// How much worse than the best the choice may be; with --raw also in units of the metric
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(crate) within: String,
     /// How certain that is to be
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
-    /// End the race after so many runs, or after a time such as 30m
-    #[arg(long, value_name = "RUNS|TIME")]
-    pub(crate) budget: Option<String>,
     /// A limit on the mean of a metric, such as 'p95_wait <= 4 h'; may be given several times
     #[arg(long = "constraint", value_name = "LIMIT")]
     pub(crate) constraints: Vec<String>,
@@ -56,7 +47,23 @@ pub(crate) struct Choose {
     /// Begin with a screening, which the guarantee does not cover, above so many candidates
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(2..=3000))]
     pub(crate) screen_above: u16,
-    /// The folder for results
+}
+
+/// `meshwork choose`.
+#[derive(Args, Debug)]
+pub(crate) struct Choose {
+    /// The studies, each with its candidates in `[sweep]`; several are raced one after another
+    #[arg(required = true, value_name = "STUDY")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: ChoiceOptions,
+    /// End the race after so many runs, or after a time such as 30m
+    #[arg(long, value_name = "RUNS|TIME")]
+    pub(crate) budget: Option<String>,
+    /// The folder for results; of several studies each has a folder of its own in it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Let the tables of another study in the folder be replaced; its runs are kept
@@ -78,12 +85,12 @@ pub(crate) struct Choose {
     pub(crate) memory: Memory,
 }
 
-impl Choose {
+impl ChoiceOptions {
     pub(crate) fn request(&self) -> ChoiceRequest {
         ChoiceRequest {
             within: self.within.clone(),
             confidence: self.confidence.clone(),
-            budget: self.budget.clone(),
+            budget: None,
             constraints: self.constraints.clone(),
             hold_out: self.hold_out.clone(),
             baseline: self.baseline.clone(),
@@ -92,5 +99,11 @@ impl Choose {
             raw: self.raw,
             screen_above: usize::from(self.screen_above),
         }
+    }
+}
+
+impl Choose {
+    pub(crate) fn request(&self) -> ChoiceRequest {
+        ChoiceRequest { budget: self.budget.clone(), ..self.options.request() }
     }
 }

@@ -6,14 +6,20 @@ use std::time::Duration;
 use clap::Args;
 use meshwork_lab::sweep::name::MAX_SHARDS;
 
+use super::choose::ChoiceOptions;
+
 pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job numbers are stored in DIR/submit, the output of tasks in DIR/log: read \
     the script, change it, and submit it by hand where it does not fit. Runs are distributed by their expected cost: \
     measured on finished runs, where there are any.\n\nShards: as many as make each take about half an hour, where that is known; \
-    else one for each run, up to --max-parallel.\n\nExit status: 0 submitted, or nothing is missing; 1 the engine \
+    else one for each run, up to --max-parallel.\n\nWith --choose the shards are those of the next round of the race \
+    that `meshwork choose` with the same options would run. When they have ended, the job that collects them submits the round \
+    after it, or, once the race is decided, measures the winner and prints the result. Where an engine allows no job \
+    to wait for others, the same command with --missing goes on.\n\nExit status: 0 submitted, or nothing is missing; 1 the engine \
     refused; 2 the request was wrong.\n\n\
     Examples:\n  meshwork submit study.toml --out results --engine slurm --dry-run\n  \
     meshwork submit study.toml --out results --engine slurm --partition short --time 30:00\n  \
-    meshwork submit study.toml --out results --engine slurm --missing";
+    meshwork submit study.toml --out results --engine slurm --missing\n  \
+    meshwork submit study.toml --out results --engine slurm --choose --within 2%";
 
 /// `meshwork submit`.
 #[derive(Args, Debug)]
@@ -47,9 +53,14 @@ pub(crate) struct Submit {
     /// The account, or project
     #[arg(long, value_name = "A", value_parser = word)]
     pub(crate) account: Option<String>,
-    /// Submit only the runs that are missing
+    /// Submit only the runs that are missing; of a race, the next round
     #[arg(long)]
     pub(crate) missing: bool,
+    /// Submit the rounds of the race of `meshwork choose`, one after another; the options below are its own
+    #[arg(long)]
+    pub(crate) choose: bool,
+    #[command(flatten)]
+    pub(crate) options: ChoiceOptions,
     /// Print the script and submit nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

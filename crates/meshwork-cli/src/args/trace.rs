@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use meshwork_lab::date::unix_seconds;
-use meshwork_lab::trace::FitModel;
+use meshwork_lab::trace::{FitModel, WAYS};
 use toml::Value;
 
 use super::{not_negative, positive};
@@ -52,6 +52,32 @@ pub(crate) enum Trace {
         Example:\n  meshwork trace fit log.swf.gz -o model.toml"
     )]
     Fit(Fit),
+    /// Compare a log with many resamplings of it: which of its statistics do they preserve?
+    #[command(
+        after_help = "The ways are those of `workload.resample`. Beside each number of the log stands the range that 95 % of the \
+        resamplings have; a star is where the log lies outside. Figures are one file each: hours, weekdays, correlation, \
+        sizes.\n\nExample:\n  meshwork trace resample log.swf.gz --by users,weeks --figures plots"
+    )]
+    Resample(Resample),
+}
+
+/// `meshwork trace resample`.
+#[derive(Args, Debug)]
+pub(crate) struct Resample {
+    /// The log, or a table of jobs; it may be compressed with gzip
+    pub(crate) log: PathBuf,
+    /// Ways of resampling, separated by commas
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', default_values = WAYS)]
+    pub(crate) by: Vec<String>,
+    /// How many resamplings of each
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub(crate) count: u64,
+    /// Write a figure of each function of the jobs into this folder, as SVG
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `meshwork trace convert`.

@@ -1,5 +1,7 @@
 //! `meshwork choose`.
 
+use std::path::{Path, PathBuf};
+
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
 use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
@@ -21,8 +23,63 @@ use crate::table::{Column, print, wrapped};
 const MAX_ROWS: usize = 30;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -> Ended {
-    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
-    check_count(&study, arguments.memory.limit())?;
+    let read = |file: &PathBuf| Study::read_in(catalogue, file, &arguments.settings);
+    let studies = arguments.files.iter().map(read).collect::<Result<Vec<Study>, _>>()?;
+    for (number, study) in studies.iter().enumerate() {
+        check_count(study, arguments.memory.limit())?;
+        if studies[..number].iter().any(|other| other.name == study.name) {
+            return Err(Stop::Wrong(format!(
+                "{}: two studies have the name {}: give each a `name` of its own",
+                study.file, study.name
+            )));
+        }
+    }
+    if let [study] = &studies[..] {
+        return one(out, study, arguments, arguments.out.clone()).map(|(verdict, _)| verdict);
+    }
+    if arguments.shard.is_some() {
+        return Err(Stop::Wrong("--shard: give one study".to_owned()));
+    }
+    let (mut last, mut lines) = (Verdict::Done, Vec::new());
+    for study in &studies {
+        if !arguments.json {
+            out.headline(&study.name)?;
+        }
+        let folder = arguments.out.as_ref().map(|out| out.join(&study.name));
+        let (verdict, line) = one(out, study, arguments, folder)?;
+        lines.extend(line);
+        if !arguments.json {
+            out.line("")?;
+        }
+        if verdict != Verdict::Done {
+            last = verdict;
+        }
+        if verdict == Verdict::Stopped {
+            break;
+        }
+    }
+    if !arguments.json {
+        let column = |place: usize| -> Vec<String> {
+            lines.iter().map(|line| line[place].clone()).collect()
+        };
+        let columns = [
+            Column::words("choice", column(1)),
+            Column::words("worse than the best", column(2)),
+            Column::words("change", column(3)),
+            Column::numbers("runs", right(column(4))),
+        ];
+        print(out, &[Column::words("study", column(0))], &columns, &[])?;
+    }
+    Ok(last)
+}
+
+/// Races one study; returns its line of a table of several.
+fn one(
+    out: &mut Output,
+    study: &Study,
+    arguments: &Choose,
+    folder: Option<PathBuf>,
+) -> Result<(Verdict, Option<[String; 5]>), Stop> {
     let request = arguments.request();
     let time = match request.budget()? {
         Some(Budget::Time(time)) => Some(time),
@@ -34,7 +91,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     let stop = || stopper.is_time();
     let options = ChooseOptions {
         request,
-        out: arguments.out.clone(),
+        out: folder.clone(),
         threads: arguments.threads.unwrap_or(0),
         max_memory: arguments.memory.limit(),
         progress: &show,
@@ -45,18 +102,31 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     if let Some(shard) = &arguments.shard {
         let shard = Shard::read(shard, |name| std::env::var(name).ok())
             .map_err(|sentence| Stop::Wrong(format!("--shard: {sentence}")))?;
-        let ended = choose_shard(&study, &options, shard);
+        let ended = choose_shard(study, &options, shard);
         meter.end();
-        return of_shard(out, &ended?, arguments.quiet);
+        return Ok((of_shard(out, &ended?, arguments.quiet)?, None));
     }
-    let choice = choose(&study, &options);
+    let choice = choose(study, &options);
     meter.end();
     let choice = choice?;
-    if arguments.json {
+    let verdict = printed(out, &choice, folder.as_deref(), arguments.json, arguments.quiet)?;
+    let [label, bound, change, runs] = choice.line();
+    Ok((verdict, Some([study.name.clone(), label, bound, change, runs])))
+}
+
+/// Prints an outcome.
+pub(super) fn printed(
+    out: &mut Output,
+    choice: &ChoiceOutcome,
+    folder: Option<&Path>,
+    is_json: bool,
+    quiet: bool,
+) -> Ended {
+    if is_json {
         out.json(&choice.json())?;
     } else {
-        text(out, &choice)?;
-        if let Some(folder) = &arguments.out {
+        text(out, choice)?;
+        if let Some(folder) = folder {
             out.line("")?;
             let written = if choice.recommended.is_some() {
                 [CHOICE, WINNER].join(", ")
@@ -67,7 +137,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
         }
     }
     out.flush()?;
-    if !arguments.quiet {
+    if !quiet {
         choice.warnings.iter().for_each(|warning| say("warning", warning));
     }
     complain(&choice.failures);
@@ -118,8 +188,12 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
         Column::words("candidate", cell(1)),
         Column::numbers("runs", right(cell(2))),
         Column::numbers(&choice.metric, right(cell(3))),
-        Column::words("fate", cell(4)),
     ];
+    let mut columns = Vec::from(columns);
+    if let Some(second) = &choice.second {
+        columns.push(Column::numbers(second, right(cell(4))));
+    }
+    columns.push(Column::words("fate", cell(5)));
     print(out, &keys, &columns, &[])?;
     if rows.len() > MAX_ROWS {
         out.line(&format!("and {} more candidates: --json has all", rows.len() - MAX_ROWS))?;

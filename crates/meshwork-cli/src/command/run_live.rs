@@ -167,6 +167,7 @@ impl Watched {
                 versions: vec![env!("CARGO_PKG_VERSION").to_owned()],
                 folder: None,
                 notes: Vec::new(),
+                choice: None,
             })
             .collect();
         (version, Report::of(&contents))

@@ -7,11 +7,16 @@ use std::process::{Command, Stdio};
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
+use meshwork_lab::choose::request::ChoiceRequest;
+use meshwork_lab::choose::{ChooseOptions, choose, next_round};
 use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::build;
 use meshwork_lab::run::file::{FileError, write_whole};
-use meshwork_lab::sweep::script::{self, Call, LOGS, SUBMISSIONS, Script, max_array_size, shown};
-use meshwork_lab::sweep::{SubmissionPlan, next_submission, plan};
+use meshwork_lab::run::store::SEGMENTS;
+use meshwork_lab::sweep::script::{
+    self, Call, LOGS, RaceWords, SUBMISSIONS, Script, max_array_size, shown,
+};
+use meshwork_lab::sweep::{SubmissionPlan, collect, next_submission, plan};
 
 use super::queue::JOBS;
 use crate::args::{Engine, Shards, Submit};
@@ -26,6 +31,13 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let folder = std::path::absolute(&arguments.out)
         .map_err(|error| Stop::Wrong(format!("{}: {error}", arguments.out.display())))?;
+    let request = arguments.options.request();
+    if !arguments.choose && request != ChoiceRequest::default() {
+        return Err(Stop::Wrong(format!(
+            "{}: these are options of a race: give --choose too, or leave them out",
+            request.words().join(" ")
+        )));
+    }
     let number = next_submission(&folder);
     if number > 1 && !arguments.missing {
         return Err(Stop::Wrong(format!(
@@ -48,11 +60,35 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
         memory: arguments.mem,
         partition: arguments.partition.clone(),
         account: arguments.account.clone(),
+        race: arguments
+            .choose
+            .then(|| RaceWords { choice: request.words(), submission: submission(arguments) }),
     };
     script.check().map_err(Stop::Wrong)?;
     let build = build::of(&study.catalogue);
     let limit = Memory::default().limit();
-    let plan = plan(&study, &folder, &build, limit, !arguments.dry_run)?;
+    let plan = if arguments.choose {
+        let options = ChooseOptions {
+            request,
+            out: Some(folder.clone()),
+            max_memory: limit,
+            build,
+            ..ChooseOptions::default()
+        };
+        let writes = !arguments.dry_run;
+        if writes && folder.join(SEGMENTS).is_dir() {
+            collect(catalogue, &folder)?;
+        }
+        let round = next_round(&study, &options, &folder, writes)?;
+        if round.is_over && writes {
+            // The winner is measured here: by some forty runs.
+            let choice = choose(&study, &options)?;
+            return super::choose::printed(out, &choice, Some(&folder), false, false);
+        }
+        SubmissionPlan { deal: round.deal, is_measured: false, at_work: 0 }
+    } else {
+        plan(&study, &folder, &build, limit, !arguments.dry_run)?
+    };
     if plan.deal.units.is_empty() {
         out.line(&format!(
             "{}: nothing is missing, so nothing is submitted: `meshwork collect` puts it together",
@@ -80,6 +116,24 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     let kept = keep(&script, &plan);
     kept.map_err(|error| Stop::Failed(error.to_string()))?;
     submit(out, arguments, &script, &plan)
+}
+
+/// Options with which the next round of a race is submitted as this one.
+fn submission(arguments: &Submit) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    if let Shards::Given(given) = arguments.shards {
+        add("--shards", given.to_string());
+    }
+    add("--max-parallel", arguments.max_parallel.to_string());
+    add("--time", format!("{}s", arguments.time.as_secs()));
+    add("--mem", arguments.mem.to_string());
+    for (option, value) in
+        [("--partition", &arguments.partition), ("--account", &arguments.account)]
+    {
+        value.iter().for_each(|value| add(option, value.clone()));
+    }
+    words
 }
 
 /// The command that calls this program; under Python it is the interpreter with `-m meshwork`.

@@ -5,13 +5,14 @@ use meshwork_lab::findings::clock::LogStart;
 use meshwork_lab::run::file::write_whole;
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{
-    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, convert, fit, generate, info,
+    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, ResampledStatistic, convert, fit,
+    generate, info, resampled,
 };
 use meshwork_lab::visible::visible;
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use crate::args::trace::{Convert, Fit, Generate, Trace};
+use crate::args::trace::{Convert, Fit, Generate, Resample, Trace};
 use crate::number::left;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table, wrapped};
@@ -40,6 +41,7 @@ pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
         Trace::Convert(arguments) => converted(out, arguments)?,
         Trace::Generate(arguments) => generated(out, arguments)?,
         Trace::Fit(arguments) => fitted(out, arguments)?,
+        Trace::Resample(arguments) => compared(out, arguments)?,
     }
     Ok(Verdict::Done)
 }
@@ -135,6 +137,46 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
         out.line(note)?;
     }
     Ok(())
+}
+
+/// A log beside its resamplings.
+fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
+    let found = resampled(&arguments.log, &arguments.by, arguments.count)?;
+    if let Some(folder) = &arguments.figures {
+        let title = arguments.log.file_name().unwrap_or_default().to_string_lossy();
+        for (name, svg) in found.figures(&title) {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Stop::Failed(format!("{}: {error}", folder.display())))?;
+            write_whole(&folder.join(name), svg.as_bytes())
+                .map_err(|error| Stop::Failed(error.to_string()))?;
+        }
+    }
+    if arguments.json {
+        return out.json(&serde_json::to_value(&found).unwrap_or_default());
+    }
+    out.headline(&format!(
+        "{}: {} jobs, and 95 % of {} resamplings",
+        arguments.log.display(),
+        count(found.jobs),
+        count(found.count)
+    ))?;
+    out.line("")?;
+    let names = found.statistics.iter().map(|own| own.name.to_owned()).collect();
+    let mut columns = vec![Column::numbers(
+        "log",
+        found.statistics.iter().map(|own| significant(own.log, 4)).collect(),
+    )];
+    for (way, name) in found.ways.iter().enumerate() {
+        let cell = |own: &ResampledStatistic| {
+            let [low, high] = own.bands[way];
+            let star = if own.is_outside(way) { "*" } else { " " };
+            format!("{} to {} {star}", significant(low, 4), significant(high, 4))
+        };
+        columns.push(Column::numbers(name, found.statistics.iter().map(cell).collect()));
+    }
+    print_table(out, &[Column::words("", names)], &columns, &[])?;
+    out.line("")?;
+    out.line("* the log lies outside of the range")
 }
 
 /// The study of a fitted model, with its distances in comments.

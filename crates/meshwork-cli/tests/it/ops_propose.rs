@@ -6,6 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::common::{Numbers, Said, examples, meshwork};
+use meshwork_lab::operator::controller::ControllerReplay;
+use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast};
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
@@ -88,6 +90,14 @@ fn a_better_list_that_was_planted_is_found() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{json:#}");
     assert_eq!((&json["is_better"], &json["jobs"]), (&json!(true), &json!([1200, 1200])));
     assert!(json["tried"].as_u64() >= Some(150), "{json:#}");
+    // The best lists and the site's own have raced, and that one is certainly worse.
+    let race = &json["race"];
+    assert!(
+        race["finalists"].as_u64() > Some(2) && race["histories"].as_u64() >= Some(20),
+        "{race}"
+    );
+    assert!(race["survivors"].as_u64() < race["finalists"].as_u64(), "{race}");
+    assert!(race["bound"].as_f64().is_some_and(|bound| bound < 0.5), "{race}");
     // On all jobs it gains at least most of the gain of the planted list.
     let said = meshwork(
         path,
@@ -225,7 +235,11 @@ fn the_history_of_the_examples_is_what_its_list_makes_of_its_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(folder.path(), &torus(&ACROSS));
     let stays = jobs(1_500, 1, &SIZES, 38.0);
-    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 4));
+    let rules = &SiteRules::of(&machine);
+    let (machine, stays) = (&machine, &stays[..]);
+    let replay =
+        ControllerReplay { machine, rules, stays, cleanup: 4.0, copy: None, report: &|_| {} };
+    let outcomes = replay.run().unwrap();
     let mut text = "JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|ReqNodes|NodeList|Priority|Flags|SubmitLine\n".to_owned();
     for (stay, outcome) in stays.iter().zip(outcomes) {
         let (queued, start) = (stay.submit.unwrap(), outcome.start.unwrap());

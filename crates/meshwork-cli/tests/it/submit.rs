@@ -277,3 +277,62 @@ fn what_an_engine_does_not_do_is_said() {
         said.err
     );
 }
+
+#[test]
+fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
+    let home = begin();
+    let folder = home.path();
+    let race = STUDY.replace("replications = 4\n", "").replace("load = 0.3", "load = 0.5");
+    fs::write(folder.join("study.toml"), race).unwrap();
+    // It takes any script and says so; the tasks are run below.
+    program(folder, "sbatch", "echo 77");
+    let choice = ["--within", "5%", "--baseline", "allocator=frame_sliding"];
+    let first = ["submit", "study.toml", "--out", "S", "--engine", "slurm", "--shards", "2"];
+    let said = meshwork(folder, &[&first[..], &choice].concat());
+    assert_eq!(said.status, Some(2));
+    assert!(
+        said.err.contains("these are options of a race: give --choose too, or leave them out"),
+        "{}",
+        said.err
+    );
+    let said = meshwork(folder, &[&first[..], &["--choose"], &choice].concat());
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
+    assert!(said.out.starts_with("submitted: 2 shards of 40 parts as job 77"), "{}", said.out);
+    let bash = |script: &str, index: &str| {
+        let mut command = Command::new("/bin/bash");
+        let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+        command.arg(folder.join("S/submit").join(script)).env("PATH", path);
+        let ended = command.current_dir(folder).env("SLURM_ARRAY_TASK_ID", index).output();
+        crate::common::said(&ended.unwrap())
+    };
+    let mut last = String::new();
+    let mut rounds = 0;
+    while !folder.join("S/choice.json").exists() {
+        rounds += 1;
+        assert!(rounds < 30, "{last}");
+        for index in ["0", "1"] {
+            let task = bash(&format!("{rounds}.sh"), index);
+            assert_eq!((task.status, task.err.as_str()), (Some(0), ""), "{}", task.out);
+        }
+        let collected = bash(&format!("{rounds}.collect.sh"), "");
+        assert_eq!(collected.status, Some(0), "{} {}", collected.out, collected.err);
+        last = collected.out;
+    }
+    assert!(
+        last.contains("\nChoice: allocator = first_fit") || last.contains("Choice: "),
+        "{last}"
+    );
+    assert!(folder.join("S/winner.toml").exists());
+    // One process decides the same.
+    let words =
+        [&["choose", "study.toml", "--out", "T", "--json", "--quiet"][..], &choice].concat();
+    let alone = meshwork(folder, &words);
+    assert_eq!(alone.status, Some(0), "{}", alone.err);
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    assert_eq!(read("S/winner.toml"), read("T/winner.toml"));
+    let json = |name: &str| -> serde_json::Value { serde_json::from_slice(&read(name)).unwrap() };
+    let (shared, own) = (json("S/choice.json"), json("T/choice.json"));
+    for key in ["choice", "bound", "equal", "looks", "gains", "wins"] {
+        assert_eq!(shared[key], own[key], "{key}");
+    }
+}

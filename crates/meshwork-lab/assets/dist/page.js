@@ -1729,7 +1729,7 @@
     const left = Math.max(30, ...up.map((number2) => wide(tick(number2), SMALL) + 14));
     const colours = [...new Set(points.map((point) => point.colour))];
     const titles = new Map(view.series.map((series) => [series.colour, series.name]));
-    const isNamed = !isSteps && colours.length > 1 && width2 >= NAMED;
+    const isNamed = view.style === "lines" && colours.length > 1 && width2 >= NAMED;
     const name2 = isNamed ? Math.min(NAME, Math.max(...colours.map((number2) => wide(titles.get(number2) ?? "", SMALL)))) : 0;
     const [top, bottom, right] = [26, height - 42, width2 - 18 - name2];
     const y = scale(domain, [bottom, top], isUpLog);
@@ -1779,7 +1779,7 @@
           if (whisker.isBelow) svg += beyond([at3, y(point.low)], [0, 1], colour);
           if (whisker.isAbove) svg += beyond([at3, y(point.high)], [0, -1], colour);
         }
-        svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
+        if (view.style === "lines") svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
         for (const point of own) {
           const { fill: fill3, more } = look(view, point, colour, theme2);
           svg += mark(number2, [x(point.x), y(point.mean)], 3.4, colour, fill3, more);

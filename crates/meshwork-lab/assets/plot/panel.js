@@ -106,7 +106,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   const left = Math.max(30, ...up.map((number) => wide(tick(number), SMALL) + 14));
   const colours = [...new Set(points.map((point) => point.colour))];
   const titles = new Map(view.series.map((series) => [series.colour, series.name]));
-  const isNamed = !isSteps && colours.length > 1 && width >= NAMED;
+  const isNamed = view.style === "lines" && colours.length > 1 && width >= NAMED;
   const name = isNamed ? Math.min(NAME, Math.max(...colours.map((number) => wide(titles.get(number) ?? "", SMALL)))) : 0;
   const [top, bottom, right] = [26, height - 42, width - 18 - name];
   const y = scale(domain, [bottom, top], isUpLog);
@@ -156,7 +156,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
         if (whisker.isBelow) svg += beyond([at, y(point.low)], [0, 1], colour);
         if (whisker.isAbove) svg += beyond([at, y(point.high)], [0, -1], colour);
       }
-      svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
+      if (view.style === "lines") svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
       for (const point of own) {
         const { fill, more } = look(view, point, colour, theme);
         svg += mark(number, [x(point.x), y(point.mean)], 3.4, colour, fill, more);

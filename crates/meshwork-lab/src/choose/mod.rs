@@ -12,7 +12,7 @@ pub mod request;
 pub mod sequence;
 mod winner;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
@@ -27,7 +27,7 @@ use crate::run::build::standard;
 use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::run::keys::PointKeys;
-use crate::run::store::{Input, Note, Store};
+use crate::run::store::{Archive, Input, Note, RUNS, RunFindings, SEGMENTS, Store};
 use crate::run::{Results, Run, RunProgress, Runner, ScenarioRuns, Unit, has_same_jobs, windows};
 use crate::study::asked::{Span, StudyRequest};
 use crate::study::expand::{Point, count};
@@ -127,6 +127,7 @@ pub(crate) struct Raced<'a> {
     pub(crate) constraints: Vec<Constraint>,
     pub(crate) baseline: Option<usize>,
     pub(crate) rules: RaceRules,
+    pub(crate) options: Vec<String>,
     within: Within,
     /// Replications that there can be.
     most: u64,
@@ -263,6 +264,16 @@ impl Setup {
         })
     }
 
+    /// What a folder is begun with.
+    fn prepared(&self, study: &Study) -> Prepared {
+        Prepared {
+            points: self.points.clone(),
+            inputs: self.inputs.clone(),
+            files: Files::of(study),
+            spans: self.spans.clone(),
+        }
+    }
+
     fn raced<'a>(&'a self, study: &'a Study, request: &ChoiceRequest) -> Raced<'a> {
         // Windows of a log are as many pairs as there can be.
         let windows = self.points.iter().filter_map(|point| Some(point.windows.as_ref()?.count()));
@@ -274,6 +285,7 @@ impl Setup {
             constraints: self.constraints.clone(),
             baseline: self.baseline,
             rules: self.rules,
+            options: request.words(),
             within: self.within,
             most: windows.min().unwrap_or(MAX_REPLICATIONS),
         }
@@ -364,6 +376,64 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     Ok(choice)
 }
 
+/// The round that a race needs next.
+pub struct RaceRound {
+    /// Its runs, with their costs.
+    pub deal: Deal,
+    /// Whether the stored runs decide the race, so that no round is left.
+    pub is_over: bool,
+}
+
+impl Raced<'_> {
+    /// The round that the race needs after some runs. Rounds are larger than those of one process:
+    /// by half of what there is.
+    fn round(
+        &self,
+        inputs: &[Option<Input>],
+        build: &str,
+        find: &mut dyn FnMut(&str) -> Option<RunFindings>,
+    ) -> RaceRound {
+        let (race, runs) = self.known(find, inputs, build);
+        let next = if race.is_screening() {
+            (2 * race.seen()).max(race::FIRST_LOOK)
+        } else if race.pairs() < race.least() {
+            race.seen() + race.least() - race.pairs()
+        } else {
+            race.seen() + race.seen().div_ceil(2)
+        };
+        let mut units: Vec<(Unit, f64)> = Vec::new();
+        if !race.is_decided() {
+            for own in race.racing() {
+                let cost = nominal(&self.points[own].scenario);
+                let missing = runs[own].len() as u64..next.min(self.most);
+                let unit = |number| (Unit { scenario: own, replication: Some(number) }, cost);
+                units.extend(missing.map(unit));
+            }
+        }
+        RaceRound { is_over: units.is_empty(), deal: Deal { units } }
+    }
+}
+
+/// Plans the round that a race needs next. The folder is begun, unless `writes` is `false`.
+///
+/// # Errors
+/// If the study, its inputs or the folder are invalid.
+pub fn next_round(
+    study: &Study,
+    options: &ChooseOptions<'_>,
+    folder: &Path,
+    writes: bool,
+) -> Result<RaceRound, Refused> {
+    let setup = Setup::of(study, options)?;
+    if writes {
+        begin(study, folder, &setup.prepared(study), &options.build)?;
+    }
+    let has_runs = folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir();
+    let archive = if has_runs { Archive::open(folder, |_, _| {})? } else { Archive::default() };
+    let raced = setup.raced(study, &options.request);
+    Ok(raced.round(&setup.inputs, &options.build, &mut |key| archive.findings(key)))
+}
+
 /// Outcome of one shard of a round.
 pub struct ShardOfRound {
     pub shard: Shard,
@@ -382,7 +452,7 @@ pub struct ShardOfRound {
 
 /// Runs one shard of the round that the race needs after the runs in `runs.jsonl`. Once all shards
 /// have ended, `meshwork collect` or the choice itself puts their runs together; then the next
-/// round can be shared. Rounds are larger than those of one process: by half of what there is.
+/// round can be shared.
 ///
 /// # Errors
 /// If the study, its inputs or the folder are invalid; in that case nothing has run.
@@ -395,35 +465,15 @@ pub fn choose_shard(
     let Some(folder) = &options.out else {
         return Err(Refused(format!("--shard {shard}: give `--out DIR`, the same for all shards")));
     };
-    let Setup { points, inputs, files, spans, .. } = &setup;
-    let prepared = Prepared {
-        points: points.clone(),
-        inputs: inputs.clone(),
-        files: Files::of(study),
-        spans: spans.clone(),
-    };
-    begin(study, folder, &prepared, &options.build)?;
+    let Setup { points, inputs, files, .. } = &setup;
+    begin(study, folder, &setup.prepared(study), &options.build)?;
     let environment = |name: &str| std::env::var(name).ok();
     let mut store =
         Store::for_shard(folder, &shard.label(Some("choose")), &attempt(environment), true)?;
     let raced = setup.raced(study, &options.request);
-    let (race, runs) = raced.known(&mut store, inputs, &options.build);
+    let round = raced.round(inputs, &options.build, &mut |key| store.get(key));
+    let RaceRound { deal, is_over } = round;
     let warnings = store.warnings().to_vec();
-    let next = if race.pairs() < race.least() {
-        (race.seen() + race.least() - race.pairs()).max(race::FIRST_LOOK)
-    } else {
-        race.seen() + race.seen().div_ceil(2)
-    };
-    let mut units: Vec<(Unit, f64)> = Vec::new();
-    if !race.is_decided() {
-        for own in race.racing() {
-            let cost = nominal(&points[own].scenario);
-            let missing = runs[own].len() as u64..next.min(raced.most);
-            let unit = |number| (Unit { scenario: own, replication: Some(number) }, cost);
-            units.extend(missing.map(unit));
-        }
-    }
-    let deal = Deal { units };
     let own = deal.hand(shard);
     store.note(|_| Note::Segment {
         shard: shard.index,
@@ -460,7 +510,7 @@ pub fn choose_shard(
     );
     Ok(ShardOfRound {
         shard,
-        is_over: race.is_decided(),
+        is_over,
         round: deal.units.len() as u64,
         done: worked.progress.done - worked.progress.failed,
         stopped: worked.stopped,
@@ -531,10 +581,10 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// The state of the race after the runs of a store.
+    /// The state of the race after the runs that are found.
     fn known(
         &self,
-        store: &mut Store,
+        find: &mut dyn FnMut(&str) -> Option<RunFindings>,
         inputs: &[Option<Input>],
         build: &str,
     ) -> (Race, Vec<ScenarioRuns>) {
@@ -548,7 +598,7 @@ impl Raced<'_> {
                 for replication in runs[own].len() as u64..wanted {
                     let Some(key) = keys.of_replication(replication) else { break };
                     let key = format!("{key:032x}");
-                    let Some(findings) = store.get(&key) else { break };
+                    let Some(findings) = find(&key) else { break };
                     runs[own].push(Run { key, replication, result: Ok(findings) });
                 }
             }

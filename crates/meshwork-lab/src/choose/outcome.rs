@@ -1,5 +1,7 @@
 //! The outcome of a choice, as data and as sentences.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
@@ -114,6 +116,8 @@ pub struct ChoiceOutcome {
     pub wins: Wins,
     pub effects: Vec<Effect>,
     pub looks: Vec<Look>,
+    /// Options of the choice, as words of a command.
+    pub options: Vec<String>,
     /// Runs of the race, including stored ones.
     pub runs: u64,
     /// Runs if each candidate ran as often as the winner.
@@ -170,6 +174,7 @@ impl ChoiceOutcome {
         let raced_count =
             race.fates().iter().filter(|fate| !matches!(fate, Fate::Screened(_))).count();
         let level = level / (raced_count.max(2) - 1) as f64;
+        let shown = checkpoints(race);
         let candidate = |own: usize| {
             let point = &raced.points[own];
             let values = race.values(own);
@@ -189,7 +194,7 @@ impl ChoiceOutcome {
                 second,
                 bound: Some(race.bound(own))
                     .filter(|bound| bound.is_finite() && racing.contains(&own)),
-                course: course(evidence(own), evidence(winner), level),
+                course: course(evidence(own), evidence(winner), level, &shown),
             }
         };
         let skew = |own: usize| {
@@ -221,6 +226,7 @@ impl ChoiceOutcome {
             wins,
             effects: effects(raced, race),
             looks: race.looks().to_vec(),
+            options: raced.options.clone(),
             runs: runs.iter().map(|runs| runs.len() as u64).sum(),
             full_grid: raced.points.len() as u64 * race.seen(),
             clark_yang: race.clark_yang(),
@@ -262,6 +268,30 @@ impl ChoiceOutcome {
             None => ", without an interval: too little data".to_owned(),
         };
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
+    }
+
+    /// The outcome in a line: the choice, the certain bound, the change from the baseline on fresh
+    /// data, and the runs.
+    #[must_use]
+    pub fn line(&self) -> [String; 4] {
+        let label = self.recommended.map(|own| self.candidates[own].label.clone());
+        let bound = self.bound.map(|bound| format!("at most {}", self.distance(bound)));
+        let change = self.gains.last().map(|gain| match gain.ends {
+            Some([low, high]) => format!(
+                "{} ({} to {})",
+                self.signed(gain.change),
+                self.signed(low),
+                self.signed(high)
+            ),
+            None => self.signed(gain.change),
+        });
+        let or = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        [or(label), or(bound), or(change), count(self.runs + self.validation_runs)]
+    }
+
+    /// A change of the metric with its sign.
+    fn signed(&self, change: f64) -> String {
+        if self.raw { significant(change, 3) } else { percent_with_sign(change) }
     }
 
     /// The sentences of the outcome, most important first.
@@ -418,9 +448,13 @@ impl ChoiceOutcome {
             RaceEnd::Decided => "",
             _ => "; the race was not finished, and this holds now",
         };
+        let is_best = if bound > 0.0 {
+            format!("Within {} of the best", self.distance(bound))
+        } else {
+            "The best".to_owned()
+        };
         format!(
-            "Within {} of the best, {confidence}: of the {of} {} of {among}{limits}{except}{more}.",
-            self.distance(bound),
+            "{is_best}, {confidence}: of the {of} {} of {among}{limits}{except}{more}.",
             self.metric
         )
     }
@@ -446,10 +480,10 @@ impl ChoiceOutcome {
         )
     }
 
-    /// Rows of a table of candidates: number, label, replications, mean, and what became of it.
-    /// Survivors come first, then by mean.
+    /// Rows of a table of candidates: number, label, replications, mean of the metric and of the
+    /// second one, and what became of it. Survivors come first, then by mean.
     #[must_use]
-    pub fn rows(&self) -> Vec<[String; 5]> {
+    pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         let rank = |own: &usize| match self.candidates[*own].fate {
             Fate::Racing => 0,
@@ -470,13 +504,16 @@ impl ChoiceOutcome {
                 .then(by(a).total_cmp(&by(b)))
                 .then(a.cmp(b))
         });
+        let number =
+            |mean: Option<f64>| mean.map_or_else(|| "-".to_owned(), |mean| significant(mean, 4));
         let row = |own: usize| {
             let candidate = &self.candidates[own];
             [
                 format!("#{}", own + 1),
                 candidate.label.clone(),
                 count(candidate.replications),
-                candidate.mean.map_or_else(|| "-".to_owned(), |mean| significant(mean, 4)),
+                number(candidate.mean),
+                number(candidate.second),
                 self.fate(own),
             ]
         };
@@ -544,6 +581,7 @@ impl ChoiceOutcome {
             let candidate = &self.candidates[own];
             let mut object = json!({
                 "scenario": own + 1,
+                "label": candidate.label,
                 "swept": swept(own),
                 "fate": match candidate.fate {
                     Fate::Racing => "racing",
@@ -580,6 +618,7 @@ impl ChoiceOutcome {
             "metric": self.metric,
             "second": self.second,
             "scale": if self.raw { "raw" } else { "log" },
+            "options": self.options,
             "confidence": self.confidence,
             "within": distance(self.within),
             "stopped": self.stopped.name(),
@@ -687,20 +726,33 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Differences from the winner after 2, 3, … pairs, ever more seldom, where the interval is finite.
-fn course(ours: &[f64], winner: &[f64], level: f64) -> Vec<(u64, f64, f64)> {
-    let (mut moments, mut course, mut next) = (RunningMoments::default(), Vec::new(), 4);
-    let pairs = ours.len().min(winner.len());
-    for (place, (a, b)) in ours.iter().zip(winner).enumerate() {
+/// Numbers of pairs at which a race is shown: ever more seldom, wherever a candidate is dropped, and
+/// its end.
+fn checkpoints(race: &Race) -> BTreeSet<u64> {
+    let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
+    let mut next = 4;
+    while next < race.pairs() {
+        shown.insert(next);
+        next += 1 + next / 6;
+    }
+    shown.extend(race.fates().iter().filter_map(|fate| match fate {
+        Fate::Beaten { pairs, .. } | Fate::Unfit { pairs, .. } => Some(*pairs),
+        _ => None,
+    }));
+    shown
+}
+
+/// Differences from the winner at some numbers of pairs, where the interval is finite.
+fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
+    let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
+    for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {
         moments.push(a - b);
-        let number = place + 1;
-        if number < next && number < pairs {
+        if !shown.contains(&number) {
             continue;
         }
         let half = moments.half_width_by(factor(number as f64, level));
         if half.is_finite() {
-            course.push((number as u64, moments.mean(), half));
-            next = number + 1 + number / 8;
+            course.push((number, moments.mean(), half));
         }
     }
     course

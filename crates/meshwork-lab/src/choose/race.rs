@@ -205,6 +205,12 @@ impl Race {
         self.seen - self.offset
     }
 
+    /// Whether candidates are still being screened.
+    #[must_use]
+    pub fn is_screening(&self) -> bool {
+        self.is_screening
+    }
+
     /// Replications of the screening; 0 without one.
     #[must_use]
     pub fn screening(&self) -> u64 {
@@ -486,12 +492,16 @@ impl Race {
     /// Runs of Clark and Yang's procedure. Each candidate runs as often as the pair with the widest
     /// differences demands.
     fn two_stages(&self) -> u64 {
-        let (count, first) = (self.racing().len() as f64, self.pairs());
+        let racing = self.racing();
+        let (count, first) = (racing.len() as f64, self.pairs());
         if count < 2.0 {
             return first;
         }
         let t = quantile(first - 1, 1.0 - 2.0 * self.rules.alpha / (count - 1.0));
-        let widest = self.pairs.iter().map(RunningMoments::variance).fold(0.0, f64::max);
+        let pairs = racing.iter().enumerate().flat_map(|(place, &one)| {
+            racing[..place].iter().map(move |&other| self.pair(one, other).0)
+        });
+        let widest = pairs.map(|pair| self.pairs[pair].variance()).fold(0.0, f64::max);
         let each = (t * t * widest / (self.rules.within * self.rules.within)).ceil();
         count as u64 * (each as u64).max(first)
     }

@@ -112,6 +112,39 @@ fn share(text: &str) -> Option<f64> {
 }
 
 impl ChoiceRequest {
+    /// The options as words of the command `meshwork choose`, without defaults and budget.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let plain = ChoiceRequest::default();
+        let mut words = Vec::new();
+        let mut add = |option: &str, value: &str| {
+            words.extend([option.to_owned(), value.to_owned()]);
+        };
+        for (option, value, default) in [
+            ("--within", &self.within, &plain.within),
+            ("--confidence", &self.confidence, &plain.confidence),
+        ] {
+            if value != default {
+                add(option, value);
+            }
+        }
+        for (option, values) in
+            [("--constraint", &self.constraints), ("--baseline", &self.baseline)]
+        {
+            values.iter().for_each(|value| add(option, value));
+        }
+        for (option, value) in
+            [("--hold-out", &self.hold_out), ("--metric", &self.metric), ("--second", &self.second)]
+        {
+            value.iter().for_each(|value| add(option, value));
+        }
+        if self.screen_above != plain.screen_above {
+            add("--screen-above", &self.screen_above.to_string());
+        }
+        words.extend(self.raw.then(|| "--raw".to_owned()));
+        words
+    }
+
     /// # Errors
     /// If it is no share, or no positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {

@@ -21,6 +21,7 @@ pub(super) fn sentence(
     }
     let (along, what) = match view.style {
         Style::Lines | Style::Steps => ("against", "a line"),
+        Style::Points => ("against", "a mark"),
         Style::Rows => ("for each", "a row"),
     };
     text += &format!(", {along} {}", view.x.label);

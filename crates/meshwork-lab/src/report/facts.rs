@@ -210,7 +210,7 @@ fn beyond_quick(content: &Content) -> Option<&[String]> {
 }
 
 /// Quotes a word for the shell if necessary.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

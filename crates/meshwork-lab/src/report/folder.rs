@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use meshwork::catalogue::Catalogue;
 
-use super::Content;
+use super::{Content, StoredChoice};
 use crate::cell::plain;
 use crate::findings::summary::shown;
 use crate::run::known;
@@ -54,6 +54,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
             stored.or_else(|| failures.get(&(index, number)).cloned().map(Err))
         });
     Ok(Content {
+        choice: StoredChoice::read(folder, &study.name),
         study,
         asked,
         points,

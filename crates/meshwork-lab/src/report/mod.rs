@@ -18,12 +18,13 @@ mod facts;
 mod figures;
 mod finding;
 mod folder;
-mod html;
+pub(crate) mod html;
 mod live;
 mod machine;
 mod markup;
 mod overview;
 mod palette;
+mod raced;
 mod sample;
 mod tables;
 mod views;
@@ -53,6 +54,7 @@ pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
 pub(crate) use machine::stored_run;
 pub use overview::{Overview, PaperLine};
+pub use raced::StoredChoice;
 pub(crate) use sample::sample;
 pub use tables::{ReportTable, TableCell};
 pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
@@ -77,6 +79,8 @@ pub struct Content {
     pub folder: Option<String>,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
+    /// Outcome of a choice among its scenarios, if there was one.
+    pub choice: Option<StoredChoice>,
 }
 
 impl Content {
@@ -238,6 +242,7 @@ impl Report {
     ///     versions: vec![],
     ///     folder: None,
     ///     notes: vec![],
+    ///     choice: None,
     ///     study, points, results,
     /// }])
     /// .html();
@@ -350,7 +355,7 @@ impl Section {
         let metrics = Shown::of(&summary, points.first().map(|point| &point.scenario));
         let mut figures = figures::all(study, points, (&shown, results), &clock, (&id, &title));
         bounds::mark(&mut figures, &claims, study, (&clock, &summary.meanings));
-        Section {
+        let mut section = Section {
             figures,
             findings: finding::findings(study, points, &summary, results, &metrics.names),
             tables: tables::all(study, points, &shown, &clock),
@@ -370,7 +375,11 @@ impl Section {
             without_map: Vec::new(),
             timelines: Vec::new(),
             id,
+        };
+        if let Some(choice) = &content.choice {
+            choice.put_into(&mut section, content);
         }
+        section
     }
 
     /// Changes the id, also of the figures.

@@ -105,6 +105,8 @@ pub struct Bound {
 pub enum Style {
     /// Points joined by lines, with whiskers.
     Lines,
+    /// Points with whiskers, not joined: two measured values of each.
+    Points,
     /// Rows of bars from 0 with whiskers, one per name. Points replace bars where these cannot
     /// begin at 0: for differences and on a logarithmic scale.
     Rows,

@@ -93,6 +93,13 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The nodes of a partition in the order of their numbers in a study's machine made of it.
+#[must_use]
+pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
+    let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
+    machine_of(site, found.map(|(topology, _)| topology)).2
+}
+
 /// Reads the files of a machine, and records each as a companion of the study. Files included by a
 /// `slurm.conf` are relative to it.
 fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {

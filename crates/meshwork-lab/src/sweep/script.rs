@@ -46,6 +46,17 @@ pub struct Script {
     pub partition: Option<String>,
     /// Account or project.
     pub account: Option<String>,
+    /// The race of which it is a round; `None` for the runs of a study.
+    pub race: Option<RaceWords>,
+}
+
+/// Words of the commands for the rounds of a race.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RaceWords {
+    /// Options of the choice.
+    pub choice: Vec<String>,
+    /// Options of a submission, with which the next round is submitted.
+    pub submission: Vec<String>,
 }
 
 /// A command to run.
@@ -151,23 +162,34 @@ impl Script {
             writeln!(text, "{line}").expect("a text takes all");
         }
         let budget = (self.time - self.time / LAST_PART).as_secs().max(1);
-        let settings: String =
-            self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect();
+        let settings = self.settings();
+        let (command, what, limit) = match &self.race {
+            None => (
+                "run",
+                format!("--deal {}", self.deal().display()),
+                format!("--time-budget {budget}s"),
+            ),
+            Some(race) => ("choose", words(&race.choice), format!("--budget {budget}s")),
+        };
         write!(
             text,
             "\n# One of {} shards of {}. What has ended is kept, so any task may be run again.\n\
-             exec {} run {}{settings} \\\n    --out {} \\\n    --deal {} \\\n    \
-             --shard {index}/{} --threads 1 --time-budget {budget}s\n",
+             exec {} {command} {}{settings} \\\n    --out {} \\\n    {what} \\\n    \
+             --shard {index}/{} --threads 1 {limit}\n",
             self.shards,
             self.name.replace(char::is_control, " "),
             self.command.join(" "),
             self.folder.join("experiment.toml").display(),
             self.folder.display(),
-            self.deal().display(),
             self.shards
         )
         .expect("a text takes all");
         text
+    }
+
+    /// Settings as words of a shell, each with a space in front.
+    fn settings(&self) -> String {
+        self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
     /// Shell expression for the index of the shard. With several arrays, each is given its first
@@ -349,7 +371,20 @@ impl Script {
             writeln!(text, "{line}").expect("a text takes all");
         }
         let (command, folder) = (self.command.join(" "), self.folder.display());
-        writeln!(text, "exec {command} collect {folder}").expect("a text takes all");
+        match &self.race {
+            None => writeln!(text, "exec {command} collect {folder}").expect("a text takes all"),
+            Some(race) => write!(
+                text,
+                "{command} collect {folder}\n\n# The next round, or the result.\n\
+                 exec {command} submit {}{} \\\n    --out {folder} --engine {} {} \\\n    --choose {} --missing\n",
+                self.folder.join("experiment.toml").display(),
+                self.settings(),
+                self.engine.name(),
+                words(&race.submission),
+                words(&race.choice)
+            )
+            .expect("a text takes all"),
+        }
         text
     }
 
@@ -434,6 +469,12 @@ fn clock(time: Duration) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
+/// Words of a shell in one line.
+fn words(words: &[String]) -> String {
+    let call = Call { words: words.to_vec(), input: None };
+    shown(&call)
+}
+
 /// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
@@ -470,6 +511,7 @@ mod tests {
             memory: 1 << 30,
             partition: Some("short".to_owned()),
             account: None,
+            race: None,
         }
     }
 
@@ -542,6 +584,34 @@ mod tests {
             "bsub -w 'ended(7) && ended(8)' < /s/out/submit/1.collect.sh"
         );
         assert_eq!(of(BatchSystem::Hq), None);
+    }
+
+    #[test]
+    fn a_round_of_a_race_is_followed_by_the_next() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+        let mut script = script(BatchSystem::Slurm, 20, 1001);
+        script.settings.truncate(1);
+        script.race = Some(RaceWords {
+            choice: words("--within 5% --baseline scheduler=easy"),
+            submission: words("--shards 20 --time 3600s"),
+        });
+        let text = script.text();
+        assert!(
+            text.ends_with(
+                "exec /opt/meshwork choose /s/out/experiment.toml --set 'workload.load=0.7' \\\n    --out /s/out \\\n    \
+                 --within 5% --baseline scheduler=easy \\\n    --shard ${SLURM_ARRAY_TASK_ID}/20 --threads 1 --budget 3420s\n"
+            ),
+            "{text}"
+        );
+        let text = script.collect_text();
+        assert!(
+            text.ends_with(
+                "/opt/meshwork collect /s/out\n\n# The next round, or the result.\nexec /opt/meshwork submit \
+                 /s/out/experiment.toml --set 'workload.load=0.7' \\\n    --out /s/out --engine slurm --shards 20 --time 3600s \
+                 \\\n    --choose --within 5% --baseline scheduler=easy --missing\n"
+            ),
+            "{text}"
+        );
     }
 
     #[test]

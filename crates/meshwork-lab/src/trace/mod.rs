@@ -5,6 +5,7 @@ mod fit;
 mod form;
 mod generate;
 mod published;
+mod resampled;
 
 use std::path::Path;
 
@@ -24,6 +25,7 @@ pub use convert::{Converted, convert};
 pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
+pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
 /// Error of making a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -91,6 +91,23 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
         },
     );
     paragraph(out, &text)?;
+    if let Some(race) = &found.race {
+        let certain = race.bound.map_or_else(
+            || "which is too few to be certain of anything".to_owned(),
+            |bound| {
+                format!(
+                    "waits under the best are at most {} % longer than under any other of them, with {} % confidence",
+                    significant(100.0 * bound, 2),
+                    100.0 * CONFIDENCE
+                )
+            },
+        );
+        let text = format!(
+            "The {} best, with the site's own, raced on {} histories of stretches of {} s in random order: {certain}.",
+            race.finalists, race.histories, race.stretch
+        );
+        paragraph(out, &text)?;
+    }
     let Some(chosen_on) = found.chosen_on else {
         return paragraph(
             out,

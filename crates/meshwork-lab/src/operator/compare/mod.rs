@@ -127,7 +127,7 @@ impl TopologyReplay {
         let submitted: Cow<'_, [JobRecord]> = submitted(machine, stays, terms.unlisted);
         let (rules, cleanup) = (&SiteRules::of(machine), terms.cleanup as f64);
         let replay =
-            ControllerReplay { machine, rules, stays: &submitted, cleanup, copy: 0, report };
+            ControllerReplay { machine, rules, stays: &submitted, cleanup, copy: None, report };
         let (outcomes, waited) = replay.run_with_waits().unwrap_or_default();
         let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
         let nodes = machine.nodes_up();

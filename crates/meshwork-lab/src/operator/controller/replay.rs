@@ -31,7 +31,7 @@ const ROUNDING: f64 = 1e-6;
 ///
 /// A job runs as long as it did, and holds its nodes for `cleanup` seconds more. One that never
 /// started waits until it was cancelled. Times are recorded in whole seconds: each `copy` draws
-/// other fractions of them, and other phases of both schedulers.
+/// other fractions of them, and other phases of both schedulers; without one all are 0.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
@@ -39,7 +39,7 @@ pub struct ControllerReplay<'a> {
     pub stays: &'a [JobRecord],
     /// The seconds from the end of a job until its nodes are given out again.
     pub cleanup: f64,
-    pub copy: u64,
+    pub copy: Option<u64>,
     /// A callback with the number of starts so far.
     pub report: &'a dyn Fn(usize),
 }
@@ -72,8 +72,9 @@ impl ControllerReplay<'_> {
 
     fn replay(self, causes: Option<Causes>) -> Result<(Vec<JobOutcome>, Option<Causes>), String> {
         let ControllerReplay { machine, rules, stays, cleanup, copy, report } = self;
-        let mut fractions = Stream::new(copy, 0, "fractions of seconds");
-        let phases = [fractions.unit(), fractions.unit()];
+        let mut fractions = copy.map(|copy| Stream::new(copy, 0, "fractions of seconds"));
+        let mut fraction = || fractions.as_mut().map_or(0.0, Stream::unit);
+        let phases = [fraction(), fraction()];
         let mut jobs: Vec<Job> = Vec::new();
         let mut cancels: Vec<(Second, usize)> = Vec::new();
         let last = stays.iter().filter_map(|stay| stay.end.max(stay.start).max(stay.submit)).max();
@@ -88,9 +89,9 @@ impl ControllerReplay<'_> {
                 }
             }
             let runs = stay.start.zip(end).map_or(0, |(start, end)| (end - start).max(0));
-            let error = fractions.unit() - fractions.unit();
+            let error = fraction() - fraction();
             let runtime = (runs as f64 + error).max(0.0) + cleanup;
-            let arrival = Time::new(queued as f64 + fractions.unit());
+            let arrival = Time::new(queued as f64 + fraction());
             jobs.push(Job::new(place as u64, arrival, Request::Nodes(1), runtime));
         }
         jobs.sort_by_key(|job| (job.arrival, job.number));

@@ -105,10 +105,10 @@ mod tests {
             let found = of_gaps(&gaps, false).unwrap();
             let is = f64::from(cleanup) / 100.0;
             assert!((found - is).abs() < 0.6, "{found} for {is}");
-            // Every three seconds, at 1.37 s from the full minute on.
+            // Every 3.01 seconds.
             let polled = |job: u32| {
                 let end = job * 1_237;
-                let start = (end + cleanup).saturating_sub(137).div_ceil(300) * 300 + 137;
+                let start = (end + cleanup).div_ceil(301) * 301;
                 i64::from(start / 100) - i64::from(end / 100)
             };
             let mut gaps: Vec<Second> = (0..1000).map(polled).collect();

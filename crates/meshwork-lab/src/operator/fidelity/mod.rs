@@ -11,7 +11,7 @@ mod replay;
 pub use given::{PredictedStart, SAME_CYCLE};
 pub use replay::{ComparedDecision, RuleDecision};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
@@ -34,7 +34,7 @@ use replay::Replay;
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
 /// The minimum share of starts in the right cycle for a site to be considered modelled.
-pub const ENOUGH_CYCLES: f64 = 0.95;
+pub const ENOUGH_CYCLES: f64 = 0.9;
 
 /// The minimum share of node lists that are places.
 pub const ENOUGH_PLACES: f64 = 0.95;
@@ -325,9 +325,18 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
             is_same_place: same,
         }
     };
-    let starts = given.iter().map(beside).collect();
+    let starts: Vec<StartBeside> = given.iter().map(beside).collect();
+    // A decision that is the controller's is the rule's, whatever a plan of its own would say.
+    let same = starts.iter().filter(|own| own.is_same_place);
+    let same: BTreeSet<(&str, Second)> = same.map(|own| (own.id.as_str(), own.start)).collect();
+    let mut decisions = found.decisions;
+    let (equal, differing): (Vec<_>, Vec<_>) =
+        found.differing.into_iter().partition(|own| same.contains(&(own.id.as_str(), own.start)));
+    for own in equal {
+        decisions.entry(own.by.word()).and_modify(|counts| counts.1 += 1);
+    }
     let lacks_priorities = SiteRules::of(&machine).lacks_priorities;
-    (Fidelity { starts, lacks_priorities, ..found }, machine)
+    (Fidelity { starts, lacks_priorities, decisions, differing, ..found }, machine)
 }
 
 /// The starts of the modelled controller given the recorded past, and the machine with the rule for
@@ -445,6 +454,7 @@ fn predicted_waits(
                 report(started)
             }
         };
+        let copy = Some(copy);
         ControllerReplay { machine, rules, stays, cleanup, copy, report: &report }.run().ok()
     };
     let found: Vec<Vec<JobOutcome>> = (0..copies).into_par_iter().filter_map(of).collect();

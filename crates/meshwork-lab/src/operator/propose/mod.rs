@@ -1,10 +1,12 @@
 //! A search for better lists on the first half of a history, validated on the second.
 
 mod lists;
+mod race;
 mod search;
 pub mod text;
 
 pub use lists::{Box3, SearchSpace, TopologyLists};
+pub use race::{ListRace, WITHIN};
 pub use search::SearchProgress;
 
 use std::time::{Duration, Instant};
@@ -25,6 +27,9 @@ use search::{SearchEnd, Trial, Tried, search};
 
 /// The confidence with which lists must be better to be proposed.
 pub const CONFIDENCE: f64 = 0.99;
+
+/// The share of the time for the search; the rest is for the race.
+const SEARCH_PART: f64 = 0.6;
 
 /// The minimum share of the gain that remains after changes of little effect are undone.
 const WORTH: f64 = 0.98;
@@ -56,6 +61,8 @@ pub struct ListProposal {
     pub tried: usize,
     /// The number of jobs that ran, in each half.
     pub jobs: (usize, usize),
+    /// The race of the best lists; `None` if the search found none.
+    pub race: Option<ListRace>,
     /// The reduction of the mean wait by the best lists on the first half, in seconds.
     pub chosen_on: Option<Interval>,
     /// The reduction of the mean wait by the best lists on the second half, in seconds.
@@ -92,6 +99,10 @@ impl ListProposal {
             "jobs": [self.jobs.0, self.jobs.1], "gain_where_chosen": gain(&self.chosen_on),
             "gain": gain(&self.held_against), "wait": self.waits.map(|(own, _)| own),
             "wait_proposed": self.waits.map(|(_, best)| best), "lists": lists,
+            "race": self.race.map(|race| json!({
+                "finalists": race.finalists, "survivors": race.survivors, "histories": race.histories,
+                "stretch_seconds": race.stretch, "bound": race.bound,
+            })),
         })
     }
 }
@@ -130,13 +141,18 @@ pub fn propose(
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
     let kept = one.elapsed() * (3 + own.sizes().len() as u32);
-    let at = effort.budget.map(|budget| began + budget.saturating_sub(kept));
-    let ends = SearchEnd { at, after: effort.most.max(2) };
+    let after = effort.most.max(2);
+    let race_ends = effort.budget.map(|budget| began + budget.saturating_sub(kept));
+    let race_ends = SearchEnd { at: race_ends, after };
+    // A race stops at any time, so it has a share of what is left.
+    let at = effort.budget.map(|budget| began + budget.saturating_sub(kept).mul_f64(SEARCH_PART));
+    let ends = SearchEnd { at, after };
     let found = pool.install(|| search(&chosen, &own, &space, effort.seed, ends, report));
     let ran = |stays: &[JobRecord]| stays.iter().filter(|stay| stay.start.is_some()).count();
     let mut proposal = ListProposal {
         jobs: (ran(first), ran(second)),
         best: None,
+        race: None,
         tried: found.as_ref().map_or(0, |(.., tried)| *tried),
         chosen_on: None,
         held_against: None,
@@ -144,13 +160,19 @@ pub fn propose(
         topology: topology.clone(),
     };
     let Some((own_tried, best, _)) = found else { return Ok(proposal) };
-    // The list with the highest lower bound of its gain.
-    let surest = best
-        .iter()
-        .map(|tried| (gain(&own_tried.waits, &tried.waits), &tried.lists))
-        .filter(|(gain, _)| gain.mean.is_some_and(|mean| mean > 0.0))
-        .max_by(|a, b| surely(&a.0).total_cmp(&surely(&b.0)));
-    let Some((_, lists)) = surest else { return Ok(proposal) };
+    let mut finalists = vec![&own];
+    finalists
+        .extend(best.iter().filter(|tried| tried.wait < own_tried.wait).map(|tried| &tried.lists));
+    if finalists.len() < 2 {
+        return Ok(proposal);
+    }
+    let raced = pool.install(|| race::race(&chosen, &finalists, effort.seed, race_ends));
+    let Some((leader, outcome)) = raced else { return Ok(proposal) };
+    proposal.race = Some(outcome);
+    if leader == 0 {
+        return Ok(proposal);
+    }
+    let lists = finalists[leader];
     let (lists, waits) = pool.install(|| simplified(&chosen, &own_tried, lists));
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
@@ -198,11 +220,6 @@ fn simplified(
         }
     }
     (lists, waits)
-}
-
-/// The lower bound of a gain.
-fn surely(gain: &Interval) -> f64 {
-    gain.mean.zip(gain.half_width).map_or(f64::MIN, |(mean, half_width)| mean - half_width)
 }
 
 /// The mean reduction of waits, with an interval at [`CONFIDENCE`].

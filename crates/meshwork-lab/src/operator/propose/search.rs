@@ -27,7 +27,7 @@ const ONE_OF: usize = 4;
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// The minimum number of jobs on which lists are compared.
-const FEWEST_JOBS: usize = 100;
+pub(super) const FEWEST_JOBS: usize = 100;
 
 /// The number of best lists from which new ones are made.
 const PARENTS: usize = 8;
@@ -105,7 +105,7 @@ pub(super) struct SearchEnd {
 }
 
 impl SearchEnd {
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.at.is_some_and(|at| Instant::now() >= at)
     }
 }

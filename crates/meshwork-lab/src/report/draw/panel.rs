@@ -69,7 +69,9 @@ impl<'a> Common<'a> {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
             Style::Rows => self.rows(panel, &points, width, theme),
-            Style::Lines | Style::Steps => self.curves(panel, &points, width, theme),
+            Style::Lines | Style::Points | Style::Steps => {
+                self.curves(panel, &points, width, theme)
+            }
         }
     }
 
@@ -145,7 +147,7 @@ impl<'a> Common<'a> {
         let colours = in_order(points.iter().map(|point| point.colour));
         let titles: BTreeMap<usize, &str> =
             view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
-        let is_named = !is_steps && colours.len() > 1 && width >= NAMED;
+        let is_named = view.style == Style::Lines && colours.len() > 1 && width >= NAMED;
         let widths = colours.iter().map(|number| wide(titles[number], SMALL));
         let name = if is_named { extent(widths)[1].min(NAME) } else { 0.0 };
         let (top, bottom, right) = (26.0, height - 42.0, width - 18.0 - name);
@@ -221,7 +223,9 @@ impl<'a> Common<'a> {
                 .iter()
                 .map(|run| run.iter().map(|point| place(point)).collect())
                 .collect();
-            path(&mut svg, &runs, colour, 1.75, "");
+            if view.style == Style::Lines {
+                path(&mut svg, &runs, colour, 1.75, "");
+            }
             for point in own {
                 let (fill, more) = self.look(point, colour, theme);
                 mark(&mut svg, number, place(point), 3.4, [colour, fill], more);

@@ -132,7 +132,7 @@ fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, Tra
 }
 
 /// Reads `changes` as parameters of the workload `swf`.
-fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
+pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
     }
@@ -276,7 +276,7 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
 }
 
 /// Jobs of a log after the changes. Each has its line, and the index of its original line.
-fn changed(
+pub(super) fn changed(
     log: &Log,
     params: &Params,
     (seed, replication): (u64, u64),

@@ -1,0 +1,191 @@
+//! The race of the best lists: the same one as that of `meshwork choose`, on resampled histories.
+//!
+//! One history is one observation, and the lists of a search are the best of many on it. So the
+//! best ones and the site's own race on other histories that could have been recorded: stretches of
+//! the searched half in random order, with repetition. All lists meet the same histories.
+
+use meshwork::rng::Stream;
+use rayon::prelude::*;
+
+use super::search::{FEWEST_JOBS, SearchEnd, Trial};
+use super::{CONFIDENCE, TopologyLists};
+use crate::choose::race::{Field, NoValue, Race, RaceRules};
+use crate::findings::statistics::mean;
+use crate::operator::history::{JobRecord, Second};
+
+/// The indifference zone, as a share of the mean wait.
+pub const WITHIN: f64 = 0.05;
+
+/// Pairs before a list is dropped.
+const LEAST_PAIRS: u64 = 20;
+
+/// The maximum number of histories. What is not decided by then differs by little.
+pub(super) const MOST_PAIRS: u64 = 100;
+
+/// Replicated histories are shorter than the half by this factor, if they keep enough jobs.
+const SHORTER: usize = 4;
+
+/// The minimum number of stretches of a half.
+const STRETCHES: Second = 8;
+
+/// Stretches that keep the hour, or the weekday and the hour, of every job.
+const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
+
+/// The outcome of a race of lists.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListRace {
+    /// The number of lists that raced, with the site's own.
+    pub finalists: usize,
+    /// The number of lists that none was certainly better than.
+    pub survivors: usize,
+    /// The number of resampled histories.
+    pub histories: u64,
+    /// The length of a stretch in seconds.
+    pub stretch: Second,
+    /// How much longer than under the best of them the wait under the first of them is, at most, as a
+    /// share, with the confidence [`CONFIDENCE`]; `None` if nothing is certain yet.
+    pub bound: Option<f64>,
+}
+
+/// Stretches of a history, from which others are made.
+struct Stretches<'a> {
+    of: Vec<Vec<&'a JobRecord>>,
+    first: Second,
+    length: Second,
+    /// The number of stretches of another history.
+    wanted: usize,
+}
+
+impl<'a> Stretches<'a> {
+    /// Cuts jobs, which are in order, into stretches. The rest after the last whole one is left out.
+    fn of(stays: &'a [JobRecord]) -> Option<Stretches<'a>> {
+        let queued = |stay: &JobRecord| stay.queued().unwrap_or_default();
+        let (first, last) = (queued(stays.first()?), queued(stays.last()?));
+        let span = last - first + 1;
+        let length = CALENDAR.into_iter().find(|length| span / length >= STRETCHES);
+        let length = length.unwrap_or((span / STRETCHES).max(1));
+        let count = (span / length).max(1) as usize;
+        let mut of = vec![Vec::new(); count];
+        for stay in stays {
+            if let Some(own) = of.get_mut(((queued(stay) - first) / length) as usize) {
+                own.push(stay);
+            }
+        }
+        let enough = (count * FEWEST_JOBS).div_ceil(stays.len());
+        let wanted = count.div_ceil(SHORTER).max(enough).min(count);
+        Some(Stretches { of, first, length, wanted })
+    }
+
+    /// Another history: a function of the seed and its number.
+    fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
+        let mut stream = Stream::new(seed, number, "propose race");
+        let mut stays = Vec::new();
+        for place in 0..self.wanted as Second {
+            let drawn = stream.below(self.of.len() as u64);
+            let from = self.first + drawn as Second * self.length;
+            let later = self.first + place * self.length - from;
+            let moved = |time: Option<Second>| time.map(|time| time + later);
+            stays.extend(self.of[drawn as usize].iter().map(|&stay| JobRecord {
+                submit: moved(stay.submit),
+                eligible: moved(stay.eligible),
+                start: moved(stay.start),
+                end: moved(stay.end),
+                ..stay.clone()
+            }));
+        }
+        stays
+    }
+}
+
+/// Results by history, then by list; `None` if a job never starts, or the list was out before.
+struct WaitsByHistory(Vec<Vec<Option<f64>>>);
+
+impl Field for WaitsByHistory {
+    fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue> {
+        self.0[replication as usize][candidate]
+            .ok_or_else(|| NoValue::Failed("a job never starts".to_owned()))
+    }
+
+    fn excess(&self, _: usize, _: usize, _: u64) -> Result<f64, NoValue> {
+        Ok(0.0)
+    }
+
+    fn is_growing(&self, _: usize) -> bool {
+        false
+    }
+}
+
+/// Races lists, the first of which is the site's own; returns the index of the one to choose.
+///
+/// Values are logarithms of the mean wait plus one second, since no job may have to wait.
+pub(super) fn race(
+    trial: &Trial<'_>,
+    lists: &[&TopologyLists],
+    seed: u64,
+    ends: SearchEnd,
+) -> Option<(usize, ListRace)> {
+    let stretches = Stretches::of(trial.stays)?;
+    let rules = RaceRules {
+        alpha: 1.0 - CONFIDENCE,
+        within: libm::log1p(WITHIN),
+        least: LEAST_PAIRS,
+        screen_above: usize::MAX,
+        constraints: 0,
+    };
+    let mut race = Race::new(lists.len(), rules);
+    let mut results = WaitsByHistory(Vec::new());
+    while !race.is_decided() && race.seen() < MOST_PAIRS && !ends.is_over() {
+        let stays = stretches.history(seed, race.seen());
+        let other = Trial { stays: &stays, cut: None, ..*trial };
+        let racing = race.racing();
+        let value = |own: usize| -> Option<f64> {
+            let waits = other.waits(lists[own], 0..stays.len(), f64::MAX)?;
+            Some(libm::log1p(mean(&waits).unwrap_or(0.0)))
+        };
+        let row = (0..lists.len()).into_par_iter();
+        results.0.push(row.map(|own| racing.contains(&own).then(|| value(own))?).collect());
+        race.advance(&results, race.seen() + 1);
+    }
+    let last = race.looks().last()?;
+    let outcome = ListRace {
+        finalists: lists.len(),
+        survivors: race.racing().len(),
+        histories: race.seen(),
+        stretch: stretches.length,
+        bound: Some(last.bound).filter(|bound| bound.is_finite()).map(libm::expm1),
+    };
+    // Of equals the site's own needs no change.
+    Some((if race.equals().contains(&0) { 0 } else { last.leader }, outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histories_are_stretches_moved_as_they_are() {
+        let stay = |number: i64| JobRecord {
+            id: number.to_string(),
+            submit: Some(1_000 + 1_800 * number),
+            end: Some(1_000 + 1_800 * number + 7),
+            ..JobRecord::default()
+        };
+        // Twenty hours and a rest: whole hours of two jobs each.
+        let stays: Vec<JobRecord> = (0..41).map(stay).collect();
+        let own = Stretches::of(&stays).unwrap();
+        assert_eq!((own.of.len(), own.length), (20, 3_600));
+        assert_eq!(own.wanted, 20, "fewer would have less than a hundred jobs");
+        let history = own.history(1, 0);
+        assert_eq!(history.len(), 40);
+        assert_ne!(own.history(1, 1), history);
+        assert_eq!(own.history(1, 0), history);
+        for (place, pair) in history.chunks(2).enumerate() {
+            let begins = 1_000 + 3_600 * place as i64;
+            assert_eq!(pair[0].submit, Some(begins));
+            assert_eq!((pair[1].submit, pair[1].end), (Some(begins + 1_800), Some(begins + 1_807)));
+            let number: i64 = pair[0].id.parse().unwrap();
+            assert_eq!((number % 2, &pair[1].id), (0, &(number + 1).to_string()));
+        }
+        assert!(Stretches::of(&[]).is_none());
+    }
+}
