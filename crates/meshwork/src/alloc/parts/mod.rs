@@ -71,7 +71,7 @@ pub struct PiecesAllocator {
 enum Kept {
     Shares(Domain),
     /// An allocator of nodes, and the site on which it is asked.
-    Asked(Box<dyn Allocator>, Site),
+    Asked(Box<dyn Allocator>, Box<Site>),
 }
 
 impl PiecesAllocator {
@@ -89,7 +89,7 @@ impl PiecesAllocator {
         let types = Arc::clone(topology.types().expect("a machine with types of nodes"));
         let domain = match domain.domain() {
             Some(domain) => Kept::Shares(domain),
-            None => Kept::Asked(domain, Site::new(topology.clone().without_types(), 1.0)),
+            None => Kept::Asked(domain, Box::new(Site::new(topology.clone().without_types(), 1.0))),
         };
         let topology = topology.clone();
         PiecesAllocator {

@@ -45,7 +45,7 @@ pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suit
     if !suits || (request.exclusive && !node.is_idle()) {
         return 0;
     }
-    let by = |free: u32, own: u32| if own == 0 { u32::MAX } else { free / own };
+    let by = |free: u32, own: u32| free.checked_div(own).unwrap_or(u32::MAX);
     let gpus = |shares: &[u32]| match piece.gpu {
         0 => u32::MAX,
         _ if piece.is_sharing() => shares.iter().map(|free| free / piece.share).sum(),
