@@ -1,4 +1,5 @@
 //! Nodes that jobs share: schedules against a naive simulator, and cases by hand.
+#![expect(clippy::float_cmp, reason = "these instants are exact")]
 
 use std::collections::BTreeMap;
 

@@ -230,7 +230,7 @@ impl RunRecorder {
             }
             // Constraints are not shown, so only the count is stored.
             Request::Constrained(_) | Request::Pieces(_) => {
-                write_number(&mut self.buffer, job.request.nodes())
+                write_number(&mut self.buffer, job.request.nodes());
             }
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
