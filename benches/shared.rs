@@ -3,7 +3,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::alloc::shared::{
-    Domains, GpuCount, GpuRecord, Holdings, SelectParams, SharedDecision, SharedGrant,
+    Domains, GpuCount, GpuRecord, SelectParams, SharedBook, SharedDecision, SharedGrant,
     SharedMachine, SharedRequest, SlurmNodeType, decide_shared,
 };
 use meshwork::geometry::NodeSet;
@@ -63,32 +63,35 @@ fn per_node(nodes: Option<u32>, gpus: u64, cpus: u32) -> SharedRequest {
 }
 
 /// Fills half of the GPUs with jobs of 1 to 8, of which as many have ended.
-fn half_full(machine: &SharedMachine) -> (Holdings, Vec<Vec<SharedGrant>>) {
-    let mut holdings = Holdings::idle(machine);
+fn half_full(machine: &SharedMachine) -> (SharedBook, Vec<Vec<SharedGrant>>) {
+    let mut book = SharedBook::new(machine);
     let mut rng = Stream::new(11, 0, "jobs");
     let mut jobs = Vec::new();
     loop {
         let gpus = 1 << rng.below(4);
-        let decision = decide_shared(machine, &holdings, &per_node(None, gpus, 4 * gpus as u32));
+        let decision = book.decide(machine, &per_node(None, gpus, 4 * gpus as u32));
         let SharedDecision::Start { grants, .. } = decision else { break };
-        grants.iter().for_each(|grant| holdings.take(grant));
+        grants.iter().for_each(|grant| book.take(grant));
         jobs.push(grants);
     }
     let mut held: u32 = jobs.iter().flatten().map(|grant| grant.gpus.count_ones()).sum();
     while held > NODES * 4 {
         let ended = jobs.swap_remove(rng.below(jobs.len() as u64) as usize);
-        ended.iter().for_each(|grant| holdings.give_back(grant));
+        ended.iter().for_each(|grant| book.give_back(grant));
         held -= ended.iter().map(|grant| grant.gpus.count_ones()).sum::<u32>();
     }
-    (holdings, jobs)
+    (book, jobs)
 }
 
 fn decisions(c: &mut Criterion) {
     let machine = machine();
-    let (mut holdings, mut jobs) = half_full(&machine);
+    let (mut book, jobs) = half_full(&machine);
     let mut group = c.benchmark_group("shared_5000x8");
-    let all = GpuCount { count: 16, model: None };
-    let gang = SharedRequest { gpus: Some(all), ..SharedRequest::default() };
+    let gang = |count, tasks| SharedRequest {
+        tasks,
+        gpus: Some(GpuCount { count, model: None }),
+        ..SharedRequest::default()
+    };
     let cpus = SharedRequest { tasks: Some(1), cpus_per_task: Some(4), ..SharedRequest::default() };
     let cases = [
         ("1 GPU", per_node(None, 1, 4)),
@@ -96,27 +99,57 @@ fn decisions(c: &mut Criterion) {
         ("8 GPUs", per_node(None, 8, 32)),
         ("4 CPUs", cpus),
         ("4 nodes of 8 GPUs", per_node(Some(4), 8, 32)),
-        ("16 GPUs anywhere", gang),
+        ("8 nodes of 8 GPUs", per_node(Some(8), 8, 32)),
+        ("16 GPUs anywhere", gang(16, None)),
+        ("64 GPUs anywhere", gang(64, None)),
     ];
     for (name, request) in &cases {
-        group.bench_function(*name, |b| {
-            b.iter(|| decide_shared(&machine, black_box(&holdings), request));
+        group.bench_function(*name, |b| b.iter(|| book.decide(&machine, black_box(request))));
+        group.bench_function(format!("{name}, examined anew"), |b| {
+            b.iter(|| decide_shared(&machine, black_box(book.holdings()), request));
         });
     }
-    let mut rng = Stream::new(12, 0, "mix");
-    group.bench_function("a job of 1 to 8 GPUs starts and another ends", |b| {
-        b.iter(|| {
-            let gpus = 1 << rng.below(4);
-            let request = per_node(None, gpus, 4 * gpus as u32);
-            let decision = decide_shared(&machine, &holdings, &request);
-            if let SharedDecision::Start { grants, .. } = decision {
-                grants.iter().for_each(|grant| holdings.take(grant));
-                jobs.push(grants);
-            }
-            let ended = jobs.swap_remove(rng.below(jobs.len() as u64) as usize);
-            ended.iter().for_each(|grant| holdings.give_back(grant));
+    let single = |rng: &mut Stream| {
+        let gpus = 1 << rng.below(4);
+        per_node(None, gpus, 4 * gpus as u32)
+    };
+    let several = |rng: &mut Stream| match rng.below(4) {
+        0 => per_node(Some(2), 8, 32),
+        1 => per_node(Some(4), 8, 32),
+        2 => per_node(Some(8), 8, 32),
+        _ => gang(16, None),
+    };
+    let both = |rng: &mut Stream| {
+        if rng.below(5) == 0 { several(rng) } else { single(rng) }
+    };
+    let mixes: [(&str, &dyn Fn(&mut Stream) -> SharedRequest); 3] = [
+        ("a job of 1 to 8 GPUs starts and others end", &single),
+        ("a job of 16 to 64 GPUs starts and others end", &several),
+        ("a job of 1 to 64 GPUs starts and others end", &both),
+    ];
+    for (name, draw) in mixes {
+        let (mut book, mut jobs) = (book.clone(), jobs.clone());
+        let mut rng = Stream::new(12, 0, "mix");
+        let of = |grants: &[SharedGrant]| -> u32 {
+            grants.iter().map(|grant| grant.gpus.count_ones()).sum()
+        };
+        let mut held: u32 = jobs.iter().map(|grants| of(grants)).sum();
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let request = draw(&mut rng);
+                if let SharedDecision::Start { grants, .. } = book.decide(&machine, &request) {
+                    grants.iter().for_each(|grant| book.take(grant));
+                    held += of(&grants);
+                    jobs.push(grants);
+                }
+                while held > NODES * 4 {
+                    let ended = jobs.swap_remove(rng.below(jobs.len() as u64) as usize);
+                    ended.iter().for_each(|grant| book.give_back(grant));
+                    held -= of(&ended);
+                }
+            });
         });
-    });
+    }
     group.finish();
 }
 

@@ -24,6 +24,7 @@ pub mod date;
 pub mod findings;
 pub mod gpus;
 pub mod lab;
+pub mod live;
 pub mod operator;
 pub mod plan;
 pub mod report;

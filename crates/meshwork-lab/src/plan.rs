@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::engine::{HeldNodes, PlanState, PolicyDecision, plan};
+use meshwork::engine::{HeldNodes, PlanState, PolicyDecision, WithheldNodes, plan};
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::pool::PlacedBlock;
@@ -27,6 +27,23 @@ struct StateText {
     running: Vec<HeldText>,
     #[serde(default)]
     waiting: Vec<Map<String, Json>>,
+    #[serde(default)]
+    withheld: Vec<WithheldText>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithheldText {
+    nodes: Json,
+    #[serde(default)]
+    site: usize,
+    from: f64,
+    /// The end; without one it never ends.
+    #[serde(default)]
+    until: Option<f64>,
+    /// The ids of the waiting jobs from which nodes are withheld; without them, of all.
+    #[serde(default)]
+    jobs: Option<Vec<Json>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -59,9 +76,16 @@ impl ReadState {
     /// # Errors
     /// One sentence: the text is no such object, or names what the machine does not have.
     pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
-        let given: StateText = serde_json::from_str(text).map_err(|error| {
-            format!("this is no state: {error}; it has now, running, waiting and, for machines whose nodes have names, names")
-        })?;
+        let value = serde_json::from_str(text).map_err(|error| no_state(&error))?;
+        ReadState::of(scenario, value)
+    }
+
+    /// Takes a state for a scenario from an object that was read.
+    ///
+    /// # Errors
+    /// The sentences of [`ReadState::read`].
+    pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
+        let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
         let now = instant("now", given.now)?;
         let topologies = scenario.topologies();
         let names = given.names.as_deref().map(hostlist::names).transpose()?;
@@ -76,18 +100,51 @@ impl ReadState {
             let wrong = |says: String| format!("running job {}: {says}", held.id);
             running.push(held_nodes(held, &topologies, numbers.as_ref()).map_err(wrong)?);
         }
-        let mut ids = Vec::with_capacity(given.waiting.len());
-        let mut waiting = Vec::with_capacity(given.waiting.len());
+        let mut ids: Vec<Json> = Vec::with_capacity(given.waiting.len());
+        let mut waiting: Vec<Job> = Vec::with_capacity(given.waiting.len());
         for job in given.waiting {
             let id = job
                 .get("id")
                 .cloned()
                 .ok_or_else(|| format!("waiting job {} has no id", waiting.len() + 1))?;
             let wrong = |says: String| format!("waiting job {id}: {says}");
-            waiting.push(waiting_job(&job, given.now).map_err(wrong)?);
+            let number = waiting.len() as u64 + 1;
+            let job = waiting_job(&job, given.now).map_err(wrong)?;
+            waiting.push(Job { number, ..job });
             ids.push(id);
         }
-        Ok(ReadState { state: PlanState { now, running, waiting }, ids, names })
+        let places: BTreeMap<String, usize> = ids.iter().map(Json::to_string).zip(0..).collect();
+        let mut withheld = Vec::with_capacity(given.withheld.len());
+        for (number, own) in given.withheld.iter().enumerate() {
+            let wrong = |says: String| format!("withheld nodes {}: {says}", number + 1);
+            let topology = site_of(own.site, &topologies).map_err(wrong)?;
+            let nodes = numbered(&own.nodes, topology, numbers.as_ref()).map_err(wrong)?;
+            let place = |id: &Json| {
+                let place = places.get(&id.to_string()).copied();
+                place.ok_or_else(|| wrong(format!("there is no waiting job {id}")))
+            };
+            let from_jobs = own.jobs.as_ref().map(|jobs| jobs.iter().map(place).collect());
+            withheld.push(WithheldNodes {
+                site: own.site,
+                nodes,
+                from: instant("from", own.from).map_err(wrong)?,
+                until: match own.until {
+                    Some(until) => instant("until", until).map_err(wrong)?,
+                    None => Time::new(f64::INFINITY),
+                },
+                from_jobs: from_jobs.transpose()?,
+            });
+        }
+        Ok(ReadState { state: PlanState { now, running, waiting, withheld }, ids, names })
+    }
+
+    /// The decisions of a scenario's policy.
+    ///
+    /// # Errors
+    /// One sentence, if running jobs hold the same node, or a component breaks its contract.
+    pub fn decided(&self, scenario: &Scenario) -> Result<PolicyDecision, String> {
+        let setup = scenario.setup_ideal(0).map_err(|error| error.to_string())?;
+        plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
     /// The decisions of a scenario's policy as JSON: `starts`, `reserved` and `never`.
@@ -95,13 +152,12 @@ impl ReadState {
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
     pub fn decide(&self, scenario: &Scenario) -> Result<Json, String> {
-        let sentence = |error: &dyn std::fmt::Display| error.to_string();
-        let setup = scenario.setup_ideal(0).map_err(|error| sentence(&error))?;
-        let decided = plan(setup, &self.state).map_err(|error| sentence(&error))?;
-        Ok(self.json(&decided, &scenario.topologies()))
+        Ok(self.json(&self.decided(scenario)?, &scenario.topologies()))
     }
 
-    fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
+    /// The decisions as JSON.
+    #[must_use]
+    pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
         let start = |own: &meshwork::engine::DecidedStart| {
             let grid = topologies[own.site].grid();
             let mut nodes = own.placement.nodes(grid);
@@ -141,46 +197,62 @@ fn instant(key: &str, at: f64) -> Result<Time, String> {
     is_one.then(|| Time::new(at)).ok_or_else(|| format!("{key} is {at}, which is no instant"))
 }
 
+fn no_state(error: &serde_json::Error) -> String {
+    format!(
+        "this is no state: {error}; it has now, running, waiting, withheld and, for machines whose nodes have \
+         names, names"
+    )
+}
+
+fn site_of(site: usize, topologies: &[Topology]) -> Result<&Topology, String> {
+    topologies.get(site).ok_or_else(|| {
+        format!("there is no site {site}, they count from 0 to {}", topologies.len() - 1)
+    })
+}
+
+/// Nodes given as numbers, or by their names as a host list.
+fn numbered(
+    nodes: &Json,
+    topology: &Topology,
+    numbers: Option<&BTreeMap<&str, u64>>,
+) -> Result<Vec<u32>, String> {
+    let nodes = match (nodes, numbers) {
+        (Json::String(list), Some(numbers)) => hostlist::names(list)?
+            .iter()
+            .map(|name| {
+                let number = numbers.get(name.as_str()).copied();
+                number.ok_or_else(|| format!("the machine has no node {name}"))
+            })
+            .collect::<Result<Vec<u64>, String>>()?,
+        (Json::Array(nodes), _) if nodes.iter().all(Json::is_u64) => {
+            nodes.iter().filter_map(Json::as_u64).collect()
+        }
+        _ => {
+            return Err(format!(
+                "nodes is {nodes}, but must be a list of numbers{}",
+                if numbers.is_some() { ", or a host list" } else { "" }
+            ));
+        }
+    };
+    let count = topology.nodes();
+    if let Some(beyond) = nodes.iter().find(|&&node| node >= u64::from(count)) {
+        return Err(format!("there is no node {beyond}, they count from 0 to {}", count - 1));
+    }
+    Ok(nodes.into_iter().map(|node| node as u32).collect())
+}
+
 fn held_nodes(
     held: &HeldText,
     topologies: &[Topology],
     numbers: Option<&BTreeMap<&str, u64>>,
 ) -> Result<HeldNodes, String> {
-    let topology = topologies.get(held.site).ok_or_else(|| {
-        format!("there is no site {}, they count from 0 to {}", held.site, topologies.len() - 1)
-    })?;
+    let topology = site_of(held.site, topologies)?;
     let grid = topology.grid();
     let placement = match (&held.nodes, &held.blocks) {
         (None, Some(blocks)) => {
             PlacedBlock::placement(blocks, topology).map_err(|error| error.to_string())?
         }
-        (Some(nodes), None) => {
-            let nodes = match (nodes, numbers) {
-                (Json::String(list), Some(numbers)) => hostlist::names(list)?
-                    .iter()
-                    .map(|name| {
-                        let number = numbers.get(name.as_str()).copied();
-                        number.ok_or_else(|| format!("the machine has no node {name}"))
-                    })
-                    .collect::<Result<Vec<u64>, String>>()?,
-                (Json::Array(nodes), _) if nodes.iter().all(Json::is_u64) => {
-                    nodes.iter().filter_map(Json::as_u64).collect()
-                }
-                _ => {
-                    return Err(format!(
-                        "nodes is {nodes}, but must be a list of numbers{}",
-                        if numbers.is_some() { ", or a host list" } else { "" }
-                    ));
-                }
-            };
-            if let Some(beyond) = nodes.iter().find(|&&node| node >= u64::from(grid.nodes())) {
-                return Err(format!(
-                    "there is no node {beyond}, they count from 0 to {}",
-                    grid.nodes() - 1
-                ));
-            }
-            Placement::of_nodes(grid, nodes.into_iter().map(|node| node as u32))
-        }
+        (Some(nodes), None) => Placement::of_nodes(grid, numbered(nodes, topology, numbers)?),
         _ => return Err("it must have either nodes or blocks".to_owned()),
     };
     if placement.is_empty() {

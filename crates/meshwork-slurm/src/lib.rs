@@ -3,7 +3,7 @@
 //! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
 //! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
 //! both for one partition; [`desk`] allocates its nodes by the rules of the model; [`check`] lints
-//! the files.
+//! the files. [`live`] has the texts of a running Slurm.
 //!
 //! Nothing here simulates, and nothing opens a file: callers pass texts, or a function that reads
 //! them. Like the model, it uses no thread, clock or environment.
@@ -14,6 +14,7 @@ pub mod conf;
 pub mod desk;
 pub mod finding;
 pub mod lines;
+pub mod live;
 pub mod shared;
 pub mod site;
 pub mod topology;

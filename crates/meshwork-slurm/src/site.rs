@@ -55,6 +55,8 @@ impl SlurmFiles {
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,
+    /// Whether the topologies are those of a model file of topograph, which Slurm does not read.
+    pub is_model: bool,
     pub findings: LintFindings,
     /// The topologies, the default one first; empty if Slurm would not start.
     pub topologies: Vec<(SlurmTopology, Structure)>,
@@ -92,8 +94,14 @@ pub fn read_texts(
 ) -> Reading {
     let mut findings = LintFindings::default();
     let conf = conf.map(|conf| Conf::read(conf, include, &mut findings));
-    let mut reading =
-        Reading { files, findings, topologies: Vec::new(), hosts: Hosts::default(), conf: None };
+    let mut reading = Reading {
+        files,
+        is_model: false,
+        findings,
+        topologies: Vec::new(),
+        hosts: Hosts::default(),
+        conf: None,
+    };
     reading.conf = match conf {
         Some(Err(Fatal)) => return reading,
         Some(Ok(conf)) => Some(conf),
@@ -122,6 +130,7 @@ impl Reading {
         } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
         } else {
+            self.is_model = topology::from_yaml::is_model(text);
             topology::from_yaml::read(text, &mut self.findings)?
         };
         self.warn_of_names(&topologies);
@@ -266,6 +275,19 @@ impl Reading {
         self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, found.is_exclusive)
     }
 
+    /// All nodes with the topology of this name, whatever a `slurm.conf` says.
+    ///
+    /// # Errors
+    /// One sentence, if the files cannot be used, or there is no such topology.
+    pub fn site_with(&self, topology: &str) -> Result<SlurmSite, String> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let count = self.hosts.count();
+        let all = NodeSet::full(count);
+        self.site_of(count, all.clone(), all, &[], Some(topology), false)
+    }
+
     fn site_of(
         &self,
         count: u32,
@@ -280,8 +302,19 @@ impl Reading {
             Some(name) => topologies.find(|(own, _)| own.name == name),
             None => topologies.next(),
         };
-        let (topology, structure) =
-            found.ok_or_else(|| format!("{}: this file lists no topology", self.files.topology))?;
+        let (topology, structure) = found.ok_or_else(|| {
+            let names = self.topologies.iter().map(|(topology, _)| topology.name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            match topology {
+                Some(name) => {
+                    format!(
+                        "{}: there is no topology {name} (there are: {names})",
+                        self.files.topology
+                    )
+                }
+                None => format!("{}: this file lists no topology", self.files.topology),
+            }
+        })?;
         let mut weights = vec![1; count as usize];
         let mut processors = vec![1; count as usize];
         for node in nodes {

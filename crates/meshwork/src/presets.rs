@@ -61,8 +61,18 @@ impl Named for MachineEntry {
 }
 
 /// All machine presets.
-pub static MACHINES: &[&MachineEntry] =
-    &[&TPU_V4, &TPU_V5P, &TPU7X, &TPU_V5E, &TPU_V6E, &INTREPID, &MIRA, &BLUE_WATERS, &FUGAKU];
+pub static MACHINES: &[&MachineEntry] = &[
+    &TPU_V4,
+    &TPU_V5P,
+    &TPU7X,
+    &TPU_V5E,
+    &TPU_V6E,
+    &INTREPID,
+    &MIRA,
+    &BLUE_WATERS,
+    &FUGAKU,
+    &IRREGULAR_GPUS,
+];
 
 /// Machine presets as a family of names.
 pub static FAMILY: Family =
@@ -251,6 +261,29 @@ static FUGAKU: MachineEntry = MachineEntry::new(
     "{ name = \"first_fit\", rotation = \"if_needed\" }",
 );
 
+static IRREGULAR_GPUS: MachineEntry = MachineEntry::new(
+    About::new(
+        "irregular_gpus",
+        "64 hosts of eight graphics processors below 15 leaf switches of very unequal size",
+    )
+    .definition(
+        "A processor of the model is a host. The leaf switches have 1, 1, 2, 2, 2, 3, 3, 3, 5, 5, \
+             6, 6, 6, 8 and 11 hosts, as where racks are filled by what arrives, and one switch \
+             joins them. Jobs get hosts by the rule of `tree`. Leaves of all sizes are there, \
+             so that rules which count on regular racks are put to the test.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source("general"),
+    "{ topology = \"flat\", processors = 64 }",
+    "{ name = \"tree\", switches = [{ nodes = [0] }, { nodes = [1] }, { nodes = [2, 3] }, { \
+     nodes = [4, 5] }, { nodes = [6, 7] }, { nodes = [8, 9, 10] }, { nodes = [11, 12, 13] }, { \
+     nodes = [14, 15, 16] }, { nodes = [17, 18, 19, 20, 21] }, { nodes = [22, 23, 24, 25, 26] }, \
+     { nodes = [27, 28, 29, 30, 31, 32] }, { nodes = [33, 34, 35, 36, 37, 38] }, { nodes = [39, \
+     40, 41, 42, 43, 44] }, { nodes = [45, 46, 47, 48, 49, 50, 51, 52] }, { nodes = [53, 54, 55, \
+     56, 57, 58, 59, 60, 61, 62, 63] }, { children = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, \
+     13, 14] }] }",
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,6 +301,7 @@ mod tests {
             ("mira", 49152),
             ("blue_waters", 13824),
             ("fugaku", 13248),
+            ("irregular_gpus", 64),
         ] {
             let text =
                 format!("machine = '{machine}'\nworkload = 'lublin'\nmeasure = {{ jobs = 9 }}");
@@ -280,7 +314,7 @@ mod tests {
             let other = Scenario::read(&other.parse().unwrap());
             assert_eq!(other.unwrap().table()["allocator"]["name"].as_str(), Some("random"));
         }
-        assert_eq!(MACHINES.len(), 9);
+        assert_eq!(MACHINES.len(), 10);
         let text = "machine = 'tpu_v5'\nworkload = 'lublin'";
         let problem = Scenario::read(&text.parse().unwrap()).unwrap_err();
         assert!(

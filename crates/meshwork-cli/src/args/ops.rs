@@ -1,5 +1,6 @@
 //! The command line arguments of `meshwork ops`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -80,6 +81,129 @@ pub(crate) enum Ops {
         2026-11-21T14:54:44\n  meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
     )]
     When(When),
+    /// Observe a running Slurm: what a policy would have done at every start, and a history as a site
+    #[command(
+        after_help = "It runs squeue and sinfo and changes nothing. Each start gives a line; the history is written as a site \
+        (-o), which `ops fidelity` and `ops compare` read, with the free nodes at every decision in starts.jsonl. A look in \
+        which several jobs started takes them in order of their starts.\n\nExample:\n  meshwork ops shadow /etc/slurm \
+        --policy policy.toml --partition main -o recorded"
+    )]
+    Shadow(Shadow),
+    /// Run a policy beside an unpatched Slurm: place the jobs of a parking partition on chosen nodes
+    #[command(
+        after_help = "Users submit to a partition with State=DOWN (--park). One update moves a job that the policy starts to the \
+        partition --run, on exactly the chosen nodes. Slurm holds all state: the agent may be killed at any moment. Read \
+        docs/live.md before use, and try --dry-run first.\n\nExamples:\n  meshwork ops agent /etc/slurm --policy policy.toml \
+        --dry-run\n  meshwork ops agent /etc/slurm --policy policy.toml --state /var/lib/meshwork\n  meshwork ops agent \
+        /etc/slurm --open --state /var/lib/meshwork"
+    )]
+    Agent(Agent),
+}
+
+/// Where a running Slurm is, and how often it is looked at.
+#[derive(Args, Debug)]
+pub(crate) struct Live {
+    /// A folder with slurm.conf and, if there is one, topology.yaml or topology.conf: a site, or /etc/slurm
+    pub(crate) site: PathBuf,
+    /// The study whose policy decides
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Set a key of the study, such as scheduler=easy
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The nodes in the order of their numbers in the study's machine, as a host list [default: the order of slurm.conf,
+    /// or of the topology if the study's machine is made of Slurm's files]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) names: Option<String>,
+    /// The time between looks, as 1s or 500ms
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = poll)]
+    pub(crate) poll: Duration,
+    /// End after so many looks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) looks: Option<u64>,
+    /// Answer Prometheus at this address; a port alone is on the loopback interface
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// The folder of Slurm's commands [default: they are in PATH]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) commands: Option<PathBuf>,
+}
+
+/// Reads an address, or a port of the loopback interface.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    let of_port = port.parse::<u16>().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    text.parse().or(of_port).map_err(|_| {
+        "an address and a port are needed, as 127.0.0.1:9464, or a port alone, as 9464".to_owned()
+    })
+}
+
+/// Reads a time between looks: `500ms`, or as other durations.
+fn poll(text: &str) -> Result<Duration, String> {
+    match text.strip_suffix("ms").and_then(|number| number.parse::<u64>().ok()) {
+        Some(number) if number >= 50 => Ok(Duration::from_millis(number)),
+        Some(_) => Err("looks are at least 50ms apart".to_owned()),
+        None => duration(text),
+    }
+}
+
+/// `meshwork ops shadow`.
+#[derive(Args, Debug)]
+pub(crate) struct Shadow {
+    #[command(flatten)]
+    pub(crate) live: Live,
+    /// The partition that is observed [default: the one that slurm.conf makes the default]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// Write the history into this folder, as a site, with starts.jsonl and shadow.html
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print each start as one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops agent`.
+#[derive(Args, Debug)]
+pub(crate) struct Agent {
+    #[command(flatten)]
+    pub(crate) live: Live,
+    /// Say what would be done, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The parking partition, to which users submit
+    #[arg(long, value_name = "NAME", default_value = "in")]
+    pub(crate) park: String,
+    /// The partition in which jobs start
+    #[arg(long, value_name = "NAME", default_value = "run")]
+    pub(crate) run: String,
+    /// The partition for jobs that are left to Slurm [default: they stay parked]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pass: Option<String>,
+    /// Consider so many waiting jobs, in order of priority
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: u32,
+    /// The folder for log, heartbeat and lock [default: agent in the site's folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) state: Option<PathBuf>,
+    /// Look at once when a datagram comes to this port of the loopback interface
+    #[arg(long, value_name = "PORT")]
+    pub(crate) wake: Option<u16>,
+    /// List waiting jobs by their ids among the metrics
+    #[arg(long, requires = "metrics")]
+    pub(crate) metrics_jobs: bool,
+    /// Kill switch: open the parking partition, so that Slurm starts its jobs, and keep agents from deciding
+    #[arg(long, conflicts_with_all = ["policy", "close", "watchdog", "replay", "dry_run"])]
+    pub(crate) open: bool,
+    /// Undo --open: close the parking partition, and let agents decide again
+    #[arg(long, conflicts_with_all = ["policy", "watchdog", "replay", "dry_run"])]
+    pub(crate) close: bool,
+    /// Open the parking partition if the heartbeat is older than this; the exit status is 1 if it was
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["policy", "replay", "dry_run"])]
+    pub(crate) watchdog: Option<Duration>,
+    /// Make the decisions of a log again; the exit status is 1 if one is another
+    #[arg(long, value_name = "LOG", requires = "policy", conflicts_with = "dry_run")]
+    pub(crate) replay: Option<PathBuf>,
 }
 
 /// An instant as written on the command line.

@@ -50,7 +50,8 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     let changes = changes(arguments)?;
     let random = (arguments.seed, arguments.replication);
     let done = convert(&arguments.input, &arguments.output, &changes, random)?;
-    out.line(&format!("{}: {} jobs written", arguments.output.display(), count(done.jobs)))?;
+    let (number, what) = if done.nodes > 0 { (done.nodes, "nodes") } else { (done.jobs, "jobs") };
+    out.line(&format!("{}: {} {what} written", arguments.output.display(), count(number)))?;
     let Converted { no_run_time, no_processors, no_submit_time, out_of_order, cut, .. } = done;
     for (number, what) in [
         (no_run_time, "lines left out: the run time is not known"),

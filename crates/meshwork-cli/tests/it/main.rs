@@ -17,6 +17,7 @@ mod fgd;
 mod files;
 mod hostile;
 mod manual;
+mod ops_agent;
 mod ops_backlog;
 mod ops_compare;
 mod ops_fidelity;

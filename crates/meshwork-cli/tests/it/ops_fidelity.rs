@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Numbers, Said, TORUS, meshwork, skip};
+use meshwork_lab::operator::controller::ControllerReplay;
+use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
-use meshwork_lab::operator::forecast::{Conditions, forecast};
 use meshwork_lab::operator::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
@@ -54,7 +55,16 @@ fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut Hi
             }
         })
         .collect();
-    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, cleanup));
+    let (rules, cleanup) = (&SiteRules::of(&machine), cleanup as f64);
+    let replay = ControllerReplay {
+        machine: &machine,
+        rules,
+        stays: &stays,
+        cleanup,
+        copy: None,
+        report: &|_| {},
+    };
+    let outcomes = replay.run().unwrap();
     for (stay, outcome) in stays.iter_mut().zip(outcomes) {
         let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
         stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
@@ -91,9 +101,12 @@ fn the_rule_and_the_clean_up_of_a_known_history_are_found() {
         }
         assert_eq!(json["cleanup_seconds"], json!(cleanup as f64));
         assert!(json["by"]["backfill"]["decisions"].as_u64() > Some(20), "{json:#}");
-        // Waits predicted under the same conditions are equal.
+        // Copies with other fractions of seconds wait nearly as long.
         for own in json["waits"].as_array().unwrap() {
-            assert_eq!(own["real"], own["predicted"], "{own}");
+            let value = |key: &str| own[key].as_f64().unwrap();
+            let difference = (value("real") - value("predicted")).abs();
+            let half_width = own["half_width"].as_f64().unwrap_or(0.0);
+            assert!(difference <= 3.0 + half_width.max(0.1 * value("real")), "{own}");
         }
     }
 }
@@ -179,7 +192,13 @@ fn real_histories_follow_the_rule() {
         );
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
         let (said, json) = fidelity(folder.path());
-        assert_eq!(said.status, Some(0), "{json:#}");
+        // Their priorities go by QOS and fair shares, whose tables were not kept.
+        assert_eq!((said.status, &json["modelled"]), (Some(1), &json!(false)), "{json:#}");
+        let doubts = json["doubts"].as_array().unwrap();
+        assert!(
+            doubts.len() == 1 && doubts[0].as_str().unwrap().contains("priorities"),
+            "{json:#}"
+        );
         for (key, value) in
             [("jobs", jobs), ("placed", stays), ("placements", stays), ("decisions", stays)]
         {

@@ -6,6 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::common::{Numbers, Said, examples, meshwork};
+use meshwork_lab::operator::controller::ControllerReplay;
+use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast};
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
@@ -233,7 +235,11 @@ fn the_history_of_the_examples_is_what_its_list_makes_of_its_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(folder.path(), &torus(&ACROSS));
     let stays = jobs(1_500, 1, &SIZES, 38.0);
-    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 4));
+    let rules = &SiteRules::of(&machine);
+    let (machine, stays) = (&machine, &stays[..]);
+    let replay =
+        ControllerReplay { machine, rules, stays, cleanup: 4.0, copy: None, report: &|_| {} };
+    let outcomes = replay.run().unwrap();
     let mut text = "JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|ReqNodes|NodeList|Priority|Flags|SubmitLine\n".to_owned();
     for (stay, outcome) in stays.iter().zip(outcomes) {
         let (queued, start) = (stay.submit.unwrap(), outcome.start.unwrap());

@@ -3,8 +3,9 @@
 //! A job that could start waits for its turn from when room was made last until backfill has looked at it; since backfill has
 //! then left it behind, nodes are reserved for others.
 
+use std::collections::BTreeMap;
+
 use super::history::Second;
-use super::plan::{ResolvedRequest, kinds};
 use crate::slurm::desk::SlurmAnswer;
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
@@ -41,9 +42,9 @@ enum Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// Jobs that ask for the same in the same partition are of one kind.
-    kind: Vec<usize>,
-    answers: Vec<Option<Answer>>,
+    /// The answers to each kind of request. Jobs that ask for the same in the same partition are of
+    /// one kind.
+    answers: BTreeMap<usize, Answer>,
     /// To which state of the machine the answers belong.
     changes: u64,
     /// Who waits for what since when.
@@ -52,12 +53,10 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    pub(super) fn new(requests: &[ResolvedRequest]) -> Causes {
-        let (kind, kinds) = kinds(requests);
+    pub(super) fn new(jobs: usize) -> Causes {
         Causes {
-            waited: vec![WaitsByCause::default(); requests.len()],
-            kind,
-            answers: vec![None; kinds],
+            waited: vec![WaitsByCause::default(); jobs],
+            answers: BTreeMap::new(),
             changes: 0,
             now: Vec::new(),
             since: 0,
@@ -72,25 +71,25 @@ impl Causes {
         self.since = now;
     }
 
-    /// Asks what each of those who wait waits for from now on. `changes` counts those of the machine, `ask` is the
+    /// Asks what each of those who wait, given with their kinds, waits for from now on. `changes` counts those of the machine, `ask` is the
     /// machine's own answer, and `has_looked` says whether backfill has left a job behind as things are.
     ///
     /// # Complexity
     /// One question for each kind of job that waits after each change, and **O(q)** for *q* that wait.
     pub(super) fn look(
         &mut self,
-        queue: &[usize],
+        queue: impl Iterator<Item = (usize, usize)>,
         changes: u64,
         ask: &dyn Fn(usize) -> SlurmAnswer,
         has_looked: &dyn Fn(usize) -> bool,
     ) {
         if changes != self.changes {
-            self.answers.fill(None);
+            self.answers.clear();
             self.changes = changes;
         }
         self.now.clear();
-        for &place in queue {
-            let answer = self.answers[self.kind[place]].get_or_insert_with(|| match ask(place) {
+        for (place, kind) in queue {
+            let answer = self.answers.entry(kind).or_insert_with(|| match ask(place) {
                 SlurmAnswer::Nodes(_) => Answer::Start,
                 SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
                 // One that is refused is told so when its turn has come.

@@ -70,6 +70,25 @@ impl SlurmMachine {
         SlurmMachine::of(reading, texts)
     }
 
+    /// Reads the machine of a folder with Slurm's files, a site or another one. Without a topology file
+    /// it is flat.
+    ///
+    /// # Errors
+    /// One sentence, if a file cannot be read, or Slurm would not start with them.
+    pub fn of_folder(path: &Path) -> Result<SlurmMachine, String> {
+        let there = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
+        let conf = there(CONF);
+        match (TOPOLOGIES.iter().find_map(|name| there(name)), &conf) {
+            (Some(topology), _) => SlurmMachine::read(&topology, conf.as_deref()),
+            (None, Some(conf)) => SlurmMachine::flat(conf),
+            (None, None) => Err(format!(
+                "{}: there is no {CONF} and no {}, so this is no machine of Slurm",
+                path.display(),
+                TOPOLOGIES[0]
+            )),
+        }
+    }
+
     /// A flat machine with the nodes of a `slurm.conf`.
     ///
     /// # Errors

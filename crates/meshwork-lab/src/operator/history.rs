@@ -62,6 +62,10 @@ pub struct JobRecord {
     pub exclude: String,
     /// What it was nice by: the points that its priority is lower by.
     pub nice: i64,
+    /// The reservation that it named; empty for none.
+    pub reservation: String,
+    /// The number of tasks of its array that may run at once.
+    pub throttle: Option<u32>,
     /// The last priority.
     pub priority: Option<i64>,
     /// The scheduler that started it.
@@ -131,7 +135,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 30] = [
+const COLUMNS: [&str; 32] = [
     "id",
     "attempt",
     "user",
@@ -162,6 +166,8 @@ const COLUMNS: [&str; 30] = [
     "not_modelled",
     "partitions",
     "nice",
+    "reservation",
+    "throttle",
 ];
 
 impl History {
@@ -222,7 +228,10 @@ impl History {
             let _ = write!(text, "{},{},", stay.line, beyond.join(" "));
             cell(&mut text, &stay.partitions);
             let nice = number(Some(stay.nice).filter(|&own| own != 0)).unwrap_or_default();
-            let _ = writeln!(text, "{nice}");
+            cell(&mut text, &nice);
+            cell(&mut text, &stay.reservation);
+            let throttle = number(stay.throttle.map(i64::from)).unwrap_or_default();
+            let _ = writeln!(text, "{throttle}");
         }
         text
     }
@@ -305,6 +314,8 @@ impl History {
                 line: count("line")?.unwrap_or(0) as usize,
                 partitions: text("partitions"),
                 nice: number("nice")?.unwrap_or(0),
+                reservation: text("reservation"),
+                throttle: count("throttle")?,
             });
         }
         Ok(History { stays })
@@ -334,6 +345,8 @@ mod tests {
             partition: "a,b".to_owned(),
             partitions: "b,a".to_owned(),
             nice: -7,
+            reservation: "night".to_owned(),
+            throttle: Some(2),
             state: "COMPLETED".to_owned(),
             submit: Some(1),
             start: Some(-5),

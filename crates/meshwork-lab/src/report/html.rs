@@ -8,7 +8,7 @@ use crate::findings::number::plural;
 use crate::visible::visible_text;
 
 /// Style sheets: of the page, of the machine's map, and of the live part.
-pub(super) static STYLES: [&str; 3] = [
+pub(crate) static STYLES: [&str; 3] = [
     include_str!("../../assets/report/report.css"),
     include_str!("../../assets/machine/machine.css"),
     include_str!("../../assets/live/live.css"),
@@ -21,7 +21,7 @@ static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 static LIVE: &str = include_str!("../../assets/live/live.html");
 
 /// Content security policy of a page: nothing may be fetched.
-pub(super) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Content security policy of a live page, which may send requests to its own server.

@@ -18,7 +18,7 @@ mod facts;
 mod figures;
 mod finding;
 mod folder;
-mod html;
+pub(crate) mod html;
 mod live;
 mod machine;
 mod markup;

@@ -1,4 +1,4 @@
-//! A Slurm partition as the machine and the allocator of a scenario.
+//! A Slurm partition, or a model of topograph, as the machine and the allocator of a scenario.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,14 +17,18 @@ use crate::run::inputs::Files;
 /// The key of a machine's topology file, and the name of the allocator based on it.
 const SLURM: &str = "slurm";
 
-/// The keys of such a machine.
-pub(crate) const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
+/// The key of a machine's model file of topograph.
+const TOPOGRAPH: &str = "topograph";
+
+/// The keys of such machines: the first is required.
+pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAPH, "as"]];
 
 /// Replaces a machine defined by Slurm files with an ordinary one, and sets its allocator.
 ///
-/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`. The allocator is
-/// set to the one by which Slurm allocates nodes if the scenario names none, or names `slurm`.
-/// Other machines are left unchanged.
+/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`, or, of a model
+/// file of topograph, `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may be
+/// `block`. The allocator is set to the one by which Slurm allocates nodes if the scenario names
+/// none, or names `slurm`. Other machines are left unchanged.
 ///
 /// A torus without holes that is the whole partition becomes a torus whose processors are its
 /// cells, so that strategies for grids can be compared; any other topology becomes a flat machine.
@@ -35,7 +39,7 @@ pub(crate) const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
-    if !machine.contains_key(SLURM) {
+    let Some(keys) = KEYS.into_iter().find(|keys| machine.contains_key(keys[0])) else {
         return match table.get("allocator") {
             Some(given) if names_slurm(given) => Err(Problem::new(
                 "allocator",
@@ -44,10 +48,10 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
             )),
             _ => Ok(()),
         };
-    }
-    if let Some(unknown) = machine.keys().find(|key| !KEYS.contains(&key.as_str())) {
+    };
+    if let Some(unknown) = machine.keys().find(|key| !keys.contains(&key.as_str())) {
         let says =
-            format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, &KEYS));
+            format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, keys));
         return Err(Problem::new(format!("machine.{unknown}"), says));
     }
     let text = |key: &str| match machine.get(key) {
@@ -58,11 +62,15 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
             Err(Problem::new(format!("machine.{key}"), says))
         }
     };
-    let (topology, conf, partition) = (text(SLURM)?, text("conf")?, text("partition")?);
-    let refused = |says: String| Problem::new(format!("machine.{SLURM}"), says);
-    let topology = topology.unwrap_or_default();
+    let refused = |says: String| Problem::new(format!("machine.{}", keys[0]), says);
+    let topology = text(keys[0])?.unwrap_or_default();
+    let conf = text("conf")?;
     let reading = read(files, &topology, conf.as_deref()).map_err(refused)?;
-    let site = reading.site(partition.as_deref()).map_err(refused)?;
+    let site = match text("as")? {
+        Some(name) => reading.site_with(&name),
+        None => reading.site(text("partition")?.as_deref()),
+    };
+    let site = site.map_err(refused)?;
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     let listed = found.map(|(topology, _)| topology);
     let (machine, mut allocator, order) = machine_of(&site, listed);
@@ -83,6 +91,13 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     table.insert("machine".to_owned(), Value::Table(machine));
     table.insert("allocator".to_owned(), Value::Table(allocator));
     Ok(())
+}
+
+/// The nodes of a partition in the order of their numbers in a study's machine made of it.
+#[must_use]
+pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
+    let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
+    machine_of(site, found.map(|(topology, _)| topology)).2
 }
 
 /// Reads the files of a machine, and records each as a companion of the study. Files included by a

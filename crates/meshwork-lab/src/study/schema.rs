@@ -7,7 +7,7 @@ use meshwork::{access, presets, scenario, workload};
 use serde_json::{Map, Value as Json, json};
 
 use super::{JobFormat, PARAMS, claims};
-use crate::slurm::scenario::KEYS as SLURM_KEYS;
+use crate::slurm::scenario::KEYS as FILE_KEYS;
 
 /// Returns the JSON Schema (draft 7) of studies that use names of this catalogue.
 ///
@@ -239,27 +239,32 @@ impl Writer<'_> {
             .into_iter()
             .for_each(|keys| keys.extend(access.clone()));
         let text = json!({ "type": "string" });
-        let slurm: Map<String, Json> =
-            SLURM_KEYS.iter().map(|key| ((*key).to_owned(), text.clone())).collect();
+        let [slurm, topograph] = FILE_KEYS.map(|keys| {
+            let texts: Map<String, Json> =
+                keys.iter().map(|key| ((*key).to_owned(), text.clone())).collect();
+            json!({
+                "type": "object",
+                "properties": texts,
+                "required": [keys[0]],
+                "additionalProperties": false,
+            })
+        });
         let topologies = self.names(&scenario::SITE_FAMILY).join("|");
         json!({
-            "description": "the machine: a topology with its size, several sites, the files of a Slurm, or words",
+            "description": "the machine: a topology with its size, several sites, the files of a Slurm, a model of topograph, or words",
             "anyOf": [
                 { "enum": self.names(&presets::FAMILY) },
                 { "type": "string", "pattern": format!("^({topologies}):[0-9x×, ]+$") },
                 site,
                 several,
-                {
-                    "type": "object",
-                    "properties": slurm,
-                    "required": ["slurm"],
-                    "additionalProperties": false,
-                },
+                slurm,
+                topograph,
                 // For a topology supplied by `[sweep]`.
                 { "type": "object", "not": { "anyOf": [
                     { "required": ["topology"] },
                     { "required": ["sites"] },
                     { "required": ["slurm"] },
+                    { "required": ["topograph"] },
                 ]}},
             ],
         })

@@ -9,10 +9,11 @@ use meshwork::workload::swf::{
     FIELDS, Header, LogLine, Record, records, write_header, write_record,
 };
 use meshwork::workload::table::{COLUMNS, CellKind, Column, Listed};
-use meshwork::workload::{Inputs, WorkloadError};
+use meshwork::workload::{Inputs, Rows, WorkloadError};
 
+use super::published;
 use crate::cell::written;
-use crate::run::inputs::Files;
+use crate::run::inputs::{Files, is_tsv};
 use crate::study::Refused;
 
 /// Format of a log.
@@ -31,11 +32,13 @@ pub enum Form {
     /// A table of jobs as Parquet, which has compression of its own.
     #[cfg(feature = "parquet")]
     Parquet,
+    /// A table with tabs, or a published trace in JSON: formats that are only read.
+    Foreign,
 }
 
 impl Form {
-    /// The format of a file with this name: a table if it ends in `.csv` or `.parquet`, else a log.
-    /// A further ending `.gz` means that it is compressed.
+    /// The format of a file with this name: a table if it ends in `.csv`, `.parquet`, `.tsv` or
+    /// `.json`, else a log. A further ending `.gz` means that it is compressed.
     ///
     /// ```
     /// use meshwork_lab::trace::Form;
@@ -54,6 +57,8 @@ impl Form {
         };
         if stem.ends_with(".csv") {
             Ok(Form::Csv { is_compressed })
+        } else if is_tsv(name) || is_json(name) {
+            Ok(Form::Foreign)
         } else if !stem.ends_with(".parquet") {
             Ok(Form::Log { is_compressed })
         } else if is_compressed {
@@ -62,6 +67,17 @@ impl Form {
             parquet(name)
         }
     }
+}
+
+/// Whether a file is JSON, by the ending of its name.
+pub(super) fn is_json(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".json")
+}
+
+/// Whether a file to be written is a study, by the ending of its name.
+pub(super) fn is_study(path: &str) -> bool {
+    path.to_lowercase().ends_with(".toml")
 }
 
 #[cfg(feature = "parquet")]
@@ -77,7 +93,7 @@ fn parquet(name: &str) -> Result<Form, Refused> {
 /// Start of a log's clock, in seconds since the beginning of 1970, if its header states it.
 pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
-        return Ok(Listed::read(files.rows(path)?, path)?.origin);
+        return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
     }
     let mut header = Header::default();
     for line in records(files.text(path)?, path) {
@@ -90,6 +106,14 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
 }
 
+/// Rows of a table of jobs, or of a published trace.
+pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
+    match published::jobs(path).map_err(WorkloadError)? {
+        Some(jobs) => Ok(Box::new(jobs.rows.into_iter().map(Ok))),
+        None => files.rows(path),
+    }
+}
+
 const IN_MEMORY: &str = "writing to memory cannot fail";
 
 /// Writes a log in this format.
@@ -99,6 +123,7 @@ pub(super) fn bytes(form: Form, header: &Header, kept: &[(Record, Job)]) -> Vec<
         Form::Csv { is_compressed } => packed(is_compressed, table(kept)),
         #[cfg(feature = "parquet")]
         Form::Parquet => columns(kept),
+        Form::Foreign => unreachable!("`convert` writes no such format"),
     }
 }
 

@@ -4,6 +4,7 @@ mod convert;
 mod fit;
 mod form;
 mod generate;
+mod published;
 mod resampled;
 
 use std::path::Path;
@@ -76,7 +77,7 @@ pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let files = Files::default();
     let statistics = match Form::of(&shown)? {
         Form::Log { .. } => files.text(&shown).and_then(|text| Statistics::of(text, &shown)),
-        _ => files.rows(&shown).and_then(|rows| Statistics::of_table(rows, &shown)),
+        _ => form::table_rows(&files, &shown).and_then(|rows| Statistics::of_table(rows, &shown)),
     };
     statistics.map_err(|error| TraceError::Wrong(error.0))
 }

@@ -10,6 +10,8 @@ use meshwork_lab::run::inputs::Files;
 use meshwork_lab::trace::convert;
 use proptest::prelude::*;
 
+use crate::skip::skip;
+
 /// The jobs read from this log, on a machine of 16 processors.
 fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     let text = format!(
@@ -148,4 +150,22 @@ fn what_is_no_change_is_refused_in_a_sentence() {
     let error = convert(&old, &new, &"users = 9".parse().unwrap(), (1, 0)).unwrap_err().to_string();
     assert!(error.ends_with("no job is left to write: 1 of its 1 lines are jobs"), "{error}");
     assert!(!new.exists());
+}
+
+/// The published trace of a production cluster, if it is there.
+#[test]
+fn the_whole_of_openb() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");
+    let pods = shared.join("openb_pod_list_default.csv.gz");
+    if !pods.exists() {
+        skip("logs", &format!("{} is not here", pods.display()));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let none = toml::Table::new();
+    let done = convert(&pods, &folder.path().join("jobs.csv"), &none, (1, 0)).unwrap();
+    assert_eq!((done.lines, done.jobs, done.no_run_time), (8152, 7255, 897));
+    let nodes = shared.join("openb_node_list_all_node.csv.gz");
+    let done = convert(&nodes, &folder.path().join("machine.toml"), &none, (1, 0)).unwrap();
+    assert_eq!(done.nodes, 1523);
 }

@@ -14,6 +14,7 @@ mod converted;
 mod headlines;
 mod instants;
 mod kills;
+mod live;
 mod maps;
 mod peers;
 mod readme;

@@ -562,3 +562,61 @@ fn every_recorded_anchor_and_fragmentation_is_the_same() {
     }
     assert!(held.len() >= 10);
 }
+
+/// The study of a model of topograph, and its machine as the allocator's table.
+fn modelled(folder: &Path, machine: &str) -> Result<toml::Table, String> {
+    let text =
+        format!("machine = {{ {machine} }}\nworkload = 'lublin'\nmeasure = {{ jobs = 5 }}\n");
+    let study =
+        Study::parse("study.toml", &text, folder, &[]).map_err(|refused| refused.to_string())?;
+    let points = expand(&study).map_err(|refused| refused.to_string())?;
+    Ok(points[0].scenario.table().clone())
+}
+
+#[test]
+fn a_model_of_topograph_is_a_tree_or_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "switches:\n  top: {switches: [a, b]}\nblocks:\n\
+                 - {switch: a, nodes: ['n[0-3]'], annotations: {x/domain: d1}}\n\
+                 - {switch: b, nodes: ['n[4-6]', n9], annotations: {x/domain: d2}}\n";
+    std::fs::write(folder.path().join("model.yaml"), model).unwrap();
+    for (given, name) in [("", "tree"), (", as = 'tree'", "tree"), (", as = 'block'", "blocks")] {
+        let table = modelled(folder.path(), &format!("topograph = 'model.yaml'{given}")).unwrap();
+        assert_eq!(table["machine"]["processors"].as_integer(), Some(8), "{given}");
+        assert_eq!(table["allocator"]["name"].as_str(), Some(name), "{given}");
+    }
+    for (given, says) in [
+        (", as = 'ring'", "there is no topology ring (there are: tree, block)"),
+        (", conf = 'slurm.conf'", "unknown key `conf` in `machine` (known: topograph, as)"),
+    ] {
+        let refused = modelled(folder.path(), &format!("topograph = 'model.yaml'{given}"));
+        let refused = refused.unwrap_err();
+        assert!(refused.contains(says), "{refused}");
+    }
+}
+
+#[test]
+fn the_models_that_topograph_tests_with_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/topograph");
+    if !folder.exists() {
+        skip("logs", &format!("no models in {}", folder.display()));
+        return;
+    }
+    for (name, nodes, leaves, blocks) in [
+        ("small-tree", 6, 2, 2),
+        ("medium", 8, 4, 4),
+        ("large", 96, 12, 12),
+        ("nvl72", 72, 4, 4),
+        ("dual-xclr-regular", 96, 12, 12),
+        ("dual-xclr-irregular", 255, 29, 29),
+    ] {
+        let machine = |kind| format!("topograph = '{name}.yaml', as = '{kind}'");
+        let tree = modelled(&folder, &machine("tree")).unwrap();
+        assert_eq!(tree["machine"]["processors"].as_integer(), Some(nodes), "{name}");
+        let switches = tree["allocator"]["switches"].as_array().unwrap();
+        let is_leaf = |switch: &&toml::Value| switch.get("nodes").is_some();
+        assert_eq!(switches.iter().filter(is_leaf).count(), leaves, "{name}");
+        let table = modelled(&folder, &machine("block")).unwrap();
+        assert_eq!(table["allocator"]["blocks"].as_array().unwrap().len(), blocks, "{name}");
+    }
+}

@@ -101,6 +101,9 @@ impl LintReport {
             "file": files.topology, "conf": files.conf, "starts": self.starts(), "findings": findings,
             "topologies": topologies
         });
+        if self.reading.is_model {
+            all["model"] = "topograph".into();
+        }
         if let Some(gres) = &files.gres {
             all["gres"] = gres.clone().into();
         }

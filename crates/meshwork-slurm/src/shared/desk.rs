@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use meshwork::alloc::shared::{
-    CoreSet, Holdings, SharedDecision, SharedGrant, SharedRequest, decide_shared,
-};
+use meshwork::alloc::shared::{CoreSet, SharedBook, SharedDecision, SharedGrant, SharedRequest};
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
@@ -15,7 +13,7 @@ use super::SharedSite;
 #[derive(Clone, Debug)]
 pub struct SharedAllocator<K: Ord> {
     site: SharedSite,
-    holdings: Holdings,
+    book: SharedBook,
     held: BTreeMap<K, Vec<SharedGrant>>,
 }
 
@@ -23,8 +21,8 @@ impl<K: Ord> SharedAllocator<K> {
     /// A partition without jobs.
     #[must_use]
     pub fn new(site: SharedSite) -> SharedAllocator<K> {
-        let holdings = Holdings::idle(&site.machine);
-        SharedAllocator { site, holdings, held: BTreeMap::new() }
+        let book = SharedBook::new(&site.machine);
+        SharedAllocator { site, book, held: BTreeMap::new() }
     }
 
     /// The partition.
@@ -46,15 +44,15 @@ impl<K: Ord> SharedAllocator<K> {
 
     /// The answer to a request, without allocating.
     #[must_use]
-    pub fn ask(&self, request: &SharedRequest) -> SharedDecision {
-        decide_shared(&self.site.machine, &self.holdings, request)
+    pub fn ask(&mut self, request: &SharedRequest) -> SharedDecision {
+        self.book.decide(&self.site.machine, request)
     }
 
     /// Allocates what [`ask`](SharedAllocator::ask) answers, if the job starts.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
-            grants.iter().for_each(|grant| self.holdings.take(grant));
+            grants.iter().for_each(|grant| self.book.take(grant));
             self.held.insert(name, grants.clone());
         }
         decision
@@ -63,7 +61,7 @@ impl<K: Ord> SharedAllocator<K> {
     /// Gives back what a job holds, and returns its number of nodes; `None` if it holds nothing.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let grants = self.held.remove(name)?;
-        grants.iter().for_each(|grant| self.holdings.give_back(grant));
+        grants.iter().for_each(|grant| self.book.give_back(grant));
         Some(grants.len() as u32)
     }
 
@@ -71,7 +69,7 @@ impl<K: Ord> SharedAllocator<K> {
     #[must_use]
     pub fn idle(&self) -> u32 {
         let machine = &self.site.machine;
-        machine.up.iter().filter(|&node| self.holdings.is_idle(machine, node)).count() as u32
+        machine.up.iter().filter(|&node| self.book.holdings().is_idle(machine, node)).count() as u32
     }
 
     /// The decision as JSON, without the name of the job.

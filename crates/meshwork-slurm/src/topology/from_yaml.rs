@@ -2,6 +2,7 @@
 
 use super::{
     ListedPlacement, NodeGroup, Region, SlurmTopology, SlurmTorus, Switch, Text, TopologyKind, Xyz,
+    from_topograph,
 };
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{self, Value, Yaml};
@@ -22,12 +23,21 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
         let says = "this file lists no topology: begin one with `- topology: NAME`";
         return Err(findings.fatal(1, says, &[yaml::FATAL]));
     };
+    if from_topograph::is_model(&document) {
+        return from_topograph::read(&document, findings);
+    }
     let items = document.items();
     if items.is_empty() {
         let says = "this file lists no topology: begin one with `- topology: NAME`";
         return Err(findings.fatal(document.line, says, &[yaml::FATAL]));
     }
     items.iter().map(|item| topology(item, findings)).collect()
+}
+
+/// Whether a text is a model file of topograph instead of topologies of Slurm.
+#[must_use]
+pub fn is_model(text: &str) -> bool {
+    yaml::read(text).ok().flatten().is_some_and(|document| from_topograph::is_model(&document))
 }
 
 fn topology(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {

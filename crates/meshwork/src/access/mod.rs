@@ -37,6 +37,8 @@ pub(crate) struct Reserved {
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
+    /// Numbers of the only jobs that it bars; `None` if it bars all but those of its users.
+    pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
 /// Nodes of one site that only some jobs may use: part of a partition or of a reservation.
@@ -53,6 +55,11 @@ pub struct Area {
 }
 
 impl Access {
+    /// Access rules of these reservations alone.
+    pub(crate) fn of_reservations(reservations: Vec<Reserved>) -> Access {
+        Access { partitions: Vec::new(), default: None, by_name: BTreeMap::new(), reservations }
+    }
+
     /// All partitions and reservations, site by site. **O(p n)** for *p* of them and *n* nodes.
     pub(crate) fn areas(&self, topologies: &[Topology]) -> Vec<Area> {
         let mut areas = Vec::new();
@@ -152,7 +159,8 @@ impl Access {
             table.get_texts("users").unwrap_or_default().into_iter().map(str::to_owned).collect();
         for nodes in named(table, sites)? {
             let (from, until) = (Time::new(from), Time::new(until));
-            self.reservations.push(Reserved { nodes, from, until, users: users.clone() });
+            let users = users.clone();
+            self.reservations.push(Reserved { nodes, from, until, users, barred: None });
         }
         Ok(())
     }
@@ -184,6 +192,9 @@ impl Access {
 impl Reserved {
     /// Whether the reservation denies its nodes to a job.
     pub(crate) fn bars(&self, job: &Job) -> bool {
+        if let Some(barred) = &self.barred {
+            return barred.contains(&job.number);
+        }
         let user = job.owner.as_ref().and_then(|owner| owner.user.as_deref());
         user.is_none_or(|user| !self.users.contains(user))
     }

@@ -7,7 +7,9 @@ mod simulation;
 mod unread;
 
 pub use names::Names;
-pub use plan::{DecidedStart, HeldNodes, PlanError, PlanState, PolicyDecision, plan};
+pub use plan::{
+    DecidedStart, HeldNodes, PlanError, PlanState, PolicyDecision, WithheldNodes, plan,
+};
 pub use simulation::Simulation;
 
 use crate::access::Access;

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{RunError, Setup, Simulation};
+use crate::access::{Access, Reserved};
 use crate::cluster::{Cluster, Place, StartOptions};
 use crate::job::{Job, JobId, Time};
 use crate::machine::Placement;
 use crate::network;
 use crate::observe::{Event, Observer};
 use crate::sched::Scheduler;
+use crate::topology::Node;
 use crate::workload::Submission;
 
 /// A machine and its queue at one instant.
@@ -20,6 +22,24 @@ pub struct PlanState {
     pub running: Vec<HeldNodes>,
     /// Waiting jobs in queue order. Their arrival counts as now.
     pub waiting: Vec<Job>,
+    /// Nodes that waiting jobs may not use for a time.
+    pub withheld: Vec<WithheldNodes>,
+}
+
+/// Nodes that some or all waiting jobs may not use in an interval, as of a reservation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithheldNodes {
+    /// Index of the site.
+    pub site: usize,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// Begin of the interval.
+    pub from: Time,
+    /// End of the interval; infinite if it has none.
+    pub until: Time,
+    /// Indices of the waiting jobs from which they are withheld; `None` for all of them. Numbers of
+    /// the jobs must differ.
+    pub from_jobs: Option<Vec<usize>>,
 }
 
 /// Nodes that a running job holds.
@@ -83,6 +103,7 @@ pub enum PlanError {
 /// the allocator, the waiting ones arrive, and the scheduler is called. What a policy remembers of
 /// earlier instants beside that, such as promises or usage, is not part of a state. Failures,
 /// access rules and energy of the setup are left out, as are messages: a job takes its estimate.
+/// Nodes may be withheld by the state instead.
 ///
 /// # Errors
 /// If running jobs hold the same node or none of the machine, started too late, or if a component
@@ -91,7 +112,7 @@ pub enum PlanError {
 /// # Complexity
 /// O(r log r) for r running jobs, and a pass of the scheduler.
 pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError> {
-    let PlanState { now, running, waiting } = state;
+    let PlanState { now, running, waiting, withheld } = state;
     if let Some(late) = running.iter().position(|held| held.since >= *now) {
         return Err(PlanError::Since(late, running[late].since, *now));
     }
@@ -107,6 +128,16 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     let jobs: Vec<Job> = arriving.chain(queued).collect();
     let jobs = jobs.into_iter().map(|job| Ok(Submission::Job(job)));
 
+    let reserved = |own: &WithheldNodes| Reserved {
+        nodes: (own.site, own.nodes.clone()),
+        from: own.from,
+        until: own.until,
+        users: BTreeSet::new(),
+        barred: own
+            .from_jobs
+            .as_ref()
+            .map(|jobs| jobs.iter().map(|&job| waiting[job].number).collect()),
+    };
     let Setup { scheduler: mut policy, .. } = setup;
     let setup = Setup {
         scheduler: Box::new(Adopting { held: held.clone(), next: 0 }),
@@ -127,6 +158,9 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
         let mut ids = (0..held.len()).zip(&order);
         if let Some((_, &held)) = ids.find(|(id, _)| !adopted.contains(&JobId(*id as u64))) {
             return Err(PlanError::NotFree(held));
+        }
+        if !withheld.is_empty() {
+            simulation.restrict(Access::of_reservations(withheld.iter().map(reserved).collect()));
         }
         if !waiting.is_empty() {
             simulation.pass(&mut *policy)?;

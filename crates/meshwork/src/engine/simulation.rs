@@ -3,6 +3,7 @@
 use super::followers::Followers;
 use super::unread::{Next, first, pull};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
+use crate::access::Access;
 use crate::cluster::{Breach, Cluster, Culprit, MAX_IDLE_STEPS, Unsatisfiable};
 use crate::job::Time;
 use crate::network::RunKey;
@@ -218,7 +219,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Makes one more pass at the present instant with another scheduler, for decisions between
-    /// steps. Call it before [`peek`](Simulation::peek), which may advance a simulated network.
+    /// steps. Its timer, if it sets one, replaces that of the run. Call it before
+    /// [`peek`](Simulation::peek), which may advance a simulated network.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -229,12 +231,24 @@ impl<'a> Simulation<'a> {
         self.ahead = None;
         // A scheduler outside the run may leave jobs waiting.
         self.idles = None;
+        let waiting = self.cluster.waiting_jobs();
         let Simulation { cluster, followers, names, .. } = self;
-        let passed = pass::<false>(scheduler, cluster, followers, names);
+        let mut passed = pass::<false>(scheduler, cluster, followers, names);
+        if let (Ok(()), Some(timer)) = (&passed, scheduler.wake_at(self.cluster.now())) {
+            passed = self.set_timer(Some(timer), waiting);
+        }
         if passed.is_err() {
             self.end = Some(self.cluster.now());
         }
         passed
+    }
+
+    /// Installs access rules from the present instant on.
+    pub(super) fn restrict(&mut self, access: Access) {
+        self.ahead = None;
+        self.idles = None;
+        let now = self.cluster.now();
+        self.cluster.enable_access(access, now);
     }
 
     /// Processes one instant and ends the run at its first error. Compiled twice: with `ONLY_JOBS`

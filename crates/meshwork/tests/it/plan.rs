@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use crate::common::{scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
-use meshwork::engine::{HeldNodes, PlanError, PlanState, PolicyDecision, Setup, plan, simulate};
+use meshwork::engine::{
+    HeldNodes, PlanError, PlanState, PolicyDecision, Setup, WithheldNodes, plan, simulate,
+};
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::scenario::Scenario;
@@ -43,7 +45,7 @@ impl Scheduler for Noting {
         });
         let started = started.collect();
         let waiting = waiting.into_iter().map(|(_, job)| job).collect();
-        let state = PlanState { now: cluster.now(), running, waiting };
+        let state = PlanState { now: cluster.now(), running, waiting, withheld: Vec::new() };
         self.taken.lock().unwrap().push((state, started));
     }
 
@@ -190,7 +192,7 @@ fn what_a_state_cannot_be_is_said() {
             Job::new(8, Time::ZERO, Request::Nodes(8), 60.0),
             Job::new(9, Time::ZERO, Request::Nodes(8), 60.0),
         ];
-        let state = PlanState { now: Time::new(10.0), running, waiting };
+        let state = PlanState { now: Time::new(10.0), running, waiting, withheld: Vec::new() };
         plan(scenario.setup(0).unwrap(), &state)
     };
     let planned = ask(vec![held(&[0, 1, 4, 5], 2.0)]).unwrap();
@@ -202,4 +204,41 @@ fn what_a_state_cannot_be_is_said() {
     assert_eq!(twice, PlanError::NotFree(0));
     let late = ask(vec![held(&[0], 10.0)]).unwrap_err();
     assert!(late.to_string().starts_with("running job 0 started at 10, but must"), "{late}");
+}
+
+#[test]
+fn withheld_nodes_are_for_jobs_that_end_before_and_for_others() {
+    let scenario = scenario(
+        "machine = { topology = 'mesh', dims = [4, 4] }\nscheduler = 'easy'\nallocator = 'first_fit'",
+    );
+    let job = |number: u64, nodes: u32, estimate: f64| {
+        Job::new(number, Time::ZERO, Request::Nodes(nodes), estimate)
+    };
+    let ask = |withheld: Vec<WithheldNodes>, waiting: Vec<Job>| {
+        let state = PlanState { now: Time::new(10.0), running: Vec::new(), waiting, withheld };
+        let planned = plan(scenario.setup(0).unwrap(), &state).unwrap();
+        let grid = scenario.topologies()[0].clone();
+        let nodes =
+            |own: &meshwork::engine::DecidedStart| (own.waiting, own.placement.nodes(grid.grid()));
+        planned.starts.iter().map(nodes).collect::<Vec<_>>()
+    };
+    let of = |nodes: std::ops::Range<u32>, from: f64, until: f64, jobs: Option<Vec<usize>>| {
+        let (from, until) = (Time::new(from), Time::new(until));
+        WithheldNodes { site: 0, nodes: nodes.collect(), from, until, from_jobs: jobs }
+    };
+    // The first four rows begin to be reserved at 40.
+    let reserved = || of(0..8, 40.0, 100.0, None);
+    assert_eq!(ask(vec![reserved()], vec![job(1, 8, 30.0)]), [(0, (0..8).collect())]);
+    assert_eq!(ask(vec![reserved()], vec![job(1, 8, 31.0)]), [(0, (8..16).collect())]);
+    assert_eq!(ask(vec![reserved()], vec![job(1, 9, 31.0)]), []);
+    // A reservation in force withholds them from any job, and one that is over from none.
+    assert_eq!(
+        ask(vec![of(0..8, 5.0, 100.0, None)], vec![job(1, 8, 1.0)]),
+        [(0, (8..16).collect())]
+    );
+    assert_eq!(ask(vec![of(0..8, 5.0, 9.0, None)], vec![job(1, 8, 99.0)]), [(0, (0..8).collect())]);
+    // Of two equal jobs, only one may not use them.
+    let never = of(0..8, 0.0, f64::INFINITY, Some(vec![0]));
+    let found = ask(vec![never], vec![job(1, 8, 50.0), job(2, 8, 50.0)]);
+    assert_eq!(found, [(0, (8..16).collect()), (1, (0..8).collect())]);
 }

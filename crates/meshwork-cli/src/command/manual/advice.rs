@@ -102,6 +102,10 @@ const ADVICE: &[Advice] = &[
     of_kind("machine", &["blue_waters", "fugaku"],
         "You want a large torus with the placement rule of its production.",
         &["topology/torus", "machines"]),
+    of_kind("machine", &["irregular_gpus"],
+        "You want to know what a rule is worth where racks are filled unevenly, as in most \
+        clusters that grew.",
+        &["allocator/tree", "gpu-cluster", "machines"]),
     of_kind("workload", &["synthetic"],
         "You vary one thing at a time (load, sizes, run times) and want independent \
         replications.",

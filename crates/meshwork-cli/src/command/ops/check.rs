@@ -54,7 +54,11 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
     if !findings.is_empty() || !checked.tables.is_empty() {
         out.line("")?;
     }
-    let starts = if checked.starts() { "Slurm starts with" } else { "Slurm would not start with" };
+    let starts = match (checked.starts(), checked.reading.is_model) {
+        (true, false) => "Slurm starts with",
+        (true, true) => "Slurm would start with the topologies of",
+        (false, _) => "Slurm would not start with",
+    };
     out.line(&format!("{starts} {}: {warnings} {noun}", files.names()))?;
     Ok(verdict)
 }

@@ -42,7 +42,7 @@ impl Cleanup {
 /// Replays the history first; refuses a badly modelled site unless `--anyway` is given.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
-    let found = fidelity::decisions(folder, &|done, all| meter.count(done, all));
+    let found = fidelity::verdict(folder, &|done, all| meter.count(done, all));
     meter.end();
     let doubts = found.doubts();
     if doubts.is_empty() || asked.anyway {

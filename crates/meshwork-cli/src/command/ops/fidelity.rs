@@ -33,9 +33,6 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     out.line("")?;
     if doubts.is_empty() {
         out.line("The site is modelled well enough to go on.")?;
-        if let Some(doubt) = found.doubt_about_times() {
-            out.line(&format!("This holds for places, and not for times: {doubt}."))?;
-        }
     }
     for doubt in doubts {
         out.line(&format!("The site is not modelled well enough to go on: {doubt}."))?;

@@ -1,11 +1,14 @@
 //! `meshwork ops`: commands for operators of a machine.
 
+mod agent;
 mod check;
 mod compare;
 mod fidelity;
 mod import;
 mod instant;
+mod live;
 mod propose;
+mod shadow;
 mod state;
 mod when;
 
@@ -16,6 +19,7 @@ use crate::output::{Ended, Output};
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended {
     match asked {
+        Ops::Agent(arguments) => agent::run(out, catalogue, arguments),
         Ops::Check(arguments) => check::run(out, arguments),
         Ops::Compare(arguments) => compare::run(out, arguments),
         Ops::Defrag(arguments) => state::run_defrag(out, catalogue, arguments),
@@ -23,6 +27,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
         Ops::Import(arguments) => import::run(out, arguments),
         Ops::Propose(arguments) => propose::run(out, arguments),
+        Ops::Shadow(arguments) => shadow::run(out, catalogue, arguments),
         Ops::When(arguments) => when::run(out, arguments),
     }
 }

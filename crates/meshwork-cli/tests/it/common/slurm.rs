@@ -3,6 +3,7 @@
 //! slurm-wlm-mysql-plugin and mariadb-server too. All of it listens on this computer alone, and
 //! every process started here is ended here.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -161,8 +162,10 @@ impl Slurm {
             slurm.daemon("slurmd", &["-D", "-N", &format!("n{node}")]);
         }
         slurm.until_up("slurmctld", |slurm| {
-            let said = slurm.ask("sinfo", &["--noheader", "-N", "-o", "%T"]);
-            said.out.lines().filter(|line| *line == "idle").count() == wanted.nodes
+            // A node has a line for each of its partitions.
+            let said = slurm.ask("sinfo", &["--noheader", "-N", "-o", "%N %T"]);
+            let idle = said.out.lines().filter(|line| line.ends_with(" idle"));
+            idle.collect::<BTreeSet<&str>>().len() == wanted.nodes
         })?;
         Ok(slurm)
     }

@@ -20,8 +20,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::FileProblem;
 use super::causes::WaitsByCause;
+use super::controller::ControllerReplay;
+use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine};
-use super::forecast::{Conditions, Forecast, JobOutcome};
+use super::forecast::JobOutcome;
 use super::history::{JobRecord, Second};
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
@@ -114,7 +116,7 @@ impl TopologyReplay {
     /// Replays jobs on a machine.
     ///
     /// # Complexity
-    /// That of [`Forecast::run_with_waits`].
+    /// That of [`ControllerReplay::run_with_waits`].
     #[must_use]
     pub fn of(
         machine: &SlurmMachine,
@@ -123,9 +125,10 @@ impl TopologyReplay {
         report: &(dyn Fn(usize) + Sync),
     ) -> TopologyReplay {
         let submitted: Cow<'_, [JobRecord]> = submitted(machine, stays, terms.unlisted);
-        let conditions = Conditions::of(machine, terms.cleanup);
-        let forecast = Forecast { report, ..Forecast::new(machine, &submitted, &conditions) };
-        let (outcomes, waited) = forecast.run_with_waits().unwrap_or_default();
+        let (rules, cleanup) = (&SiteRules::of(machine), terms.cleanup as f64);
+        let replay =
+            ControllerReplay { machine, rules, stays: &submitted, cleanup, copy: None, report };
+        let (outcomes, waited) = replay.run_with_waits().unwrap_or_default();
         let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
         let nodes = machine.nodes_up();
         TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
@@ -195,7 +198,7 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 /// One sentence with the file, if there are no jobs.
 ///
 /// # Complexity
-/// For each topology that of [`Forecast::run_with_waits`].
+/// For each topology that of [`ControllerReplay::run_with_waits`].
 pub fn compare(
     folder: &Folder,
     contenders: &[Contender],

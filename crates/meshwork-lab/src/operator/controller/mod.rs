@@ -8,9 +8,10 @@ mod plan;
 mod priority;
 mod replay;
 mod request;
+mod reserved;
 pub mod rules;
 
-pub use replay::replay;
+pub use replay::ControllerReplay;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +19,12 @@ use meshwork::geometry::NodeSet;
 
 use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
-use crate::slurm::desk::SlurmAllocator;
+use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use limits::{RunningSums, Test};
 use plan::{BackfillPlan, Planned, blocks_around};
 use priority::{FairTree, SeenBy};
 use request::{ControlledJob, ResolvedRequest};
+use reserved::Reserved;
 use rules::SiteRules;
 
 /// A waiting job in one of its partitions.
@@ -88,6 +90,9 @@ pub(super) struct Controller<'a> {
     /// Nodes without a job that are not given back yet.
     pub(super) completing: NodeSet,
     sums: RunningSums,
+    /// The running tasks of each array.
+    tasks: BTreeMap<u64, u32>,
+    reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
     /// The nodes and processors of the machine.
@@ -120,6 +125,8 @@ impl<'a> Controller<'a> {
             running: BTreeMap::new(),
             completing: NodeSet::empty(machine.reading.hosts.count()),
             sums: RunningSums::default(),
+            tasks: BTreeMap::new(),
+            reserved: reserved::of(machine, rules, stays),
             fair: FairTree::new(rules),
             last_tick: None,
             size,
@@ -129,6 +136,18 @@ impl<'a> Controller<'a> {
     /// The number of waiting pairs of jobs and partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
+    }
+
+    /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
+    pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
+        let first = self.pairs.iter().filter(|pair| pair.request == 0);
+        first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
+    }
+
+    /// What the first partition of a job answers to its request now.
+    pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
+        let request = &self.jobs[job].requests[0];
+        self.desks[request.partition].ask(&request.asked)
     }
 
     /// Whether no partition could ever hold a job.
@@ -168,6 +187,9 @@ impl<'a> Controller<'a> {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
         self.sums.count(&self.jobs[job], self.rules.partitions[partition].qos, true);
+        if let Some((array, _)) = self.jobs[job].array {
+            *self.tasks.entry(array).or_default() += 1;
+        }
         self.running.insert(job, Held { partition, nodes, start: now });
     }
 
@@ -195,6 +217,9 @@ impl<'a> Controller<'a> {
             desk.release(&job);
         });
         self.sums.count(&self.jobs[job], self.rules.partitions[held.partition].qos, false);
+        if let Some((array, _)) = self.jobs[job].array {
+            self.tasks.entry(array).and_modify(|count| *count = count.saturating_sub(1));
+        }
         Some(held)
     }
 
@@ -290,9 +315,34 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
+    /// Adds the nodes that reservations keep from a job that would run over some time; returns when
+    /// the first of these reservations ends.
+    fn keep(
+        &self,
+        job: usize,
+        now: Second,
+        (from, limit): (Second, Second),
+        kept: &mut NodeSet,
+    ) -> Option<Second> {
+        if self.reserved.is_empty() {
+            return None;
+        }
+        let span = (from, from.saturating_add(limit));
+        reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
+    }
+
+    /// Whether enough other tasks of its array run to hold up a job.
+    fn is_throttled(&self, job: usize) -> bool {
+        let array = self.jobs[job].array;
+        array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
+    }
+
     /// The nodes that a job would get in its partition if it came first.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
-        self.find(self.request(job, partition), &self.closed(now))
+        let mut kept = self.closed(now);
+        let request = self.request(job, partition);
+        self.keep(job, now, (now, request.limit), &mut kept);
+        self.find(request, &kept)
     }
 
     /// Whether the limits of a partition admit a job, and the partition gives out nodes.
@@ -300,6 +350,7 @@ impl<'a> Controller<'a> {
         let own = &self.rules.partitions[request.partition];
         let nodes = self.jobs[pair.job].nodes;
         own.is_up
+            && !self.is_throttled(pair.job)
             && own.max_time.is_none_or(|most| request.limit <= most)
             && nodes >= u64::from(own.least)
             && nodes <= u64::from(own.most)
@@ -359,6 +410,7 @@ impl<'a> Controller<'a> {
             let are_enough = open_nodes.count() >= request.wanted().nodes;
             let mut busy = kept.clone();
             busy.unite(&completing);
+            self.keep(pair.job, now, (now, request.limit), &mut busy);
             let found = if are_enough { self.find(&request, &busy) } else { None };
             // A job that is over its limits holds up nobody, if its partition has the nodes.
             let is_allowed = self.allows(pair.job, partition, Test::After);
@@ -396,6 +448,8 @@ impl<'a> Controller<'a> {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
+                    // It is the reservation that lacks nodes, and not the partition.
+                    _ if are_enough && !self.jobs[pair.job].reservation.is_empty() => {}
                     _ => {
                         failed[partition] = true;
                         open -= 1;
@@ -473,7 +527,9 @@ impl<'a> Controller<'a> {
             let fits =
                 *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
             let site = self.machine.site(&self.rules.partitions[partition].name);
-            let planned = plan.plan(site, &request, |kept| {
+            let reserved =
+                |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
+            let planned = plan.plan(site, &request, &reserved, |kept| {
                 let mut kept = kept.clone();
                 kept.unite(&closed);
                 if fits { self.find(&request, &kept) } else { None }

@@ -103,7 +103,9 @@ impl BackfillPlan {
 
     /// Plans a job behind all that were planned before, as Slurm does: it looks when running jobs
     /// leave enough nodes that nobody has reserved, and tries again later if that is not before
-    /// reservations end. `now` finds nodes that are free now, beside those in its argument.
+    /// reservations end. `now` finds nodes that are free now, beside those in its argument;
+    /// `reserved` adds the nodes that reservations keep from it at a start, and says when the first
+    /// of these ends.
     ///
     /// # Complexity
     /// A question to the rule for each attempt, of which there are **O(log t)** for each
@@ -112,6 +114,7 @@ impl BackfillPlan {
         &self,
         site: &SlurmSite,
         request: &ResolvedRequest,
+        reserved: &dyn Fn(Second, &mut NodeSet) -> Option<Second>,
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
     ) -> Option<Planned> {
         let wanted = request.wanted();
@@ -134,6 +137,13 @@ impl BackfillPlan {
                     break;
                 }
                 available.intersect(&span.free);
+            }
+            let mut kept = NodeSet::empty(available.universe());
+            if let Some(end) = reserved(from.max(self.now), &mut kept) {
+                available.subtract(&kept);
+                later = Some(later.map_or(end + 1, |later| later.min(end + 1)));
+            } else {
+                available.subtract(&kept);
             }
             available.intersect(request.may());
             let lacks = wanted.listed.as_ref().is_some_and(|listed| {

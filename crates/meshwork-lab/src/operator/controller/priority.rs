@@ -155,8 +155,12 @@ pub(super) fn priority(
     if !weights.is_multifactor {
         return 0.0;
     }
-    let since = tick.filter(|_| seen.any).map_or(0, |tick| (tick - job.eligible).max(0));
-    let age = (since as f64 / weights.max_age).min(1.0);
+    let age_at = |at: Second| ((at - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
+    let age = tick.filter(|_| seen.any).map_or(0.0, age_at);
+    if let Some((last, at)) = job.last_priority.filter(|_| rules.lacks_priorities) {
+        // All but its age is taken to have been the same all the time.
+        return (last - weights.age * (age_at(at) - age)).max(1.0);
+    }
     let is_known = tick.is_some() && seen.backfill;
     let processors = if is_known { job.processors } else { job.nodes };
     let size = (job.nodes as f64 / machine.0 + processors as f64 / machine.1) / 2.0;

@@ -61,6 +61,12 @@ pub(super) struct ControlledJob {
     /// One request for each partition that it names.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
+    /// The reservation that it names; empty for none.
+    pub(super) reservation: String,
+    /// Its array, and how many tasks of it may run at once.
+    pub(super) array: Option<(u64, u32)>,
+    /// The last recorded priority, and when its wait was over.
+    pub(super) last_priority: Option<(f64, Second)>,
 }
 
 /// The jobs of a history, and the number of kinds of requests.
@@ -127,6 +133,9 @@ pub(super) fn jobs(
             rank: rank[place],
             requests,
             nice: stay.nice as f64,
+            reservation: stay.reservation.clone(),
+            array: stay.throttle.map(|most| (number(stay).1, most)),
+            last_priority: stay.priority.map(|own| own as f64).zip(stay.start.or(stay.end)),
         });
     }
     (jobs, kinds)

@@ -24,10 +24,25 @@ pub struct SiteRules {
     pub enforces_limits: bool,
     /// Whether limits of a QOS hold up jobs.
     pub enforces_qos: bool,
+    /// Whether a table is missing without which priorities are not known.
+    pub lacks_priorities: bool,
     /// Nodes on which no job may start, and from when until when.
     pub outages: Vec<(Second, Second, NodeSet)>,
+    pub reservations: Vec<SiteReservation>,
     /// The second at which the controller started, from which its ticks are counted.
     pub started: Option<Second>,
+}
+
+/// Nodes that are kept for some jobs for a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteReservation {
+    pub name: String,
+    /// The seconds from which and until which.
+    pub span: (Second, Second),
+    /// The nodes; `None` if the table does not name them.
+    pub nodes: Option<NodeSet>,
+    /// The number of its processors.
+    pub processors: u64,
 }
 
 /// A partition as the schedulers see it.
@@ -148,12 +163,18 @@ impl SiteRules {
             associations: Vec::new(),
             enforces_limits: enforces(&["limits", "safe", "all"]),
             enforces_qos: enforces(&["limits", "qos", "safe", "all"]),
+            lacks_priorities: false,
             outages: Vec::new(),
+            reservations: Vec::new(),
             started: None,
         };
         let table = |name: &str| machine.table(name).unwrap_or_default();
         rules.read_tables(&lines, table("qos.txt"), table("assoc.txt"));
         rules.read_events(machine, table("events.txt"));
+        rules.read_reservations(machine, table("reservations.txt"));
+        let weights = &rules.weights;
+        rules.lacks_priorities = weights.fair_share > 0.0 && rules.associations.is_empty()
+            || weights.qos > 0.0 && rules.qos.is_empty();
         rules
     }
 
@@ -172,6 +193,32 @@ impl SiteRules {
                 let until = time(get("TimeEnd")).unwrap_or(Second::MAX);
                 self.outages.push((from, until, nodes));
             }
+        }
+    }
+
+    /// Adds reservations, as `scontrol show res -o` or `sacctmgr show reservation -P` prints them.
+    /// A reservation that was changed has several rows in the second; the last one counts.
+    fn read_reservations(&mut self, machine: &SlurmMachine, text: &str) {
+        let is_shown = text.lines().any(|line| line.starts_with("ReservationName="));
+        let words = |line| str::split_whitespace(line).filter_map(|word| word.split_once('='));
+        let found: Vec<BTreeMap<&str, &str>> = match is_shown {
+            true => text.lines().map(|line| words(line).collect()).collect(),
+            false => rows(text).collect(),
+        };
+        for row in found {
+            let get = |keys: [&str; 2]| {
+                keys.iter().find_map(|key| row.get(key).copied()).unwrap_or_default()
+            };
+            let time = |keys| LocalClock::utc().time(get(keys)).ok().flatten().map(|own| own.0);
+            let begin = time(["StartTime", "TimeStart"]);
+            let Some(span) = begin.zip(time(["EndTime", "TimeEnd"])) else { continue };
+            let name = get(["ReservationName", "Name"]).to_owned();
+            let named = Some(get(["Nodes", "NodeList"])).filter(|own| !own.is_empty());
+            let nodes = named.and_then(|own| machine.nodes(own).ok());
+            let processors = limit_of("", get(["TRES", "Assocs"])).processors.unwrap_or(0);
+            let is_again = |own: &SiteReservation| own.name == name && own.span.0 == span.0;
+            self.reservations.retain(|own| !is_again(own));
+            self.reservations.push(SiteReservation { name, span, nodes, processors });
         }
     }
 

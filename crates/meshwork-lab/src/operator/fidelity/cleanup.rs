@@ -3,6 +3,8 @@
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
 use super::replay::Replay;
+use crate::operator::controller::rules::SchedulerParameters;
+use crate::slurm::conf;
 
 /// The maximum clean-up time considered.
 const LONGEST: Second = 3_600;
@@ -47,16 +49,22 @@ fn gaps(replay: &Replay<'_>, by: Option<StartedBy>) -> Vec<Second> {
 
 /// The clean-up time estimated from the gaps. Ends and starts are truncated to whole seconds, so a
 /// clean-up of *g* + *f* seconds, with *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2. The
-/// share of *g* is (1 − *f*)² / 2, as for a difference of two uniform numbers. A scheduler that
-/// does not run at once makes some gaps longer, and the estimate too large by less than 1. If most
-/// gaps are the shortest one, times were not truncated, and it is the clean-up itself.
-fn of_gaps(gaps: &[Second]) -> Option<f64> {
+/// share of *g* is (1 − *f*)² / 2, as for a difference of two uniform numbers. If the scheduler
+/// runs every two seconds or less often, *g* has (1 − *f*)² / 2 of 1 + (1 − *f*²) / 2 + (1 − *f*)² / 2
+/// parts. One that does not run at once for other reasons makes some gaps longer, and the estimate
+/// too large by less than 1. If most gaps are the shortest one, times were not truncated, and it is
+/// the clean-up itself.
+fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
         gaps.iter().copied().find(|&gap| with(gap) >= LEAST_SHARE * gaps.len() as f64)?;
     let near = with(shortest) + with(shortest + 1) + with(shortest + 2);
     let share = with(shortest) / near;
-    Some(if share >= 0.5 { shortest as f64 } else { shortest as f64 + 1.0 - (2.0 * share).sqrt() })
+    let fraction = match is_polled {
+        true => 1.0 - share - (share * share + 3.0 * share).sqrt(),
+        false => 1.0 - (2.0 * share).sqrt(),
+    };
+    Some(shortest as f64 + if share >= 0.5 { 0.0 } else { fraction.max(0.0) })
 }
 
 /// The clean-up time of a history in seconds, to hundredths. `None` if no job waited for another's
@@ -65,10 +73,12 @@ fn of_gaps(gaps: &[Second]) -> Option<f64> {
 /// # Complexity
 /// **O(n m)** for *n* records of *m* nodes.
 pub(super) fn of(replay: &Replay<'_>) -> Option<f64> {
-    let all = of_gaps(&gaps(replay, None));
+    let lines = replay.machine.conf_text().map(conf::lines).unwrap_or_default();
+    let is_polled = SchedulerParameters::of(&lines).main_delay >= 2.0 && !lines.is_empty();
+    let all = of_gaps(&gaps(replay, None), is_polled);
     let main = gaps(replay, Some(StartedBy::Main));
     // Both estimates tend to be too large; the main scheduler reacts sooner.
-    let main = of_gaps(&main).filter(|_| main.len() >= 20);
+    let main = of_gaps(&main, is_polled).filter(|_| main.len() >= 20);
     let least = match (all, main) {
         (Some(all), Some(main)) => all.min(main),
         (all, main) => main.or(all)?,
@@ -92,11 +102,21 @@ mod tests {
                 })
                 .collect();
             gaps.sort_unstable();
-            let found = of_gaps(&gaps).unwrap();
+            let found = of_gaps(&gaps, false).unwrap();
             let is = f64::from(cleanup) / 100.0;
             assert!((found - is).abs() < 0.6, "{found} for {is}");
+            // Every 3.01 seconds.
+            let polled = |job: u32| {
+                let end = job * 1_237;
+                let start = (end + cleanup).div_ceil(301) * 301;
+                i64::from(start / 100) - i64::from(end / 100)
+            };
+            let mut gaps: Vec<Second> = (0..1000).map(polled).collect();
+            gaps.sort_unstable();
+            let found = of_gaps(&gaps, true).unwrap();
+            assert!((found - is).abs() < 0.25, "{found} for {is}");
         }
-        assert_eq!(of_gaps(&[7; 30]), Some(7.0));
-        assert_eq!(of_gaps(&[]), None);
+        assert_eq!(of_gaps(&[7; 30], true), Some(7.0));
+        assert_eq!(of_gaps(&[], true), None);
     }
 }

@@ -312,7 +312,13 @@ impl<'a> Given<'a> {
             Event::Cancel(_) => false,
         };
         let all = order.all[..=cycle].contains(&true);
-        unclear.iter().copied().filter(|own| all || is_needed(own)).collect()
+        // A job that ends in the second of its start has not ended before it.
+        let is_possible = |own: &usize| match self.events[*own].1 {
+            Event::End(job) => self.controller.running.contains_key(&job),
+            _ => true,
+        };
+        let may_be = unclear.iter().copied().filter(is_possible);
+        may_be.filter(|own| all || is_needed(own)).collect()
     }
 
     /// The decisions of the cycles of a second in some order; the state stays.

@@ -2,7 +2,7 @@
 //!
 //! Each recorded start is compared with the rule in the recorded state of the machine, so that a
 //! differing decision does not affect later ones. Waits are predicted by a full replay
-//! ([`replay_all`]), in which errors accumulate.
+//! ([`ControllerReplay`]), in which errors accumulate.
 
 mod cleanup;
 mod given;
@@ -11,14 +11,15 @@ mod replay;
 pub use given::{PredictedStart, SAME_CYCLE};
 pub use replay::{ComparedDecision, RuleDecision};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
-use super::controller::replay as replay_all;
+use super::controller::ControllerReplay;
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine};
-use super::forecast::{Conditions, Forecast};
+use super::forecast::JobOutcome;
 use super::history::{JobRecord, Second, StartedBy};
 use super::paired;
 use super::places::{PlaceKind, place_of};
@@ -47,6 +48,8 @@ pub struct Fidelity {
     pub placed: usize,
     /// The number of those whose nodes are one place, or one for each segment.
     pub placements: usize,
+    /// Whether tables are missing without which priorities are not known.
+    pub lacks_priorities: bool,
     /// The number of decisions, and of equal ones, by scheduler.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
     /// The decisions that differ.
@@ -149,20 +152,7 @@ impl Fidelity {
     /// Whether the model gets both the places and the times of starts right enough to rely on.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
-        self.doubts().is_empty() && self.doubt_about_times().is_none()
-    }
-
-    /// Reason not to rely on the model's times in one sentence; `None` if they are good enough.
-    #[must_use]
-    pub fn doubt_about_times(&self) -> Option<String> {
-        let StartCounts { cycle, total, .. } = self.start_counts();
-        let share = 100.0 * cycle as f64 / total as f64;
-        ((cycle as f64) < ENOUGH_CYCLES * total as f64).then(|| {
-            format!(
-                "{share:.1} % of the starts are in the cycle of the modelled scheduler, and {} % would be enough",
-                100.0 * ENOUGH_CYCLES
-            )
-        })
+        self.doubts().is_empty()
     }
 
     /// Every start as CSV, with seconds since 1970.
@@ -181,7 +171,7 @@ impl Fidelity {
         text
     }
 
-    /// Reasons not to rely on the model's places, one sentence each; empty if it is good enough.
+    /// Reasons not to rely on the model, one sentence each; empty if it is good enough.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -213,14 +203,24 @@ impl Fidelity {
                 100.0 * ENOUGH_PLACES
             ));
         }
+        if (counts.cycle as f64) < ENOUGH_CYCLES * counts.total as f64 {
+            let missing = match self.lacks_priorities {
+                true => "; the priorities of jobs are not known without `ops import --assoc --qos`",
+                false => "",
+            };
+            doubts.push(format!(
+                "{} of the starts are in the cycle of the modelled scheduler, and {} % would be enough{missing}",
+                percent(counts.cycle, counts.total),
+                100.0 * ENOUGH_CYCLES
+            ));
+        }
         doubts
     }
 
     /// The result as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
-        let doubts: Vec<String> =
-            self.doubts().into_iter().chain(self.doubt_about_times()).collect();
+        let doubts = self.doubts();
         let (decisions, matching) = self.all();
         let by: serde_json::Map<String, Json> = self
             .decisions
@@ -276,14 +276,39 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// `report` covers all three parts together.
 ///
 /// # Complexity
-/// That of [`decisions`], of [`Forecast::run`] and of [`replay_all`], and that of both schedulers at each of their cycles
+/// That of [`decisions`] and of [`ControllerReplay::run`], and that of both schedulers at each of their cycles
 /// in the recorded state.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
-    let found = decisions(folder, &|done, all| report(done, 4 * all));
+    let stays = &folder.history.stays;
+    let (found, machine) = judged(folder, &|done, whole| report(done, 3 * whole / 2));
     let cleanup = found.cleanup.unwrap_or(0.0);
-    let (machine, given) = given(folder, cleanup, &|done| report(all + done, 4 * all));
+    let pairs =
+        predicted_waits(&machine, stays, cleanup, &|started| report(2 * all + started, 3 * all));
+    let of = |own: fn(&(Second, u32, f64, f64)) -> f64| {
+        mean(&pairs.iter().map(own).collect::<Vec<f64>>())
+    };
+    let wait = of(|pair| pair.2).zip(of(|pair| pair.3));
+    let unmodelled = unmodelled::by_controller(&machine, &folder.history);
+    Fidelity { waits: waits(pairs), wait, unmodelled, ..found }
+}
+
+/// Compares the decisions and the starts of a history with the model, without waits.
+///
+/// # Complexity
+/// That of [`decisions`], and that of both schedulers at each of their cycles in the recorded state.
+#[must_use]
+pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
+    judged(folder, report).0
+}
+
+/// The verdict, and the machine with the rule for jobs of one node that fits the history.
+fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
+    let all = folder.history.stays.len();
+    let found = decisions(folder, &|done, all| report(done, 2 * all));
+    let cleanup = found.cleanup.unwrap_or(0.0);
+    let (machine, given) = given(folder, cleanup, &|done| report(all + done, 2 * all));
     let stays = &folder.history.stays;
     let hosts = &machine.reading.hosts;
     let beside = |own: &PredictedStart| {
@@ -300,11 +325,18 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
             is_same_place: same,
         }
     };
-    let starts = given.iter().map(beside).collect();
-    let waits = waits(folder, cleanup, &|started| report(2 * all + started, 4 * all));
-    let wait = wait(&machine, stays, cleanup, &|started| report(3 * all + started, 4 * all));
-    let unmodelled = unmodelled::by_controller(&machine, &folder.history);
-    Fidelity { waits, wait, starts, unmodelled, ..found }
+    let starts: Vec<StartBeside> = given.iter().map(beside).collect();
+    // A decision that is the controller's is the rule's, whatever a plan of its own would say.
+    let same = starts.iter().filter(|own| own.is_same_place);
+    let same: BTreeSet<(&str, Second)> = same.map(|own| (own.id.as_str(), own.start)).collect();
+    let mut decisions = found.decisions;
+    let (equal, differing): (Vec<_>, Vec<_>) =
+        found.differing.into_iter().partition(|own| same.contains(&(own.id.as_str(), own.start)));
+    for own in equal {
+        decisions.entry(own.by.word()).and_modify(|counts| counts.1 += 1);
+    }
+    let lacks_priorities = SiteRules::of(&machine).lacks_priorities;
+    (Fidelity { starts, lacks_priorities, decisions, differing, ..found }, machine)
 }
 
 /// The starts of the modelled controller given the recorded past, and the machine with the rule for
@@ -342,8 +374,7 @@ fn given(
 /// # Complexity
 /// For each start that of the rule, and for starts by backfill that of a plan of the jobs before
 /// it. Within a second up to 160 states are tried.
-#[must_use]
-pub fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
+fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let replay = Replay::new(folder);
     let cleanup = cleanup::of(&replay);
     let all = folder.history.stays.len();
@@ -397,41 +428,47 @@ pub fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
         starts: Vec::new(),
         wait: None,
         unmodelled: Vec::new(),
+        lacks_priorities: false,
         simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
     }
 }
 
-/// The real and the predicted mean wait when the controller runs all jobs again.
-fn wait(
+/// The number of jobs up to which a history is replayed in [`MOST_COPIES`] copies.
+const FEW_JOBS: usize = 1_000;
+/// The largest number of copies with other fractions of seconds.
+const MOST_COPIES: usize = 20;
+
+/// The real wait of each job and the predicted one when the controller runs all jobs again, as the
+/// mean of several copies, with when it could start first and its number of nodes.
+fn predicted_waits(
     machine: &SlurmMachine,
     stays: &[JobRecord],
     cleanup: f64,
-    report: &dyn Fn(usize),
-) -> Option<(f64, f64)> {
-    let rules = SiteRules::of(machine);
-    let starts = replay_all(machine, &rules, stays, cleanup, report).ok()?;
-    let pairs = stays.iter().zip(&starts).filter_map(|(stay, start)| {
-        let real = stay.wait()? as f64;
-        Some((real, ((*start)? - stay.queued()?) as f64))
-    });
-    let (real, predicted): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    Some((mean(&real)?, mean(&predicted)?))
+    report: &(dyn Fn(usize) + Sync),
+) -> Vec<(Second, u32, f64, f64)> {
+    let rules = &SiteRules::of(machine);
+    let copies = (MOST_COPIES * FEW_JOBS / stays.len().max(1)).clamp(1, MOST_COPIES) as u64;
+    let of = |copy: u64| {
+        let report = |started: usize| {
+            if copy == 0 {
+                report(started)
+            }
+        };
+        let copy = Some(copy);
+        ControllerReplay { machine, rules, stays, cleanup, copy, report: &report }.run().ok()
+    };
+    let found: Vec<Vec<JobOutcome>> = (0..copies).into_par_iter().filter_map(of).collect();
+    let one = |(place, stay): (usize, &JobRecord)| {
+        let (queued, real) = stay.queued().zip(stay.wait())?;
+        let starts = found.iter().filter_map(|outcomes| outcomes[place].start);
+        let predicted: Vec<f64> = starts.map(|start| (start - queued) as f64).collect();
+        Some((queued, stay.nodes, real as f64, mean(&predicted)?))
+    };
+    stays.iter().enumerate().filter_map(one).collect()
 }
 
 /// Predicted and real waits of all jobs, and by size if there are several.
-fn waits(folder: &Folder, cleanup: f64, report: &(dyn Fn(usize) + Sync)) -> Vec<PredictedWaits> {
-    let stays = &folder.history.stays;
-    let conditions = Conditions::of(&folder.machine, cleanup.round() as Second);
-    let forecast = Forecast { report, ..Forecast::new(&folder.machine, stays, &conditions) };
-    let outcomes = forecast.run().unwrap_or_default();
-    let mut pairs: Vec<(Second, u32, f64, f64)> = Vec::new();
-    for (stay, outcome) in stays.iter().zip(&outcomes) {
-        let Some(((queued, real), start)) = stay.queued().zip(stay.wait()).zip(outcome.start)
-        else {
-            continue;
-        };
-        pairs.push((queued, stay.nodes, real as f64, (start - queued) as f64));
-    }
+fn waits(mut pairs: Vec<(Second, u32, f64, f64)>) -> Vec<PredictedWaits> {
     pairs.sort_by_key(|pair| pair.0);
     let mut sizes: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();
     sizes.sort_unstable();

@@ -190,7 +190,7 @@ impl<'a> Forecast<'a> {
     #[must_use]
     pub fn run_with_waits(self) -> Option<(Vec<JobOutcome>, Vec<WaitsByCause>)> {
         let requests = ResolvedRequest::all(self.machine, self.stays);
-        let mut causes = Causes::new(&requests);
+        let mut causes = Causes::new(requests.len());
         let outcomes = happen(self, &requests, Some(&mut causes))?;
         Some((outcomes, causes.into_waited()))
     }
@@ -358,7 +358,8 @@ fn happen(
             let has_looked = |place: usize| floor.looked[place] >= floor.room_since;
             let ask =
                 |place: usize| floor.desks.desk(&stays[place]).ask(&floor.requests[place].asked);
-            causes.look(&floor.queue, floor.changes, &ask, &has_looked);
+            let waiting = floor.queue.iter().map(|&place| (place, floor.kind[place]));
+            causes.look(waiting, floor.changes, &ask, &has_looked);
         }
     }
     Some(floor.outcomes)

@@ -227,13 +227,14 @@ impl<'a> Folder<'_, 'a> {
         let exclusive = row.field(columns.exclusive);
         let texts = columns.texts.map(|column| row.field(column).to_owned());
         let [user, account, partition, qos, reason] = texts;
+        let reservation = row.field(columns.reservation);
         let mut beyond = std::mem::take(&mut submitted.beyond);
         let tres = [row.field(columns.tres), row.field(columns.req_tres)];
         for (own, is) in [
             (Beyond::Gres, tres.iter().any(|tres| tres.contains("gres/"))),
             (Beyond::Licences, tres.iter().any(|tres| tres.contains("license/"))),
             (Beyond::Features, !is_none(row.field(columns.constraints))),
-            (Beyond::Reservation, !is_none(row.field(columns.reservation))),
+            (Beyond::Reservation, !is_none(reservation)),
             (Beyond::Partitions, partition.contains(',')),
             (Beyond::Heterogeneous, id.contains('+')),
         ] {
@@ -279,6 +280,13 @@ impl<'a> Folder<'_, 'a> {
             line,
             partitions: submitted.partitions,
             nice: submitted.nice,
+            // The column is empty for jobs that waited for the reservation to begin.
+            reservation: if is_none(reservation) {
+                submitted.reservation
+            } else {
+                reservation.to_owned()
+            },
+            throttle: submitted.throttle,
         })
     }
 }

@@ -7,7 +7,7 @@ mod submitted;
 mod when;
 
 pub use columns::{LOSSES, Loss};
-pub(super) use when::span;
+pub(crate) use when::span;
 pub use when::{LocalClock, TimeFormat};
 
 use super::FileProblem;

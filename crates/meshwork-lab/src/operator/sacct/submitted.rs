@@ -13,6 +13,10 @@ pub(super) struct Submitted {
     /// Several partitions, separated by commas.
     pub(super) partitions: String,
     pub(super) nice: i64,
+    /// The named reservation; empty for none.
+    pub(super) reservation: String,
+    /// The number of tasks of an array that may run at once.
+    pub(super) throttle: Option<u32>,
     pub(super) is_exclusive: bool,
     pub(super) whole_blocks: bool,
     pub(super) contiguous: bool,
@@ -121,7 +125,13 @@ impl Submitted {
             }
             // Without a number the default counts.
             "nice" => self.nice = if value.is_empty() { 100 } else { value.parse().unwrap_or(0) },
-            "reservation" => self.beyond.push(Beyond::Reservation),
+            "a" | "array" => {
+                self.throttle = value.split_once('%').and_then(|(_, most)| most.parse().ok());
+            }
+            "reservation" => {
+                self.reservation = value.to_owned();
+                self.beyond.push(Beyond::Reservation);
+            }
             _ => {}
         }
     }

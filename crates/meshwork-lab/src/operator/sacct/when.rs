@@ -174,7 +174,7 @@ pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
 }
 
 /// A duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
-pub(in crate::operator) fn span(text: &str) -> Result<Option<Second>, ()> {
+pub(crate) fn span(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
         || text.eq_ignore_ascii_case("partition_limit")

@@ -26,19 +26,27 @@ impl Files {
         self.table(path, |names| places(names.iter().copied()), job)
     }
 
+    /// Names of the columns of a table.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn column_names(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
+        let mut all = Vec::new();
+        let note = |names: &[&str]| {
+            all.extend(names.iter().map(|name| (*name).to_owned()));
+            Ok([])
+        };
+        drop(self.table(path, note, |_, []| Ok(()))?);
+        Ok(all)
+    }
+
     /// Columns of a table of jobs that are not known, and so ignored.
     ///
     /// # Errors
     /// If the file cannot be read, or is not a table of jobs.
     pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
-        let mut unread = Vec::new();
-        let note = |names: &[&str]| {
-            let others = names.iter().filter(|name| Column::named(name).is_none());
-            unread.extend(others.map(|name| (*name).to_owned()));
-            Ok([])
-        };
-        drop(self.table(path, note, |_, []| Ok(()))?);
-        Ok(unread)
+        let names = self.column_names(path)?.into_iter();
+        Ok(names.filter(|name| Column::named(name).is_none()).collect())
     }
 }
 
@@ -67,7 +75,7 @@ pub(super) fn from_csv<T: 'static, const N: usize>(
     places: impl FnOnce(&[&str]) -> Result<[Option<usize>; N], String>,
     make: Make<T, N>,
 ) -> Result<Lines<T>, WorkloadError> {
-    let (mut reader, passed) = reader(text);
+    let (mut reader, passed) = reader(path, text);
     let header = reader.headers().map_err(|error| csv_failed(path, &error, &passed))?;
     // Spreadsheets write a byte order mark before the first name.
     let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
@@ -83,10 +91,18 @@ pub(super) fn from_csv<T: 'static, const N: usize>(
     Ok(Box::new(records))
 }
 
-fn reader(text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Passed) {
+fn reader(path: &str, text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Passed) {
     let passed = Passed::default();
     let filter = Filter { text, line: Vec::new(), at: 0, handed_on: 0, passed: passed.clone() };
-    (csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(filter), passed)
+    let mut builder = csv::ReaderBuilder::new();
+    let delimiter = if is_tsv(path) { b'\t' } else { b',' };
+    (builder.delimiter(delimiter).trim(csv::Trim::All).from_reader(filter), passed)
+}
+
+/// Whether the columns of a table are separated by tabs, by the ending of its name.
+pub(crate) fn is_tsv(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
 }
 
 /// Passes on the lines of a text that are neither blank nor comments. The CSV reader could skip

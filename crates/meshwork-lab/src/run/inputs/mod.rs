@@ -20,7 +20,7 @@ use crate::run::file::{FileError, MAX_TEXT, bounded};
 use crate::study::Study;
 
 pub use columns::row;
-pub(crate) use columns::{Lines, Make};
+pub(crate) use columns::{Lines, Make, is_tsv};
 
 /// Size of the read buffer.
 const BUFFER: usize = 1 << 16;

@@ -12,11 +12,15 @@ use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::{Topology, TopologyError};
 use meshwork::workload::swf::{Choice, Header, LogLine, Record, job, records};
 use meshwork::workload::table::Listed;
-use meshwork::workload::{FAMILY, Inputs, NoInputs, Submission, WorkloadContext, transformed};
+use meshwork::workload::{
+    FAMILY, Inputs, NoInputs, Rows, Submission, WorkloadContext, transformed,
+};
 use toml::{Table, Value};
 
-use super::form::without_place;
+use super::form::{is_study, without_place};
+use super::published::{self, PublishedJobs, machine_text};
 use super::{Form, TraceError, on_the_clock_of, write};
+use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
@@ -40,6 +44,8 @@ pub struct Converted {
     pub cut: u64,
     /// Jobs written; a split job counts once per part.
     pub jobs: u64,
+    /// Nodes written, of a published list of nodes.
+    pub nodes: u64,
     /// Columns and fields that were lost, because the written format has no place for them.
     pub lost: Vec<String>,
 }
@@ -66,6 +72,9 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 /// `output` cannot store are named in [`Converted::lost`]. `from` and `until` may be dates if the
 /// log states the start of its clock. All jobs are held in memory.
 ///
+/// A table, also with tabs (`.tsv`) or in JSON, may be a published trace, which is recognized by
+/// the names of its columns. A list of nodes becomes the machine of a study (`.toml`).
+///
 /// # Errors
 /// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
 /// cannot be written. Nothing is written then.
@@ -76,7 +85,16 @@ pub fn convert(
     (seed, replication): (u64, u64),
 ) -> Result<Converted, TraceError> {
     let shown = input.display().to_string();
-    let form = Form::of(&output.display().to_string())?;
+    let written = output.display().to_string();
+    if is_study(&written) && !matches!(Form::of(&shown)?, Form::Log { .. }) {
+        return machine(&shown, output, changes);
+    }
+    let form = Form::of(&written)?;
+    if form == Form::Foreign {
+        return Err(TraceError::Wrong(format!(
+            "{written}: tables are written as .csv or .parquet, and machines as .toml; .tsv and .json are only read"
+        )));
+    }
     let mut counted = changes.clone();
     on_the_clock_of(&Files::default(), &shown, Form::of(&shown)?, &mut counted)?;
     let params = parameters(&shown, &counted)?;
@@ -100,6 +118,17 @@ pub fn convert(
     note(&mut log.header, &story(changes, &log.done));
     write(output, form, &log.header, &kept)?;
     Ok(log.done)
+}
+
+/// Writes the machine of a published list of nodes.
+fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, TraceError> {
+    if let Some(key) = changes.keys().next() {
+        return Err(TraceError::Wrong(format!("`{key}` changes jobs, and a machine has none")));
+    }
+    let machine = machine_text(shown)?;
+    write_whole(output, machine.text.as_bytes())
+        .map_err(|error| TraceError::Unwritten(error.to_string()))?;
+    Ok(Converted { nodes: machine.nodes, lost: machine.lost, ..Converted::default() })
 }
 
 /// Reads `changes` as parameters of the workload `swf`.
@@ -136,19 +165,14 @@ impl Log {
     }
 
     fn read_table(shown: &str, choice: &Choice) -> Result<Log, String> {
-        let rows = Files::default().rows(shown).map_err(|error| error.0)?;
+        let (rows, done) = rows(shown)?;
         let Listed { jobs, waits, idle_thinks, origin } =
             Listed::read(rows, shown).map_err(|error| error.0)?;
-        let unread = Files::default().unread_columns(shown).map_err(|error| error.0)?;
-        let mut lost = Vec::new();
-        if !unread.is_empty() {
-            let unread = unread.join(", ");
-            lost.push(format!("left out, because no column of jobs is called so: {unread}"));
-        }
+        let Converted { lines, mut lost, .. } = done.clone();
         if idle_thinks > 0 {
             lost.push(format!("left out, because `after` is empty: think, of {idle_thinks} jobs"));
         }
-        let done = Converted { lines: jobs.len() as u64, lost, ..Converted::default() };
+        let done = Converted { lines: lines.max(jobs.len() as u64), lost, ..done };
         let mut log = Log { header: Header::default(), kept: Vec::new(), is_of_lines: false, done };
         let mut add =
             |label: &str, value: String| log.header.entries.push((label.to_owned(), value));
@@ -220,6 +244,35 @@ impl Log {
         let processors = self.header.processors().unwrap_or(largest);
         Topology::flat(u32::try_from(processors).unwrap_or(u32::MAX))
     }
+}
+
+/// Rows of a table of jobs or of a published trace, and what is known to be left out.
+fn rows(shown: &str) -> Result<(Rows, Converted), String> {
+    if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
+        published::jobs(shown)?
+    {
+        if rows.is_empty() {
+            return Err(format!(
+                "{shown}: no row of this table is a job with times and processors ({})",
+                lost.join("; ")
+            ));
+        }
+        let done = Converted {
+            lines,
+            no_run_time,
+            no_processors,
+            no_submit_time,
+            lost,
+            ..Converted::default()
+        };
+        return Ok((Box::new(rows.into_iter().map(Ok)), done));
+    }
+    let files = Files::default();
+    let rows = files.rows(shown).map_err(|error| error.0)?;
+    let unread = files.unread_columns(shown).map_err(|error| error.0)?.join(", ");
+    let lost = format!("left out, because no column of jobs is called so: {unread}");
+    let lost = Some(lost).filter(|_| !unread.is_empty()).into_iter().collect();
+    Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
 /// Jobs of a log after the changes. Each has its line, and the index of its original line.

@@ -212,6 +212,16 @@ impl Tree {
         self.switches[switch].level
     }
 
+    /// The number of switches above a switch.
+    pub(crate) fn depth(&self, switch: usize) -> u32 {
+        self.switches[switch].depth
+    }
+
+    /// The switch above a switch; `None` for a root.
+    pub(crate) fn parent(&self, switch: usize) -> Option<usize> {
+        self.switches[switch].parent
+    }
+
     /// The number of switches.
     #[must_use]
     pub fn switch_count(&self) -> usize {
@@ -356,11 +366,11 @@ impl Tree {
 
     /// Compares two switches as places for the missing nodes, which `holds` says of each. Also
     /// returns whether the first one, or its ancestor at which they were compared, holds them.
-    pub(crate) fn compare(
+    pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
         j: usize,
-        free: &[u32],
+        free: &[T],
         holds: impl Fn(usize) -> bool,
     ) -> (std::cmp::Ordering, bool) {
         use std::cmp::Ordering::{Equal, Greater, Less};

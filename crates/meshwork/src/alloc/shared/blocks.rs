@@ -98,11 +98,11 @@ fn take_block(
         if is_limited && attempt.nodes_left <= 0 {
             return false;
         }
-        if attempt.map.contains(node) || found.usable[node as usize] == 0 {
+        let usable = attempt.fit(node).usable;
+        if attempt.map.contains(node) || usable == 0 {
             continue;
         }
-        if attempt.take(node, found.usable[node as usize], missing) > 0 && attempt.is_done(missing)
-        {
+        if attempt.take(node, usable, missing) > 0 && attempt.is_done(missing) {
             return true;
         }
     }

@@ -10,8 +10,8 @@ pub(super) struct Candidates {
     pub all: NodeSet,
     /// Candidates of lighter classes than the last one, which come before any choice by topology.
     pub forced: NodeSet,
-    /// Processors that the job could take of each node.
-    pub usable: Vec<u32>,
+    /// Number of `all` below each switch of a tree, if it is known.
+    pub below: Option<Vec<i64>>,
     /// Whether they suffice.
     pub are_enough: bool,
 }
@@ -27,7 +27,6 @@ impl Candidates {
         missing: &Missing,
     ) -> Candidates {
         let count = attempt.machine.count();
-        let mut usable = vec![0; count as usize];
         let (mut all, mut forced) = (NodeSet::empty(count), NodeSet::empty(count));
         let (mut nodes, mut cpus, mut gpus) = (0, 0, 0);
         let counts = attempt.counts_gpus();
@@ -45,7 +44,6 @@ impl Candidates {
                     continue;
                 }
                 all.insert(node);
-                usable[node as usize] = own;
                 cpus += i64::from(own);
                 nodes += 1;
                 gpus += if counts { attempt.fit(node).gpus } else { 0 };
@@ -54,7 +52,7 @@ impl Candidates {
             are_enough = are_enough || rest && attempt.enough_nodes(nodes, missing.nodes);
             are_complete = rest && nodes >= missing.nodes;
         }
-        Candidates { all, forced, usable, are_enough }
+        Candidates { all, forced, below: None, are_enough }
     }
 
     /// Takes the nodes of lighter classes; returns how the attempt ends, if it does.
@@ -70,7 +68,8 @@ impl Candidates {
             if attempt.nodes_left <= 0 {
                 break;
             }
-            if attempt.take(node, self.usable[node as usize], missing) == 0 {
+            attempt.examine(node);
+            if attempt.take(node, attempt.fit(node).usable, missing) == 0 {
                 given_up.push(node);
             }
         }

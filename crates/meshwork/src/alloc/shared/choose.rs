@@ -7,6 +7,7 @@ use crate::geometry::NodeSet;
 use super::cores::CoreSet;
 use super::fit::Fit;
 use super::holdings::{Holdings, Least};
+use super::known::Known;
 use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
@@ -43,12 +44,16 @@ pub(super) struct Attempt<'a> {
     pub needs: &'a Needs,
     fits: Vec<Fit>,
     /// The place of each node in `fits`; empty if there is a single one.
-    slots: Vec<u32>,
+    pub slots: Vec<u32>,
+    /// Earlier findings on nodes that are examined when needed; `None` if all have been examined.
+    pub unexamined: Option<(&'a Known, &'a Holdings)>,
+    /// Nodes that were examined so.
+    pub examined: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
     pub map: NodeSet,
     /// Nodes that may still be taken.
     pub nodes_left: i64,
-    min_nodes: u32,
+    pub min_nodes: u32,
     /// GPUs taken so far.
     pub taken: u64,
     pub first_pass: bool,
@@ -58,12 +63,14 @@ pub(super) struct Attempt<'a> {
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
-    fn new(machine: &'a SharedMachine, needs: &'a Needs, map: NodeSet) -> Attempt<'a> {
+    pub(super) fn new(machine: &'a SharedMachine, needs: &'a Needs, map: NodeSet) -> Attempt<'a> {
         Attempt {
             machine,
             needs,
             fits: Vec::new(),
             slots: Vec::new(),
+            unexamined: None,
+            examined: Vec::new(),
             map,
             nodes_left: i64::from(needs.max_nodes.min(500_000)),
             min_nodes: needs.min_nodes,
@@ -76,9 +83,22 @@ impl<'a> Attempt<'a> {
         &self.fits[self.slot(node)]
     }
 
-    fn fit_mut(&mut self, node: u32) -> &mut Fit {
+    pub(super) fn fit_mut(&mut self, node: u32) -> &mut Fit {
         let slot = self.slot(node);
         &mut self.fits[slot]
+    }
+
+    /// Finds out what the job could take of a node that may be taken, before it is.
+    pub(super) fn examine(&mut self, node: u32) {
+        let Some((known, holdings)) = self.unexamined else { return };
+        if self.slots[node as usize] != u32::MAX {
+            return;
+        }
+        if let Some(fit) = known.fit(self.machine, holdings, self.needs, node) {
+            self.slots[node as usize] = self.fits.len() as u32;
+            self.fits.push(fit);
+            self.examined.push(node);
+        }
     }
 
     fn slot(&self, node: u32) -> usize {
@@ -98,6 +118,14 @@ impl<'a> Attempt<'a> {
     /// Whether that many more GPUs suffice.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
+    }
+
+    /// Limits the nodes of the first attempt by the tasks.
+    pub(super) fn limit_first(&mut self) {
+        let needs = self.needs;
+        if needs.tasks > 0 && needs.tpn == 0 && self.nodes_left > i64::from(needs.tasks) {
+            self.nodes_left = i64::from(needs.tasks.max(self.min_nodes));
+        }
     }
 
     /// Numbers at the beginning of an attempt.
@@ -246,7 +274,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Limits the cores of each socket to what is used, highest first to go.
-    fn clip(&mut self) {
+    pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
         }
@@ -263,7 +291,23 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn into_chosen(self) -> Chosen {
+    /// Leaves out nodes whose cores are all gone.
+    pub(super) fn leave_out_empty(&mut self) {
+        if self.needs.gpus.is_none() {
+            return;
+        }
+        let map = self.map.clone();
+        for node in map.iter() {
+            let threads = self.machine.node(node).threads;
+            let fit = self.fit_mut(node);
+            fit.cpus = fit.cpus.min(fit.cores.count() * threads);
+            if fit.cpus == 0 {
+                self.map.remove(node);
+            }
+        }
+    }
+
+    pub(super) fn chosen(&self) -> Chosen {
         self.map.iter().map(|node| (node, self.fit(node).clone())).collect()
     }
 }
@@ -295,14 +339,20 @@ pub(super) fn choose(
     if attempt.map.count() < needs.min_nodes {
         return None;
     }
-    if needs.tpn > 0 && needs.tasks > 0 {
-        attempt.min_nodes = attempt.min_nodes.max(needs.tasks.div_ceil(needs.tpn));
-    }
+    attempt.min_nodes = least_nodes(needs);
     several_nodes(attempt)
 }
 
+/// Least number of nodes of an attempt.
+pub(super) fn least_nodes(needs: &Needs) -> u32 {
+    match needs.tpn {
+        tpn if tpn > 0 && needs.tasks > 0 => needs.min_nodes.max(needs.tasks.div_ceil(tpn)),
+        _ => needs.min_nodes,
+    }
+}
+
 /// Amounts that any node of the job has free at least.
-fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
+pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
     let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
     let gpus = needs.gpus.map_or(0, |gpus| gpus.per_node.max(gpus.per_task).max(1));
@@ -340,7 +390,7 @@ fn one_node(
         let used = attempt.take(node, cpus, &mut missing);
         if used > 0 && used >= needs.min_cpus && attempt.has_gpus() {
             attempt.clip();
-            return Some(attempt.into_chosen());
+            return Some(attempt.chosen());
         }
         // The GPUs stay counted, as in Slurm.
         attempt.map.remove(node);
@@ -352,9 +402,7 @@ fn one_node(
 fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     let needs = attempt.needs;
     let most_nodes = attempt.nodes_left;
-    if needs.tasks > 0 && needs.tpn == 0 && attempt.nodes_left > i64::from(needs.tasks) {
-        attempt.nodes_left = i64::from(needs.tasks.max(attempt.min_nodes));
-    }
+    attempt.limit_first();
     let mut left = attempt.map.clone();
     // Attempts take cores away only from jobs with GPUs.
     let backed_up = left.iter().filter(|_| needs.gpus.is_some());
@@ -425,21 +473,10 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
             break;
         }
     }
-    if !is_placed {
-        return None;
-    }
-    if needs.gpus.is_some() {
-        let map = attempt.map.clone();
-        for node in map.iter() {
-            let threads = attempt.machine.node(node).threads;
-            let fit = attempt.fit_mut(node);
-            fit.cpus = fit.cpus.min(fit.cores.count() * threads);
-            if fit.cpus == 0 {
-                attempt.map.remove(node);
-            }
-        }
-    }
-    Some(attempt.into_chosen())
+    is_placed.then(|| {
+        attempt.leave_out_empty();
+        attempt.chosen()
+    })
 }
 
 /// One attempt by the rule of the machine.

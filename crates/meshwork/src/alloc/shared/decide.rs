@@ -35,18 +35,10 @@ pub fn decide_shared(
     holdings: &Holdings,
     request: &SharedRequest,
 ) -> SharedDecision {
-    let never = |reason: &str| SharedDecision::Never(reason.to_owned());
-    let needs = match request.needs(&machine.params) {
-        Ok(needs) => needs,
+    let Wanted { needs, pool } = match wanted(machine, holdings, request) {
+        Ok(wanted) => wanted,
         Err(reason) => return SharedDecision::Never(reason),
     };
-    if needs.min_nodes > machine.whole.count() || needs.max_nodes < needs.min_nodes {
-        return never("Requested partition configuration not available now");
-    }
-    let pool = pool(machine, holdings, request, &needs);
-    if pool.is_empty() {
-        return never("Requested node configuration is not available");
-    }
     let is_open =
         |node: u32| machine.up.contains(node) && is_available(machine, &needs, holdings, node);
     if let Some(chosen) = choose(machine, &needs, holdings, &pool, is_open)
@@ -54,10 +46,51 @@ pub fn decide_shared(
     {
         return SharedDecision::Start { tasks, grants };
     }
-    match choose(machine, &needs, holdings.without_jobs(), &pool, |_| true) {
-        Some(_) => SharedDecision::Wait,
-        None => never("Requested node configuration is not available"),
+    if is_ever(machine, holdings, &needs, &pool) {
+        SharedDecision::Wait
+    } else {
+        SharedDecision::Never(NOT_AVAILABLE.to_owned())
     }
+}
+
+/// Slurm's words for a job that could not start even on the empty machine.
+pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
+
+/// A request's needs on a machine, and the nodes that the job could ever have.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub needs: Needs,
+    pub pool: NodeSet,
+}
+
+/// Derives what a request amounts to on a machine.
+///
+/// # Errors
+/// The reason, if it can never start.
+pub(super) fn wanted(
+    machine: &SharedMachine,
+    holdings: &Holdings,
+    request: &SharedRequest,
+) -> Result<Wanted, String> {
+    let needs = request.needs(&machine.params)?;
+    if needs.min_nodes > machine.whole.count() || needs.max_nodes < needs.min_nodes {
+        return Err("Requested partition configuration not available now".to_owned());
+    }
+    let pool = pool(machine, holdings, request, &needs);
+    if pool.is_empty() {
+        return Err(NOT_AVAILABLE.to_owned());
+    }
+    Ok(Wanted { needs, pool })
+}
+
+/// Whether a job could start on the empty machine.
+pub(super) fn is_ever(
+    machine: &SharedMachine,
+    holdings: &Holdings,
+    needs: &Needs,
+    pool: &NodeSet,
+) -> bool {
+    choose(machine, needs, holdings.without_jobs(), pool, |_| true).is_some()
 }
 
 /// The nodes that a job could ever have.
@@ -94,7 +127,12 @@ fn pool(
 }
 
 /// Whether a node may be examined now.
-fn is_available(machine: &SharedMachine, needs: &Needs, holdings: &Holdings, node: u32) -> bool {
+pub(super) fn is_available(
+    machine: &SharedMachine,
+    needs: &Needs,
+    holdings: &Holdings,
+    node: u32,
+) -> bool {
     if needs.whole && !holdings.is_idle(machine, node) {
         return false;
     }

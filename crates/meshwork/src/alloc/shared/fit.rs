@@ -37,6 +37,8 @@ pub(super) struct Fit {
     pub gpu_cpus: u32,
     /// Tasks that its cores and GPUs allow.
     pub task_limit: u32,
+    /// CPUs of the cores that were selected last.
+    pub usable: u32,
 }
 
 /// Sort key of a node without GPUs near the job.
@@ -167,6 +169,7 @@ impl Fit {
             product: 0,
             gpu_cpus: 0,
             task_limit: 0,
+            usable: 0,
         };
         for socket in 0..kind.sockets {
             fit.core_limits[socket as usize] =
@@ -346,7 +349,8 @@ impl Fit {
         }
         self.gpu_cpus = kind.threads * core_minimum;
         self.task_limit = hi;
-        if hi == 0 { 0 } else { cpus }
+        self.usable = if hi == 0 { 0 } else { cpus };
+        self.usable
     }
 }
 

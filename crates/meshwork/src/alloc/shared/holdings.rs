@@ -101,6 +101,17 @@ impl Holdings {
         })
     }
 
+    /// Whether no job holds any part of a node, or any of its memory.
+    pub(super) fn is_untouched(&self, machine: &SharedMachine, node: u32) -> bool {
+        self.of(node).memory_used == 0 && self.is_idle(machine, node)
+    }
+
+    /// Whether a node has at least these amounts free.
+    pub(super) fn has_free(&self, node: u32, least: &Least) -> bool {
+        let own = &self.index.levels[0][self.index.place[node as usize] as usize];
+        own.iter().zip(least).all(|(own, least)| own >= least)
+    }
+
     /// Books a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];

@@ -5,8 +5,11 @@
 //! its steps is that of Slurm: `request` derives what the options amount to, `fit` finds out what
 //! the job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists
 //! are those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory.
+//! A [`SharedBook`] makes the same decisions faster: fits that are `known` are kept for the next
+//! equal request.
 
 mod blocks;
+mod book;
 mod candidates;
 mod choose;
 mod cores;
@@ -14,10 +17,12 @@ mod decide;
 mod fit;
 mod give;
 mod holdings;
+mod known;
 mod machine;
 mod request;
 mod tree;
 
+pub use book::SharedBook;
 pub use cores::CoreSet;
 pub use decide::{SharedDecision, decide_shared};
 pub use holdings::{Holdings, SharedGrant};

@@ -8,7 +8,7 @@ use super::choose::{Attempt, Leave, Missing, classes};
 
 /// Places a job below one switch, on few leaves that are near one another.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave> {
-    let mut missing = attempt.missing(false);
+    let missing = attempt.missing(false);
     let map = attempt.map.clone();
     if map.is_empty() {
         return Err(Leave::Stop);
@@ -40,36 +40,46 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     }
     attempt.map.clear();
     let (top, _) = top.ok_or(Leave::Stop)?;
-    let mut found = Candidates::collect(attempt, &weights, list.nodes(top), &missing);
+    let found = Candidates::collect(attempt, &weights, list.nodes(top), &missing);
     if !found.are_enough {
         attempt.map.copy_from(&map);
         attempt.map.intersect(list.nodes(top));
         return Err(Leave::All);
     }
+    fill(attempt, list, found, &cpus, missing)
+}
+
+/// Takes candidates below one switch: of all lighter classes, then leaf by leaf.
+///
+/// `cpus` are those of all nodes below each switch that may be taken.
+pub(super) fn fill(
+    attempt: &mut Attempt<'_>,
+    list: &Tree,
+    mut found: Candidates,
+    cpus: &[u64],
+    mut missing: Missing,
+) -> Result<(), Leave> {
     let has_forced = !found.forced.is_empty();
     if has_forced && let Some(ended) = found.take_forced(attempt, &mut missing) {
         return ended;
     }
-    let Candidates { all: mut candidates, forced, mut usable, .. } = found;
-    candidates.unite(&attempt.map);
-    let mut is_used: Vec<bool> =
-        (0..switches).map(|switch| has_forced && list.nodes(switch).meets(&forced)).collect();
-    candidates.intersect(list.nodes(top));
-    let mut free: Vec<i64> = list.counts(&candidates).into_iter().map(i64::from).collect();
+    let Candidates { all: candidates, forced, below, .. } = found;
+    let mut used = Used::none(list);
+    if has_forced {
+        let met = (0..list.switch_count()).filter(|&switch| list.nodes(switch).meets(&forced));
+        met.for_each(|switch| used.add(switch));
+    }
+    let counted = || list.counts(&candidates).into_iter().map(i64::from).collect();
+    let mut free: Vec<i64> = below.unwrap_or_else(counted);
     if has_forced {
         let mut taken = 0;
         for &leaf in list.leaves() {
-            if !is_used[leaf] {
+            if !used.is_used[leaf] {
                 continue;
             }
-            if let Some(ended) = take_leaf(
-                attempt,
-                list.nodes(leaf),
-                &candidates,
-                &mut usable,
-                &mut missing,
-                &mut taken,
-            ) {
+            if let Some(ended) =
+                take_leaf(attempt, list.nodes(leaf), &candidates, &mut missing, &mut taken)
+            {
                 return ended;
             }
             subtract(list, leaf, taken, &mut free);
@@ -78,22 +88,14 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     let mut last_nodes = missing.nodes + 1;
     while last_nodes != missing.nodes {
         last_nodes = missing.nodes;
-        let distances = list.distances(&is_used);
-        let fits =
-            |switch: usize| free[switch] >= missing.nodes && cpus[switch] as i64 >= missing.cpus;
-        let free_now: Vec<u32> = free.iter().map(|&free| free as u32).collect();
-        let open = |leaf: &usize| !is_used[*leaf] && free[*leaf] > 0 && distances[*leaf].is_some();
-        let best = list.leaves().iter().copied().filter(open).reduce(|best, leaf| {
-            let (order, leaf_fits) = list.compare(leaf, best, &free_now, fits);
-            let is_better = distances[leaf] < distances[best] && leaf_fits
-                || distances[leaf] == distances[best] && order.is_gt();
-            if is_better { leaf } else { best }
+        let leaf = best_leaf(&used, &free, |switch| {
+            free[switch] >= missing.nodes && cpus[switch] as i64 >= missing.cpus
         });
-        let Some(leaf) = best else { break };
-        is_used[leaf] = true;
+        let Some(leaf) = leaf else { break };
+        used.add(leaf);
         let mut taken = 0;
         if let Some(ended) =
-            take_leaf(attempt, list.nodes(leaf), &candidates, &mut usable, &mut missing, &mut taken)
+            take_leaf(attempt, list.nodes(leaf), &candidates, &mut missing, &mut taken)
         {
             return ended;
         }
@@ -103,17 +105,117 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
+/// The switches that are used, and how far others are from them.
+struct Used<'a> {
+    list: &'a Tree,
+    is_used: Vec<bool>,
+    /// Number of used switches at and below each.
+    below: Vec<u32>,
+    total: u32,
+    /// Sum of their depths.
+    depths: u32,
+}
+
+impl Used<'_> {
+    fn none(list: &Tree) -> Used<'_> {
+        let switches = list.switch_count();
+        let (is_used, below) = (vec![false; switches], vec![0; switches]);
+        Used { list, is_used, below, total: 0, depths: 0 }
+    }
+
+    fn add(&mut self, switch: usize) {
+        self.is_used[switch] = true;
+        self.total += 1;
+        self.depths += self.list.depth(switch);
+        self.list.up_from(switch).for_each(|above| self.below[above] += 1);
+    }
+
+    /// The number of links from a switch to all used ones, as [`Tree::distances`] has it.
+    fn distance(&self, switch: usize) -> Option<u32> {
+        let (mut shared, mut root) = (0, switch);
+        for above in self.list.up_from(switch) {
+            shared += self.below[above];
+            root = above;
+        }
+        // Paths share no link at the root.
+        let shared = shared - self.below[root];
+        (self.below[root] == self.total)
+            .then(|| self.total * self.list.depth(switch) + self.depths - 2 * shared)
+    }
+}
+
+/// A leaf while the best one is searched.
+#[derive(Clone, Copy)]
+struct BestLeaf {
+    leaf: usize,
+    parent: Option<usize>,
+    distance: u32,
+    fits: bool,
+}
+
+/// The next leaf to take, if one has candidates: `fits` says which switches hold all that is
+/// missing.
+///
+/// It is the one that comparing each leaf with the best one so far finds. Leaves below one switch
+/// are equally far, and compare alike with the leaves below another.
+fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
+    let list = used.list;
+    let mut best: Option<BestLeaf> = None;
+    let mut distance = None;
+    let mut group = None;
+    // Whether leaves below `group` come before the best one, if none of them fits.
+    let mut comes_before = None;
+    for &leaf in list.leaves() {
+        if used.is_used[leaf] || free[leaf] <= 0 {
+            continue;
+        }
+        let parent = list.parent(leaf);
+        if group != Some(parent) || parent.is_none() {
+            group = Some(parent);
+            distance = used.distance(leaf);
+            comes_before = None;
+        }
+        let Some(distance) = distance else { continue };
+        let own = BestLeaf { leaf, parent, distance, fits: fits(leaf) };
+        let Some(other) = best else {
+            best = Some(own);
+            continue;
+        };
+        let is_better = match (own.fits, other.fits) {
+            (true, true) => {
+                distance < other.distance
+                    || distance == other.distance && free[leaf] < free[other.leaf]
+            }
+            (true, false) => distance <= other.distance,
+            (false, true) => false,
+            (false, false) if parent.is_some() && parent == other.parent => {
+                free[leaf] > free[other.leaf]
+            }
+            (false, false) => *comes_before.get_or_insert_with(|| {
+                let (order, group_fits) = list.compare(leaf, other.leaf, free, &fits);
+                distance < other.distance && group_fits
+                    || distance == other.distance && order.is_gt()
+            }),
+        };
+        if is_better {
+            best = Some(own);
+            comes_before = None;
+        }
+    }
+    best.map(|best| best.leaf)
+}
+
 /// Takes candidates of a leaf, lowest first; returns how the attempt ends, if it does.
 fn take_leaf(
     attempt: &mut Attempt<'_>,
     leaf: &NodeSet,
     candidates: &NodeSet,
-    usable: &mut [u32],
     missing: &mut Missing,
     taken: &mut i64,
 ) -> Option<Result<(), Leave>> {
     for node in leaf.iter().filter(|&node| candidates.contains(node)) {
-        let cpus = usable[node as usize];
+        attempt.examine(node);
+        let cpus = attempt.fit(node).usable;
         if attempt.map.contains(node) || cpus == 0 {
             continue;
         }
@@ -121,7 +223,7 @@ fn take_leaf(
             return None;
         }
         if attempt.take(node, cpus, missing) == 0 {
-            usable[node as usize] = 0;
+            attempt.fit_mut(node).usable = 0;
             continue;
         }
         *taken += 1;
@@ -145,4 +247,71 @@ fn set_of(nodes: &[u32], count: u32) -> NodeSet {
     let mut set = NodeSet::empty(count);
     nodes.iter().for_each(|&node| set.insert(node));
     set
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alloc::listed::tree::Below;
+    use crate::rng::Stream;
+
+    /// The shortcut finds the leaf that comparing all leaves finds.
+    #[test]
+    fn the_best_leaf_is_its_definition() {
+        let mut rng = Stream::new(3, 0, "leaves");
+        for _ in 0..2000 {
+            let leaves = 1 + rng.below(9) as usize;
+            let count = leaves as u32 * 4;
+            let mut list: Vec<Below> = (0..leaves as u32)
+                .map(|leaf| {
+                    let mut nodes = NodeSet::empty(count);
+                    nodes.insert_range(leaf * 4, 4);
+                    Below::Nodes(nodes)
+                })
+                .collect();
+            // Leaves of two switches are mixed, and perhaps one is below none.
+            let side: Vec<u64> = (0..leaves).map(|_| rng.below(9)).collect();
+            for range in [0..4, 4..8] {
+                let own = (0..leaves).filter(|&leaf| range.contains(&side[leaf]));
+                list.push(Below::Switches(own.collect()));
+            }
+            if rng.below(2) == 0 {
+                list.push(Below::Switches(vec![leaves, leaves + 1]));
+            }
+            let tree = Tree::new(count, &list);
+            let mut candidates = NodeSet::empty(count);
+            (0..count).filter(|_| rng.below(2) == 0).for_each(|node| candidates.insert(node));
+            let free: Vec<i64> = tree.counts(&candidates).into_iter().map(i64::from).collect();
+            let missing = rng.below(6) as i64;
+            let has_cpus: Vec<bool> = free.iter().map(|_| rng.below(5) > 0).collect();
+            let fits = |switch: usize| free[switch] >= missing && has_cpus[switch];
+            let is_used: Vec<bool> = free.iter().map(|_| rng.below(8) == 0).collect();
+            for is_used in [&is_used, &vec![false; free.len()]] {
+                let mut used = Used::none(&tree);
+                (0..free.len()).filter(|&at| is_used[at]).for_each(|at| used.add(at));
+                let distances: Vec<Option<u32>> =
+                    (0..free.len()).map(|switch| used.distance(switch)).collect();
+                assert_eq!(distances, tree.distances(is_used));
+                let best = best_leaf(&used, &free, fits);
+                assert_eq!(best, best_of_all(&tree, is_used, &free, fits));
+            }
+        }
+    }
+
+    /// The definition of [`best_leaf`]: each leaf is compared with the best one so far.
+    fn best_of_all(
+        list: &Tree,
+        is_used: &[bool],
+        free: &[i64],
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let distances = list.distances(is_used);
+        let open = |leaf: &usize| !is_used[*leaf] && free[*leaf] > 0 && distances[*leaf].is_some();
+        list.leaves().iter().copied().filter(open).reduce(|best, leaf| {
+            let (order, leaf_fits) = list.compare(leaf, best, free, &fits);
+            let is_better = distances[leaf] < distances[best] && leaf_fits
+                || distances[leaf] == distances[best] && order.is_gt();
+            if is_better { leaf } else { best }
+        })
+    }
 }

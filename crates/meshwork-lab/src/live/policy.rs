@@ -1,0 +1,202 @@
+//! The policy of a study for a machine whose nodes have names.
+
+use std::collections::BTreeMap;
+
+use meshwork::scenario::Scenario;
+use meshwork::topology::{Node, Topology};
+use serde_json::{Value as Json, json};
+
+use super::look::{Claim, FAR};
+use crate::operator::folder::SlurmMachine;
+use crate::plan::ReadState;
+use crate::slurm::scenario::node_order;
+use crate::study::Study;
+use crate::study::expand::expand;
+
+/// A policy, and the names of its machine's nodes.
+#[derive(Debug)]
+pub struct LivePolicy {
+    scenario: Scenario,
+    pub(super) topology: Topology,
+    /// The names in the order of the numbers.
+    pub names: Vec<String>,
+    pub(super) numbers: BTreeMap<String, u32>,
+}
+
+/// A waiting job as the policy sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) id: String,
+    pub(super) nodes: u32,
+    /// Sides of the block, if it asks for one.
+    pub(super) block: Option<Vec<u32>>,
+    pub(super) limit: Option<i64>,
+    pub(super) user: String,
+    pub(super) queue: String,
+    /// Nodes that it may not use.
+    pub(super) without: Vec<u32>,
+}
+
+/// Nodes kept from all jobs in an interval.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) nodes: Vec<u32>,
+    pub(super) from: f64,
+    pub(super) until: f64,
+}
+
+/// A decision of the policy for a state.
+#[derive(Clone, Debug)]
+pub(super) struct LiveDecision {
+    /// The state and the decision, as `meshwork plan` reads and prints them.
+    pub(super) state: Json,
+    pub(super) answer: Json,
+    /// Indices of candidates with their nodes in order of ranks.
+    pub(super) starts: Vec<(usize, Vec<u32>)>,
+    /// Indices of candidates that the machine could not run if it were empty.
+    pub(super) never: Vec<usize>,
+}
+
+impl LivePolicy {
+    /// Takes the only scenario of a study. `names` are the nodes in the order of their numbers.
+    ///
+    /// # Errors
+    /// One sentence: the study has several scenarios or sites, or another number of nodes.
+    pub fn of(study: &Study, names: Vec<String>) -> Result<LivePolicy, String> {
+        let file = &study.file;
+        let points = expand(study).map_err(|refused| refused.0)?;
+        let [point] = &points[..] else {
+            return Err(format!(
+                "{file}: one policy decides, and this study has {} scenarios: choose one with --set",
+                points.len()
+            ));
+        };
+        LivePolicy::named(point.scenario.clone(), names).map_err(|says| format!("{file}: {says}"))
+    }
+
+    /// A scenario whose nodes have these names.
+    ///
+    /// # Errors
+    /// One sentence: it has several sites, or another number of nodes.
+    pub fn named(scenario: Scenario, names: Vec<String>) -> Result<LivePolicy, String> {
+        let topologies = scenario.topologies();
+        let [topology] = &topologies[..] else {
+            return Err(format!(
+                "its machine has {} sites, but a partition is one machine",
+                topologies.len()
+            ));
+        };
+        if topology.nodes() as usize != names.len() {
+            return Err(format!(
+                "its machine has {} nodes, but {} have names: the partition and the study must have the same nodes",
+                topology.nodes(),
+                names.len()
+            ));
+        }
+        let numbers: BTreeMap<String, u32> = names.iter().cloned().zip(0..).collect();
+        if numbers.len() != names.len() {
+            return Err("two nodes have the same name".to_owned());
+        }
+        Ok(LivePolicy { topology: topology.clone(), scenario, names, numbers })
+    }
+
+    pub(super) fn names_of(&self, nodes: &[u32]) -> Vec<&str> {
+        nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
+    }
+
+    /// Lets the policy decide once.
+    pub(super) fn decide(
+        &self,
+        now: f64,
+        claims: &[Claim],
+        waiting: &[Candidate],
+        kept: &[Kept],
+    ) -> Result<LiveDecision, String> {
+        let running = |claim: &Claim| json!({ "id": claim.id, "nodes": claim.nodes, "since": claim.since, "until": claim.until });
+        let job = |own: &Candidate| {
+            let mut job = json!({ "id": own.id, "estimate": own.limit.map_or(FAR, |limit| limit.max(1) as f64) });
+            match &own.block {
+                Some(sides) => job["block"] = json!(sides),
+                None => job["nodes"] = json!(own.nodes),
+            }
+            for (key, text) in [("user", &own.user), ("queue", &own.queue)] {
+                if !text.is_empty() {
+                    job[key] = json!(text);
+                }
+            }
+            job
+        };
+        let without = |own: &&Candidate| !own.without.is_empty();
+        let excluded = waiting
+            .iter()
+            .filter(without)
+            .map(|own| json!({ "nodes": own.without, "from": 0.0, "jobs": [own.id] }));
+        let reserved = kept.iter().map(|own| {
+            let mut object = json!({ "nodes": own.nodes, "from": own.from });
+            if own.until < 1e12 {
+                object["until"] = json!(own.until);
+            }
+            object
+        });
+        let withheld: Vec<Json> = excluded.chain(reserved).collect();
+        let state = json!({
+            "now": now,
+            "running": claims.iter().map(running).collect::<Vec<Json>>(),
+            "waiting": waiting.iter().map(job).collect::<Vec<Json>>(),
+            "withheld": withheld,
+        });
+        let read = ReadState::of(&self.scenario, state.clone())?;
+        let decided = read.decided(&self.scenario)?;
+        let grid = self.topology.grid();
+        let starts = decided.starts.iter().map(|own| (own.waiting, own.placement.nodes(grid)));
+        Ok(LiveDecision {
+            answer: read.json(&decided, std::slice::from_ref(&self.topology)),
+            starts: starts.collect(),
+            never: decided.never,
+            state,
+        })
+    }
+
+    /// The decision for a state that was recorded, as `meshwork plan` prints it.
+    ///
+    /// # Errors
+    /// One sentence, if it is no state of this machine.
+    pub fn again(&self, state: Json) -> Result<Json, String> {
+        ReadState::of(&self.scenario, state)?.decide(&self.scenario)
+    }
+
+    /// Mean distance between the nodes of a job; `None` for a single node.
+    pub(super) fn distance(&self, nodes: &[u32]) -> Option<f64> {
+        let mut sum = 0.0;
+        for (place, &a) in nodes.iter().enumerate() {
+            sum += nodes[..place]
+                .iter()
+                .map(|&b| f64::from(self.topology.distance(a, b)))
+                .sum::<f64>();
+        }
+        let pairs = nodes.len() * nodes.len().saturating_sub(1) / 2;
+        (pairs > 0).then(|| sum / pairs as f64)
+    }
+}
+
+/// The names of the nodes of a study's machine, in the order of its numbers: those of the Slurm
+/// files if its machine is made of them, else those of a partition in the order of `slurm.conf`.
+///
+/// # Errors
+/// One sentence, if there is no such partition.
+pub fn node_names(
+    machine: &SlurmMachine,
+    partition: &str,
+    study: &Study,
+) -> Result<Vec<String>, String> {
+    if !machine.has_partition(partition) {
+        return Err(format!("the slurm.conf has no partition {partition}"));
+    }
+    let site = machine.site(partition);
+    let table = study.scenario.get("machine").and_then(|machine| machine.as_table());
+    let order: Vec<Node> = match table {
+        Some(table) if table.contains_key("slurm") => node_order(&machine.reading, site),
+        _ => site.whole.iter().collect(),
+    };
+    Ok(order.into_iter().map(|node| site.hosts.name(node).to_owned()).collect())
+}

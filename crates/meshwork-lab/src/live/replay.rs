@@ -1,0 +1,45 @@
+//! Decisions of a log, made again.
+
+use serde_json::Value as Json;
+
+use super::policy::LivePolicy;
+
+/// The result of a replay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogReplay {
+    /// The number of decisions in the log.
+    pub decisions: usize,
+    /// Lines whose decision is another one now.
+    pub different: Vec<usize>,
+    /// Whether the last line is cut off, as by a kill.
+    pub is_cut: bool,
+}
+
+/// Makes every decision of a log again.
+///
+/// # Errors
+/// One sentence with the line that is no event, or whose state is not one of this machine.
+pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
+    let mut found = LogReplay::default();
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((place, line)) = lines.next() {
+        let number = place + 1;
+        let mut event: Json = match serde_json::from_str(line) {
+            Ok(event) => event,
+            Err(_) if lines.peek().is_none() && !text.ends_with('\n') => {
+                found.is_cut = true;
+                break;
+            }
+            Err(error) => return Err(format!("line {number}: this is no event ({error})")),
+        };
+        if !matches!(event["event"].as_str(), Some("decision" | "would")) {
+            continue;
+        }
+        found.decisions += 1;
+        let again = policy.again(event["state"].take());
+        if again.map_err(|says| format!("line {number}: {says}"))? != event["plan"] {
+            found.different.push(number);
+        }
+    }
+    Ok(found)
+}

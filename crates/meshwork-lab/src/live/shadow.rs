@@ -1,0 +1,574 @@
+//! A running Slurm observed: what a policy would have chosen at every start, and a history.
+//!
+//! It asks `squeue` and `sinfo` and changes nothing. Slurm's own choices make the next state, so
+//! that decisions are compared one by one, without drift.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use maud::{DOCTYPE, PreEscaped, html};
+use meshwork::topology::wires::{Manner, Router};
+use serde_json::{Value as Json, json};
+
+use super::SlurmCommands;
+use super::look::{Claim, Ranges, SiteLook, claims, idle, numbers_of};
+use super::metrics::AgentMetrics;
+use super::policy::{Candidate, LivePolicy};
+use crate::findings::number::{plural, significant};
+use crate::operator::history::{History, JobRecord};
+use crate::report::html::{POLICY, STYLES};
+use crate::slurm::hostlist;
+use crate::slurm::live::{QueuedJob, shape};
+
+/// Waiting jobs that the policy considers, in order of priority.
+const DEPTH: usize = 1_000;
+/// Nodes of a job up to which the routes of all pairs are followed.
+const ALL_PAIRS: usize = 64;
+
+/// The policy's decision in the state of a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShadowVerdict {
+    /// Equal nodes.
+    Equal,
+    /// Other nodes.
+    Other,
+    /// It would have let the job wait.
+    Waits,
+}
+
+impl ShadowVerdict {
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ShadowVerdict::Equal => "equal",
+            ShadowVerdict::Other => "other",
+            ShadowVerdict::Waits => "waits",
+        }
+    }
+}
+
+/// A measure of Slurm's choice and of the policy's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BothChoices {
+    pub slurm: Option<f64>,
+    pub policy: Option<f64>,
+}
+
+/// One start by Slurm, beside the policy's decision in that state.
+#[derive(Clone, Debug)]
+pub struct ShadowedStart {
+    pub id: String,
+    /// Seconds since 1970.
+    pub at: i64,
+    /// Host lists: the nodes that were free, and the chosen ones.
+    pub free: String,
+    pub slurm: String,
+    pub policy: Option<String>,
+    pub verdict: ShadowVerdict,
+    /// Mean links between two nodes of the job.
+    pub distance: BothChoices,
+    /// Links that messages of the job share with those of other running jobs.
+    pub contention: BothChoices,
+    /// Sizes, powers of two, for which the policy has a place before and not after the start.
+    pub blocked: BothChoices,
+    /// Waiting jobs for which the policy had a place, and which Slurm left waiting.
+    pub had_place: usize,
+    /// The state and the policy's decision, as `meshwork plan` reads and prints them.
+    pub state: Json,
+    pub plan: Json,
+}
+
+impl ShadowedStart {
+    /// The start as a line of a file.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
+        json!({
+            "event": "start", "t": self.at, "job": self.id, "free": self.free, "slurm": self.slurm,
+            "policy": self.policy, "verdict": self.verdict.word(), "distance": both(self.distance),
+            "contention": both(self.contention), "blocked": both(self.blocked), "had_place": self.had_place,
+            "state": self.state, "plan": self.plan,
+        })
+    }
+
+    /// The start as a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let choice = match (&self.policy, self.verdict) {
+            (_, ShadowVerdict::Equal) => "so would the policy".to_owned(),
+            (Some(nodes), _) => format!("the policy would have chosen {nodes}"),
+            (None, _) => "the policy would have let it wait".to_owned(),
+        };
+        format!("job {} on {}: {choice}", self.id, self.slurm)
+    }
+}
+
+/// Sums over starts.
+#[derive(Clone, Debug, Default)]
+pub struct ShadowSummary {
+    pub starts: usize,
+    pub equal: usize,
+    pub other: usize,
+    pub waits: usize,
+    /// Starts in whose state the policy had a place for another job, which waited on.
+    pub had_place: usize,
+    /// Looks in which several jobs started, so that their order is not certain.
+    pub ambiguous: usize,
+    /// Starts that both place, and their sums of distance, contention and blocked sizes.
+    pub both: usize,
+    distance: (f64, f64),
+    contention: (f64, f64),
+    blocked: (f64, f64),
+}
+
+impl ShadowSummary {
+    fn add(&mut self, start: &ShadowedStart) {
+        self.starts += 1;
+        match start.verdict {
+            ShadowVerdict::Equal => self.equal += 1,
+            ShadowVerdict::Other => self.other += 1,
+            ShadowVerdict::Waits => self.waits += 1,
+        }
+        self.had_place += usize::from(start.had_place > 0);
+        let pair = |own: BothChoices| own.slurm.zip(own.policy);
+        // A job of one node has no distance.
+        if let Some(distance) = pair(start.distance) {
+            self.both += 1;
+            let add = |sum: &mut (f64, f64), own: (f64, f64)| {
+                (sum.0, sum.1) = (sum.0 + own.0, sum.1 + own.1);
+            };
+            add(&mut self.distance, distance);
+            add(&mut self.contention, pair(start.contention).unwrap_or_default());
+            add(&mut self.blocked, pair(start.blocked).unwrap_or_default());
+        }
+    }
+
+    /// The summary as rows of name and value.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let share = |count: usize| {
+            if self.starts == 0 {
+                return "0".to_owned();
+            }
+            let percent = 100.0 * count as f64 / self.starts as f64;
+            format!("{count} ({} %)", significant(percent, 3))
+        };
+        let mut rows = vec![
+            ("starts", self.starts.to_string()),
+            ("equal nodes", share(self.equal)),
+            ("other nodes", share(self.other)),
+            ("the policy would have waited", share(self.waits)),
+            ("the policy had a place for a job that waited", share(self.had_place)),
+            ("looks with several starts", self.ambiguous.to_string()),
+        ];
+        let mean = |(slurm, policy): (f64, f64)| {
+            let count = self.both.max(1) as f64;
+            format!(
+                "Slurm {}, policy {}",
+                significant(slurm / count, 3),
+                significant(policy / count, 3)
+            )
+        };
+        if self.both > 0 {
+            rows.push(("jobs of several nodes that both place", self.both.to_string()));
+            rows.push(("mean links between two nodes", mean(self.distance)));
+            rows.push(("mean links shared with other jobs", mean(self.contention)));
+            rows.push(("mean sizes without a place after the start", mean(self.blocked)));
+        }
+        rows
+    }
+
+    /// The summary in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "{}: {} equal, {} on other nodes, {} would have waited",
+            plural(self.starts as u64, "start"),
+            self.equal,
+            self.other,
+            self.waits
+        )
+    }
+}
+
+/// An observer of a running Slurm.
+pub struct SiteShadow<'a> {
+    policy: &'a LivePolicy,
+    partition: String,
+    is_exclusive: bool,
+    ranges: Ranges,
+    /// Jobs of the last look that ran, and all that were seen, by key and start.
+    running: BTreeSet<(String, i64)>,
+    has_looked: bool,
+    records: BTreeMap<(String, i64, u32), JobRecord>,
+    attempts: BTreeMap<(String, i64), u32>,
+    open: BTreeSet<(String, i64, u32)>,
+    pub summary: ShadowSummary,
+    pub metrics: AgentMetrics,
+}
+
+impl<'a> SiteShadow<'a> {
+    /// Creates an observer of a partition.
+    #[must_use]
+    pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
+        SiteShadow {
+            policy,
+            partition: partition.to_owned(),
+            is_exclusive,
+            ranges: Ranges::default(),
+            running: BTreeSet::new(),
+            has_looked: false,
+            records: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            open: BTreeSet::new(),
+            summary: ShadowSummary::default(),
+            metrics: AgentMetrics::default(),
+        }
+    }
+
+    /// Looks once, and compares the starts since the last look.
+    ///
+    /// # Errors
+    /// One sentence, if a command does not answer, or the policy breaks its contract.
+    pub fn look(&mut self, commands: &mut dyn SlurmCommands) -> Result<Vec<ShadowedStart>, String> {
+        let look = SiteLook::take(commands, &self.partition, false)?;
+        let is_own = |job: &&QueuedJob| job.partition == self.partition;
+        let pending: Vec<&QueuedJob> =
+            look.jobs.iter().filter(is_own).filter(|job| job.is_pending()).collect();
+        self.ranges.learn(commands, &self.partition, &pending)?;
+        let mut new: Vec<&QueuedJob> = look
+            .jobs
+            .iter()
+            .filter(is_own)
+            .filter(|job| !job.is_pending() && !self.running.contains(&run_key(job)))
+            .collect();
+        new.sort_by_key(|job| (job.start, job.number, job.id.clone()));
+        let mut found = Vec::new();
+        if self.has_looked {
+            self.summary.ambiguous += usize::from(new.len() > 1);
+            let mut before = self.before(&look, &new);
+            let mut queue: Vec<&QueuedJob> = pending.iter().chain(&new).copied().collect();
+            queue.sort_by_cached_key(|job| {
+                (std::cmp::Reverse(job.priority), job.number, job.id.clone())
+            });
+            let mut left: BTreeSet<(String, i64)> = new.iter().map(|job| job.key()).collect();
+            for job in &new {
+                let start = self.compare(&look, &before, &queue, &left, job)?;
+                self.summary.add(&start);
+                found.push(start);
+                // The next start of this look happened after this one.
+                left.remove(&job.key());
+                queue.retain(|own| own.key() != job.key());
+                before.push(Claim {
+                    id: job.id.clone(),
+                    nodes: numbers_of(&self.policy.numbers, &job.has),
+                    since: look.now - 0.001,
+                    until: job.end.map_or(look.now + 1.0, |end| end as f64),
+                });
+            }
+        }
+        self.record(&look);
+        self.running = look.jobs.iter().filter(|job| !job.is_pending()).map(run_key).collect();
+        self.has_looked = true;
+        let free = idle(&look, &self.policy.numbers).count();
+        self.metrics.parked = pending.len();
+        self.metrics.started = self.summary.starts as u64;
+        self.metrics.saw(&look, free, pending.len());
+        self.metrics.looked(commands.now() - look.now);
+        Ok(found)
+    }
+
+    /// The claims before the new jobs started.
+    fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
+        let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
+        let taken: BTreeSet<String> =
+            new.iter().flat_map(|job| hostlist::names(&job.has).unwrap_or_default()).collect();
+        let mut earlier = look.clone();
+        earlier.jobs.retain(|job| job.is_pending() || !keys.contains(&run_key(job)));
+        for (name, state) in &mut earlier.nodes {
+            let is_used = ["allocated", "mixed", "completing"].contains(&state.as_str());
+            if taken.contains(name) && is_used {
+                "idle".clone_into(state);
+            }
+        }
+        claims(&earlier, &self.policy.numbers, None)
+    }
+
+    fn candidate(&self, job: &QueuedJob) -> Candidate {
+        let numbers = &self.policy.numbers;
+        let without = if job.requires.is_empty() {
+            numbers_of(numbers, &job.excludes)
+        } else {
+            let own: BTreeSet<u32> = numbers_of(numbers, &job.requires).into_iter().collect();
+            (0..numbers.len() as u32).filter(|node| !own.contains(node)).collect()
+        };
+        Candidate {
+            id: job.id.clone(),
+            nodes: job.nodes.max(1),
+            block: shape(&job.comment).filter(|sides| {
+                let product =
+                    sides.iter().fold(1, |all: u64, &side| all.saturating_mul(side.into()));
+                product == u64::from(job.nodes)
+            }),
+            limit: job.limit,
+            user: job.user.clone(),
+            queue: job.qos.clone(),
+            without,
+        }
+    }
+
+    fn compare(
+        &self,
+        look: &SiteLook,
+        before: &[Claim],
+        queue: &[&QueuedJob],
+        started: &BTreeSet<(String, i64)>,
+        job: &QueuedJob,
+    ) -> Result<ShadowedStart, String> {
+        let numbers = &self.policy.numbers;
+        let may_wait = |own: &&&QueuedJob| {
+            let waits_for =
+                ["BeginTime", "Dependency", "JobArrayTaskLimit", "JobHeld", "Assoc", "QOS"];
+            let is_ready = own.priority > 0
+                && own.dependency.is_empty()
+                && !waits_for.iter().any(|reason| own.reason.starts_with(reason));
+            started.contains(&own.key()) || is_ready
+        };
+        let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).copied().collect();
+        let asked: Vec<&QueuedJob> = asked.into_iter().take(DEPTH).collect();
+        let waiting: Vec<Candidate> = asked.iter().map(|own| self.candidate(own)).collect();
+        let decision = self.policy.decide(look.now, before, &waiting, &[])?;
+        let own = decision.starts.iter().find(|(place, _)| asked[*place].key() == job.key());
+        let mut slurm = numbers_of(numbers, &job.has);
+        slurm.sort_unstable();
+        let chosen = own.map(|(_, nodes)| {
+            let mut nodes = nodes.clone();
+            nodes.sort_unstable();
+            nodes
+        });
+        let verdict = match &chosen {
+            Some(nodes) if *nodes == slurm => ShadowVerdict::Equal,
+            Some(_) => ShadowVerdict::Other,
+            None => ShadowVerdict::Waits,
+        };
+        let had_place = decision
+            .starts
+            .iter()
+            .filter(|(place, _)| !started.contains(&asked[*place].key()))
+            .count();
+        let held: BTreeSet<u32> = before.iter().flat_map(|claim| claim.nodes.clone()).collect();
+        let free = (0..numbers.len() as u32).filter(|node| !held.contains(node));
+        let free: Vec<u32> = free.collect();
+        let names = |nodes: &[u32]| hostlist::compressed(self.policy.names_of(nodes));
+        let both = |measure: &dyn Fn(&[u32]) -> Option<f64>| BothChoices {
+            slurm: measure(&slurm),
+            policy: chosen.as_ref().and_then(|nodes| measure(nodes)),
+        };
+        let others = self.links_of_all(before);
+        let fits = self.sizes(look.now, before, &[])?;
+        let blocked = |nodes: &[u32]| {
+            let after = self.sizes(look.now, before, nodes).ok()?;
+            Some(fits.difference(&after).count() as f64)
+        };
+        Ok(ShadowedStart {
+            id: job.id.clone(),
+            at: job.start.unwrap_or(look.now as i64),
+            free: names(&free),
+            slurm: names(&slurm),
+            policy: chosen.as_ref().map(|nodes| names(nodes)),
+            verdict,
+            distance: both(&|nodes| self.policy.distance(nodes)),
+            contention: both(&|nodes| {
+                Some(self.policy.links(nodes).intersection(&others).count() as f64)
+            }),
+            blocked: both(&blocked),
+            had_place,
+            state: decision.state,
+            plan: decision.answer,
+        })
+    }
+
+    fn links_of_all(&self, claims: &[Claim]) -> BTreeSet<(Router, u16)> {
+        let known = claims.iter().filter(|claim| claim.id != "unusable");
+        known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
+    }
+
+    /// The powers of two for which the policy has a place, beside these claims and nodes.
+    fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
+        let mut all = claims.to_vec();
+        if !nodes.is_empty() {
+            let (since, until) = (now - 0.001, now + 1.0);
+            all.push(Claim { id: "chosen".to_owned(), nodes: nodes.to_vec(), since, until });
+        }
+        let mut found = BTreeSet::new();
+        let most = self.policy.names.len() as u32;
+        for size in (0..).map(|power| 1_u32 << power).take_while(|&size| size <= most) {
+            let alone = Candidate {
+                id: "size".to_owned(),
+                nodes: size,
+                block: None,
+                limit: Some(1),
+                user: String::new(),
+                queue: String::new(),
+                without: Vec::new(),
+            };
+            if !self.policy.decide(now, &all, &[alone], &[])?.starts.is_empty() {
+                found.insert(size);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds what a look says of each job to the history.
+    fn record(&mut self, look: &SiteLook) {
+        let mut seen = BTreeSet::new();
+        let partition = self.partition.clone();
+        for job in look.jobs.iter().filter(|job| job.partition == partition) {
+            let key = job.key();
+            let attempt = *self.attempts.entry(key.clone()).or_insert(1);
+            let mut full = (key.0.clone(), key.1, attempt);
+            // A job that ran and waits again, or that started anew, is in its next attempt.
+            let known = self.records.get(&full).and_then(|own| own.start);
+            let is_again = match (known, job.is_pending()) {
+                (Some(_), true) => true,
+                (Some(start), false) => job.start.is_some_and(|own| own > start),
+                (None, _) => false,
+            };
+            if is_again {
+                self.close(&full, look.now, "REQUEUED");
+                full.2 += 1;
+                self.attempts.insert(key, full.2);
+            }
+            let record = self.records.entry(full.clone()).or_insert_with(|| JobRecord {
+                id: job.id.clone(),
+                attempt: full.2,
+                user: job.user.clone(),
+                account: job.account.clone(),
+                partition: job.partition.clone(),
+                qos: job.qos.clone(),
+                submit: job.submitted,
+                eligible: job.submitted,
+                limit: job.limit,
+                nodes: job.nodes,
+                exclusive: self.is_exclusive,
+                require: job.requires.clone(),
+                exclude: job.excludes.clone(),
+                ..JobRecord::default()
+            });
+            if job.priority > 0 {
+                record.priority = i64::try_from(job.priority).ok();
+            }
+            if job.is_pending() {
+                "PENDING".clone_into(&mut record.state);
+                record.reason.clone_from(&job.reason);
+            } else if record.start.is_none() || job.state == "R" {
+                "RUNNING".clone_into(&mut record.state);
+                record.start = job.start;
+                // A job that ends gives back one node after the other.
+                record.nodelist.clone_from(&job.has);
+                record.nodes = hostlist::names(&job.has).map_or(job.nodes, |own| own.len() as u32);
+            }
+            self.open.insert(full.clone());
+            seen.insert(full);
+        }
+        let gone: Vec<_> = self.open.difference(&seen).cloned().collect();
+        for full in gone {
+            self.close(&full, look.now, "COMPLETED");
+        }
+    }
+
+    /// Ends a record at a look in which the job is gone.
+    fn close(&mut self, full: &(String, i64, u32), now: f64, state: &str) {
+        self.open.remove(full);
+        let Some(record) = self.records.get_mut(full) else { return };
+        let state = if record.start.is_some() { state } else { "CANCELLED" };
+        state.clone_into(&mut record.state);
+        record.end = Some(now as i64);
+    }
+
+    /// All jobs seen so far, in order of submission. An end is the time of the look in which a job
+    /// was gone.
+    #[must_use]
+    pub fn history(&self) -> History {
+        let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
+        stays.sort_by(|a, b| (a.submit, &a.id, a.attempt).cmp(&(b.submit, &b.id, b.attempt)));
+        History { stays }
+    }
+
+    /// A page with the summary.
+    #[must_use]
+    pub fn page(&self, title: &str) -> String {
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (title) " · Meshwork" }
+                    link rel="icon" href="data:,";
+                    style { (PreEscaped(STYLES[0])) }
+                }
+                body {
+                    header {
+                        h1 { (title) }
+                        p.lead { (self.summary.line()) }
+                    }
+                    main #results {
+                        table {
+                            tbody {
+                                @for (name, value) in self.summary.rows() {
+                                    tr { th scope="row" { (name) } td { (value) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        markup.into_string()
+    }
+
+    /// The summary as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let rows = self.summary.rows();
+        let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<width$}  {value}");
+        }
+        text
+    }
+}
+
+/// Identifies one run of a job.
+fn run_key(job: &QueuedJob) -> (String, i64) {
+    (job.id.clone(), job.start.unwrap_or(0))
+}
+
+impl LivePolicy {
+    /// The links on routes between nodes of a job.
+    ///
+    /// Of a large job, routes between each node and the next ones are followed.
+    fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
+        let mut links = BTreeSet::new();
+        let Some(wires) = self.topology.wires() else { return links };
+        let manner = Manner::default();
+        for (place, &from) in nodes.iter().enumerate() {
+            let others = nodes.iter().cycle().skip(place + 1).take(nodes.len().min(ALL_PAIRS) - 1);
+            for &to in others {
+                let mut router = from / wires.nodes_each();
+                for leg in wires.route(from, to, 0, &manner, false) {
+                    for _ in 0..leg.hops {
+                        links.insert((router, leg.port));
+                        let Some(end) = wires.link(router, leg.port.into()) else { break };
+                        router = end.router;
+                    }
+                }
+            }
+        }
+        links
+    }
+}

@@ -1,0 +1,157 @@
+//! The nodes of a published trace as the machine of a study.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::{Table, Value};
+
+use super::{Holds, MachineColumns, Recognized, recognized};
+use crate::findings::number::count;
+
+/// A machine of a published trace as part of a study.
+pub(crate) struct PublishedMachine {
+    pub(crate) text: String,
+    pub(crate) nodes: u64,
+    /// Losses, in sentences.
+    pub(crate) lost: Vec<String>,
+}
+
+/// A node: the groups above it, its name, and its type.
+type Listed = (Vec<String>, String, NodeType);
+
+/// Cores, memory, GPUs and their model, as the trace gives them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct NodeType([Option<String>; 4]);
+
+impl NodeType {
+    const NAMES: [&'static str; 4] = ["cpu", "mem", "gpu", "model"];
+
+    fn words(&self) -> String {
+        let known = NodeType::NAMES.iter().zip(&self.0);
+        let known: Vec<String> =
+            known.filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?))).collect();
+        known.join(", ")
+    }
+}
+
+/// The machine of a table of nodes.
+///
+/// # Errors
+/// One sentence, if the file is no such table, or a cell cannot be read.
+pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
+    let found = recognized(path)?;
+    let wanted = "only a table of the nodes of a published trace becomes a machine";
+    let found = found.ok_or_else(|| format!("{path}: this is no published trace: {wanted}"))?;
+    let Holds::Nodes(columns) = &found.format.holds else {
+        return Err(format!("{path}: this is {}: {wanted}", found.format.name));
+    };
+    let mut nodes = listed(path, &found, columns)?;
+    if nodes.is_empty() {
+        return Err(format!("{path}: the table has no nodes"));
+    }
+    nodes.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+    let mut machine = Table::new();
+    machine.insert("topology".to_owned(), "flat".into());
+    machine.insert("processors".to_owned(), Value::Integer(nodes.len() as i64));
+    let mut study = Table::new();
+    study.insert("machine".to_owned(), Value::Table(machine));
+    if let Some(switches) = switches(&nodes, columns.above.len()) {
+        let mut allocator = Table::new();
+        allocator.insert("name".to_owned(), "tree".into());
+        allocator.insert("switches".to_owned(), Value::Array(switches));
+        study.insert("allocator".to_owned(), Value::Table(allocator));
+    }
+    let mut kinds: BTreeMap<&NodeType, u64> = BTreeMap::new();
+    nodes.iter().for_each(|(.., kind)| *kinds.entry(kind).or_default() += 1);
+    let mut text = format!("# {}: {} nodes.\n", found.format.name, count(nodes.len() as u64));
+    for (kind, number) in &kinds {
+        text += &format!("# {} nodes: {}\n", count(*number), kind.words());
+    }
+    text += &format!("\n{study}");
+    let mut lost = vec![format!("read as {}", found.format.name)];
+    let has = |at: usize| nodes.iter().filter(|(.., kind)| kind.0[at].is_some()).count() as u64;
+    let kinds = NodeType::NAMES.iter().enumerate().map(|(at, name)| (name, has(at)));
+    let kinds: Vec<String> = kinds
+        .filter(|(_, nodes)| *nodes > 0)
+        .map(|(name, nodes)| format!("{name} of {} nodes", count(nodes)))
+        .collect();
+    lost.push(format!(
+        "stays in comments, because a machine has no key for it: {}",
+        kinds.join(", ")
+    ));
+    if !found.unknown.is_empty() {
+        lost.push(format!("left out: {}", found.unknown.join(", ")));
+    }
+    let repeated = found.rows.len() - nodes.len();
+    if repeated > 0 {
+        lost.push(format!(
+            "left out, because the node is there before: {} rows",
+            count(repeated as u64)
+        ));
+    }
+    Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
+}
+
+fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Vec<Listed>, String> {
+    let mut seen = BTreeSet::new();
+    let mut nodes = Vec::new();
+    for given in &found.rows {
+        let failed = |what: String| format!("{path}:{}: {what}", given.line);
+        let name = found.text(given, columns.name);
+        let name = name.ok_or_else(|| failed(format!("`{}` is empty", columns.name)))?.into_owned();
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        let amount = |column: Option<&str>, factor: f64| -> Result<Option<String>, String> {
+            let Some(column) = column else { return Ok(None) };
+            let amount = found.amount(given, column).map_err(failed)?;
+            Ok(amount.map(|amount| (amount * factor).to_string()))
+        };
+        let (cpu, factor) = columns.cpu.unzip();
+        let text = |column: &str| found.text(given, column).map(|text| text.into_owned());
+        let kind = NodeType([
+            amount(cpu, factor.unwrap_or(1.0))?,
+            amount(columns.memory, 1.0)?,
+            amount(columns.gpus, 1.0)?,
+            columns.model.and_then(text),
+        ]);
+        let above = columns.above.iter().map(|column| text(column).unwrap_or_default()).collect();
+        nodes.push((above, name, kind));
+    }
+    Ok(nodes)
+}
+
+/// Switches of a tree over sorted nodes, one for each group; `None` if there are no groups.
+///
+/// Leaves come first. A single level of groups has one switch above it.
+fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
+    let last = levels.checked_sub(1)?;
+    let unit = |key: &str, numbers: &[usize]| {
+        let numbers = numbers.iter().map(|&number| Value::Integer(number as i64)).collect();
+        Value::Table(Table::from_iter([(key.to_owned(), Value::Array(numbers))]))
+    };
+    let mut switches: Vec<Value> = Vec::new();
+    // Groups of the level below with the switch of each.
+    let mut below: Vec<(&[String], usize)> = Vec::new();
+    let mut first = 0;
+    for leaf in nodes.chunk_by(|a, b| a.0 == b.0) {
+        below.push((&leaf[0].0[..last], switches.len()));
+        switches.push(unit("nodes", &(first..first + leaf.len()).collect::<Vec<_>>()));
+        first += leaf.len();
+    }
+    // The largest of several levels of groups are networks of their own.
+    for level in (last.min(1)..=last).rev() {
+        let mut next: Vec<(&[String], usize)> = Vec::new();
+        for group in below.chunk_by(|a, b| a.0 == b.0) {
+            let above = &group[0].0[..level.saturating_sub(1)];
+            if let [(_, only)] = group {
+                next.push((above, *only));
+                continue;
+            }
+            next.push((above, switches.len()));
+            let children: Vec<usize> = group.iter().map(|(_, switch)| *switch).collect();
+            switches.push(unit("children", &children));
+        }
+        below = next;
+    }
+    Some(switches)
+}

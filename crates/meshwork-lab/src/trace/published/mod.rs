@@ -1,0 +1,623 @@
+//! Published traces: recognized by the names of their columns, and read as tables of jobs.
+
+mod formats;
+mod machine;
+mod philly;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use meshwork::workload::table::{Cell, Column, Instant, Row};
+
+use super::form::is_json;
+use crate::date::unix_seconds;
+use crate::findings::number::count;
+use crate::operator::sacct::span;
+use crate::run::inputs::Files;
+use formats::FORMATS;
+
+pub(super) use machine::machine_text;
+
+/// A published trace, or one table of it.
+#[derive(Debug)]
+struct Published {
+    name: &'static str,
+    /// Columns by which it is recognized: all are there.
+    marks: &'static [&'static str],
+    holds: Holds,
+    /// Published columns that nothing of ours holds.
+    no_place: &'static [&'static str],
+}
+
+/// Content of a table of a trace.
+#[derive(Debug)]
+enum Holds {
+    /// Jobs.
+    Jobs {
+        columns: &'static [Mapped],
+        /// The column whose value is common to all rows of one job; `None` if each row is a job.
+        one_per: Option<&'static str>,
+        /// Values of columns of rows in which a job does not run.
+        skipped: &'static [(&'static str, &'static [&'static str])],
+    },
+    /// Nodes of a machine.
+    Nodes(MachineColumns),
+    /// Nothing that can be read, for this reason.
+    Nothing(&'static str),
+}
+
+/// One of our columns, and how it is made of those of a trace.
+#[derive(Clone, Copy, Debug)]
+struct Mapped {
+    ours: &'static str,
+    source: Source,
+}
+
+/// How a cell is made.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// Unchanged.
+    Of(&'static str),
+    /// A number of jobs, if all jobs have a whole one.
+    Id(&'static str),
+    /// A number in another unit.
+    Times(&'static str, f64),
+    /// A product of two numbers in another unit.
+    Product(&'static str, &'static str, f64),
+    /// A number per unit of another one, of which there is at least one.
+    Share(&'static str, &'static str),
+    /// Seconds between two instants.
+    Between(&'static str, &'static str),
+    /// One word for another.
+    Word(&'static str, &'static [(&'static str, &'static str)]),
+    /// The beginning of an hour of a day, both counted from 0.
+    Hour(&'static str, &'static str),
+    /// A length of time as Slurm writes it.
+    Limit(&'static str),
+    /// An amount of memory as Slurm writes it, in MB.
+    SlurmMemory(&'static str),
+    /// A constant.
+    Always(f64),
+}
+
+impl Source {
+    /// The columns that are read.
+    fn columns(self) -> Vec<&'static str> {
+        match self {
+            Source::Of(one)
+            | Source::Id(one)
+            | Source::Times(one, _)
+            | Source::Word(one, _)
+            | Source::Limit(one)
+            | Source::SlurmMemory(one) => vec![one],
+            Source::Product(one, other, _)
+            | Source::Share(one, other)
+            | Source::Between(one, other)
+            | Source::Hour(one, other) => vec![one, other],
+            Source::Always(_) => Vec::new(),
+        }
+    }
+}
+
+/// Columns of a table of nodes.
+#[derive(Debug)]
+struct MachineColumns {
+    name: &'static str,
+    /// Column of cores, and the number of cores that 1 stands for.
+    cpu: Option<(&'static str, f64)>,
+    /// Column of memory in MB.
+    memory: Option<&'static str>,
+    gpus: Option<&'static str>,
+    model: Option<&'static str>,
+    /// Columns of the groups in which a node lies, the largest first.
+    above: &'static [&'static str],
+}
+
+impl MachineColumns {
+    fn columns(&self) -> Vec<&'static str> {
+        let amounts = [self.cpu.map(|(name, _)| name), self.memory, self.gpus, self.model];
+        let all = std::iter::once(self.name).chain(amounts.into_iter().flatten());
+        all.chain(self.above.iter().copied()).collect()
+    }
+}
+
+/// Most columns that are read of a trace.
+const MOST: usize = 48;
+
+/// A row of a trace: its line, and the cells of the columns that are read.
+struct Given {
+    line: u64,
+    cells: [Option<Cell<'static>>; MOST],
+}
+
+/// A trace that was recognized.
+struct Recognized {
+    format: &'static Published,
+    /// The columns that are read, in the order of the cells of a row.
+    read: Vec<&'static str>,
+    /// Columns of the file that are not read, and not known to have no place.
+    unknown: Vec<String>,
+    rows: Vec<Given>,
+}
+
+/// Jobs of a published trace.
+pub(super) struct PublishedJobs {
+    pub(super) rows: Vec<Row>,
+    /// Number of rows of the trace.
+    pub(super) lines: u64,
+    pub(super) no_run_time: u64,
+    pub(super) no_processors: u64,
+    pub(super) no_submit_time: u64,
+    /// Losses, in sentences.
+    pub(super) lost: Vec<String>,
+}
+
+/// Jobs of a published trace; `None` if the file is none.
+///
+/// # Errors
+/// One sentence, if it is a table without jobs, or a cell cannot be read.
+pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
+    let Some(found) = recognized(path)? else { return Ok(None) };
+    let name = found.format.name;
+    match &found.format.holds {
+        Holds::Jobs { columns, one_per, skipped } => {
+            Reading::new(path, &found, columns, *one_per).read(skipped).map(Some)
+        }
+        Holds::Nodes(_) => Err(format!(
+            "{path}: this lists the nodes of a machine ({name}): write it to a file that ends in .toml"
+        )),
+        Holds::Nothing(reason) => {
+            Err(format!("{path}: of this table ({name}) no jobs are made: {reason}"))
+        }
+    }
+}
+
+/// Reads a trace, if the file is one.
+fn recognized(path: &str) -> Result<Option<Recognized>, String> {
+    if is_json(path) {
+        return philly::read(path).map(Some);
+    }
+    let files = Files::default();
+    let names = files.column_names(path).map_err(|error| error.0)?;
+    let is_there = |wanted: &str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
+    // Our own tables have both.
+    if is_there("submit") && is_there("runtime") {
+        return Ok(None);
+    }
+    let Some(format) = FORMATS.iter().find(|format| format.marks.iter().all(|mark| is_there(mark)))
+    else {
+        return Ok(None);
+    };
+    let read = format.columns();
+    let unknown = names.iter().filter(|name| {
+        let name = name.trim();
+        !name.is_empty() && !read.iter().any(|own| own.eq_ignore_ascii_case(name))
+    });
+    let unknown = unknown.map(|name| name.trim().to_owned()).collect();
+    let places = |names: &[&str]| {
+        let place =
+            |wanted: &str| names.iter().position(|name| name.trim().eq_ignore_ascii_case(wanted));
+        Ok(std::array::from_fn(|at| read.get(at).and_then(|wanted| place(wanted))))
+    };
+    let lines = files.table(path, places, given).map_err(|error| error.0)?;
+    let rows = lines.collect::<Result<Vec<Given>, _>>().map_err(|error| error.0)?;
+    Ok(Some(Recognized { format, read, unknown, rows }))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "what the reader of tables takes")]
+fn given(line: u64, cells: [Option<Cell<'_>>; MOST]) -> Result<Given, String> {
+    let owned = |cell: Cell<'_>| match cell {
+        Cell::Text(text) => Cell::Text(Cow::Owned(text.into_owned())),
+        Cell::Number(number) => Cell::Number(number),
+        Cell::Date(date) => Cell::Date(date),
+    };
+    Ok(Given { line, cells: cells.map(|cell| cell.filter(|cell| !is_none(cell)).map(owned)) })
+}
+
+/// Whether a cell says that there is no value.
+fn is_none(cell: &Cell<'_>) -> bool {
+    const NONE: [&str; 10] =
+        ["", "nan", "none", "null", "na", "n/a", "nat", "unknown", "infinite", "unlimited"];
+    match cell {
+        Cell::Text(text) => NONE.iter().any(|none| text.trim().eq_ignore_ascii_case(none)),
+        Cell::Number(number) | Cell::Date(number) => !number.is_finite(),
+    }
+}
+
+impl Published {
+    /// All columns that are read, each once.
+    fn columns(&self) -> Vec<&'static str> {
+        let mut all: Vec<&'static str> = match &self.holds {
+            Holds::Jobs { columns, one_per, skipped } => {
+                let own = columns.iter().flat_map(|mapped| mapped.source.columns());
+                own.chain(*one_per).chain(skipped.iter().map(|(column, _)| *column)).collect()
+            }
+            Holds::Nodes(columns) => columns.columns(),
+            Holds::Nothing(_) => Vec::new(),
+        };
+        all.extend(self.no_place);
+        let mut once = Vec::new();
+        all.into_iter().for_each(|name| {
+            if !once.contains(&name) {
+                once.push(name);
+            }
+        });
+        once
+    }
+}
+
+/// The jobs of a trace while they are read.
+struct Reading<'a> {
+    path: &'a str,
+    found: &'a Recognized,
+    columns: &'static [Mapped],
+    one_per: Option<&'static str>,
+    jobs: PublishedJobs,
+    /// Number of jobs with a value for each of our columns that does not exist.
+    absent: BTreeMap<&'static str, u64>,
+    /// Number of jobs with a value in each column without a place.
+    no_place: Vec<u64>,
+    /// Number of jobs whose ID is no whole number.
+    other_ids: u64,
+    /// Number of amounts that were rounded up.
+    rounded: u64,
+}
+
+impl<'a> Reading<'a> {
+    fn new(
+        path: &'a str,
+        found: &'a Recognized,
+        columns: &'static [Mapped],
+        one_per: Option<&'static str>,
+    ) -> Reading<'a> {
+        let jobs = PublishedJobs {
+            rows: Vec::new(),
+            lines: found.rows.len() as u64,
+            no_run_time: 0,
+            no_processors: 0,
+            no_submit_time: 0,
+            lost: vec![format!("read as {}", found.format.name)],
+        };
+        let no_place = vec![0; found.format.no_place.len()];
+        Reading {
+            path,
+            found,
+            columns,
+            one_per,
+            jobs,
+            absent: BTreeMap::new(),
+            no_place,
+            other_ids: 0,
+            rounded: 0,
+        }
+    }
+
+    fn read(
+        mut self,
+        skipped: &[(&'static str, &'static [&'static str])],
+    ) -> Result<PublishedJobs, String> {
+        let (found, path) = (self.found, self.path);
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let (mut idle, mut merged) = (0, 0);
+        for given in &found.rows {
+            let says = |column: &str, words: &[&str]| {
+                found.text(given, column).is_some_and(|text| words.contains(&&*text))
+            };
+            if skipped.iter().any(|(column, words)| says(column, words)) {
+                idle += 1;
+                continue;
+            }
+            let key = self.one_per.and_then(|column| found.text(given, column));
+            let known = key.as_ref().and_then(|key| places.get(key.as_ref()).copied());
+            let failed = |what: String| format!("{path}:{}: {what}", given.line);
+            if let Some(place) = known {
+                let (row, _) = self.row(given, false).map_err(failed)?;
+                self.join(place, &row);
+                merged += 1;
+                continue;
+            }
+            let (row, asks) = self.row(given, true).map_err(failed)?;
+            let lacks = [row.submit.is_none(), row.runtime.is_none(), !asks];
+            let counts = &mut self.jobs;
+            match lacks {
+                [true, ..] => counts.no_submit_time += 1,
+                [_, true, _] => counts.no_run_time += 1,
+                [.., true] => counts.no_processors += 1,
+                _ => {
+                    places.extend(key.map(|key| (key.into_owned(), counts.rows.len())));
+                    counts.rows.push(row);
+                }
+            }
+        }
+        if self.other_ids > 0 {
+            self.jobs.rows.iter_mut().for_each(|row| row.job = None);
+        }
+        self.report(idle, merged);
+        Ok(self.jobs)
+    }
+
+    /// Makes a row of ours, and says whether it asks for something.
+    ///
+    /// What has no place is counted if the row is of a new job.
+    fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
+        let mut row = Row { line: given.line, ..Row::default() };
+        let mut done: Vec<&str> = Vec::new();
+        for mapped in self.columns {
+            if done.contains(&mapped.ours) {
+                continue;
+            }
+            let Some(cell) = self.found.cell(given, mapped.source)? else {
+                let is_id =
+                    matches!(mapped.source, Source::Id(id) if self.found.get(given, id).is_some());
+                self.other_ids += u64::from(is_id);
+                continue;
+            };
+            // A count of none, as of a job that never started, is no request.
+            if ["nodes", "pieces", "cpu", "gpu"].contains(&mapped.ours) && is_zero(&cell) {
+                continue;
+            }
+            done.push(mapped.ours);
+            // Where jobs have pieces, these say how many nodes they can be on.
+            if mapped.ours == "nodes" && Column::named("pieces").is_some() {
+                continue;
+            }
+            match Column::named(mapped.ours) {
+                Some(column) => column.set(&mut row, self.whole(mapped.ours, cell)).map_err(
+                    |says| match mapped.source {
+                        // The reader of the trace knows its own name of the column.
+                        Source::Of(theirs) => says.replacen(mapped.ours, theirs, 1),
+                        _ => says,
+                    },
+                )?,
+                None if is_new => *self.absent.entry(mapped.ours).or_default() += 1,
+                None => {}
+            }
+        }
+        if is_new {
+            for (at, column) in self.found.format.no_place.iter().enumerate() {
+                self.no_place[at] += u64::from(self.found.get(given, column).is_some());
+            }
+        }
+        let asks = done.contains(&"nodes") || done.contains(&"pieces");
+        Ok((row, asks))
+    }
+
+    /// Rounds cores, memory and more than one GPU up to a whole number.
+    fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
+        let number = match &cell {
+            Cell::Number(number) => *number,
+            Cell::Text(text) => text.parse().unwrap_or(f64::NAN),
+            Cell::Date(_) => f64::NAN,
+        };
+        let is_whole = match ours {
+            "cpu" | "mem" => false,
+            "gpu" => number <= 1.0,
+            _ => true,
+        };
+        if is_whole || number.is_nan() || number.ceil() - number == 0.0 {
+            return cell;
+        }
+        self.rounded += 1;
+        Cell::Number(number.ceil())
+    }
+
+    /// Extends a job by another row of it: it runs from the first to the end of the last.
+    fn join(&mut self, place: usize, row: &Row) {
+        let own = &mut self.jobs.rows[place];
+        let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };
+        let end = |at: Instant, length: Option<f64>| at.at + length.unwrap_or(0.0);
+        let end = end(begin, own.runtime).max(end(other, row.runtime));
+        let first = if other.at < begin.at { other } else { begin };
+        own.submit = Some(first);
+        own.runtime = Some(end - first.at);
+    }
+
+    /// Says what was lost, with the number of jobs.
+    fn report(&mut self, idle: u64, merged: u64) {
+        let format = self.found.format;
+        let mut say = |what: &str, of: Vec<String>| {
+            if !of.is_empty() {
+                self.jobs.lost.push(format!("{what}: {}", of.join(", ")));
+            }
+        };
+        let of_jobs = |name: &str, jobs: u64| format!("{name} of {} jobs", count(jobs));
+        let no_place = format.no_place.iter().zip(&self.no_place).filter(|(_, jobs)| **jobs > 0);
+        let no_place = self
+            .absent
+            .iter()
+            .map(|(name, jobs)| of_jobs(name, *jobs))
+            .chain(no_place.map(|(name, jobs)| of_jobs(name, *jobs)))
+            .collect();
+        say("left out, because jobs have no column for it", no_place);
+        say(
+            "left out, because they are no columns of this trace that are known",
+            self.found.unknown.clone(),
+        );
+        if self.other_ids > 0 {
+            let ids = format!("of {} jobs", count(self.other_ids));
+            say("numbered by their rows, because their IDs are no whole numbers", vec![ids]);
+        }
+        if self.rounded > 0 {
+            let amounts = vec![format!("{} amounts", count(self.rounded))];
+            say("rounded up to whole cores, MiB or GPUs", amounts);
+        }
+        if idle > 0 {
+            say(
+                "left out, because the job does not run in them",
+                vec![format!("{} rows", count(idle))],
+            );
+        }
+        if merged > 0 {
+            let rows = format!("{} rows", count(merged));
+            say("joined to the first row of their job, in whole hours", vec![rows]);
+        }
+    }
+}
+
+impl Recognized {
+    fn get<'a>(&'a self, given: &'a Given, column: &str) -> Option<&'a Cell<'static>> {
+        let at = self.read.iter().position(|own| *own == column)?;
+        given.cells[at].as_ref()
+    }
+
+    fn text<'a>(&'a self, given: &'a Given, column: &str) -> Option<Cow<'a, str>> {
+        self.get(given, column).map(|cell| match cell {
+            Cell::Text(text) => Cow::Borrowed(text.trim()),
+            Cell::Number(number) | Cell::Date(number) => Cow::Owned(number.to_string()),
+        })
+    }
+
+    fn number(&self, given: &Given, column: &str) -> Result<Option<f64>, String> {
+        match self.get(given, column) {
+            None => Ok(None),
+            Some(Cell::Number(number) | Cell::Date(number)) => Ok(Some(*number)),
+            Some(Cell::Text(text)) => {
+                let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+                number.map(Some).ok_or_else(|| {
+                    format!("`{column}` is `{}`, but must be a number", text.escape_debug())
+                })
+            }
+        }
+    }
+
+    /// A number that must not be negative.
+    fn amount(&self, given: &Given, column: &str) -> Result<Option<f64>, String> {
+        match self.number(given, column)? {
+            Some(number) if number < 0.0 => {
+                Err(format!("`{column}` is {number}, but must not be negative"))
+            }
+            number => Ok(number),
+        }
+    }
+
+    /// An instant, and whether it is a date.
+    fn instant(&self, given: &Given, column: &str) -> Result<Option<Cell<'static>>, String> {
+        match self.get(given, column) {
+            Some(Cell::Text(text)) if text.trim().parse::<f64>().is_err() => {
+                let date = unix_seconds(text).map(Cell::Date);
+                let wrong = format!(
+                    "`{column}` is `{}`, but must be a number, or a date such as 2003-05-01T12:30:00",
+                    text.escape_debug()
+                );
+                date.map(Some).ok_or(wrong)
+            }
+            Some(Cell::Date(date)) => Ok(Some(Cell::Date(*date))),
+            _ => Ok(self.number(given, column)?.map(Cell::Number)),
+        }
+    }
+
+    /// Makes a cell; `None` if there is no value.
+    fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
+        let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
+        Ok(match source {
+            Source::Of(column) => match self.get(given, column) {
+                Some(Cell::Text(text)) => Some(match unix_seconds(text) {
+                    Some(date) => Cell::Date(date),
+                    None => Cell::Text(Cow::Owned(text.trim().to_owned())),
+                }),
+                cell => cell.cloned(),
+            },
+            Source::Id(column) => {
+                let id = self.text(given, column).and_then(|text| text.parse::<u64>().ok());
+                id.filter(|id| *id <= 1 << 49).map(|id| Cell::Number(id as f64))
+            }
+            Source::Times(column, factor) => {
+                self.amount(given, column)?.and_then(|number| positive(tidy(number * factor)))
+            }
+            Source::Product(one, other, factor) => {
+                match (self.amount(given, one)?, self.amount(given, other)?) {
+                    (Some(one), Some(other)) => positive(tidy(one * other * factor)),
+                    _ => None,
+                }
+            }
+            Source::Share(all, among) => {
+                match (self.amount(given, all)?, self.amount(given, among)?) {
+                    (Some(all), Some(among)) if among > 0.0 => positive(all / among),
+                    _ => None,
+                }
+            }
+            Source::Between(begin, end) => {
+                match (self.instant(given, begin)?, self.instant(given, end)?) {
+                    (Some(begin), Some(end)) => positive(value(&end) - value(&begin)),
+                    _ => None,
+                }
+            }
+            Source::Word(column, words) => {
+                let Some(text) = self.text(given, column) else { return Ok(None) };
+                let word = words.iter().find(|(theirs, _)| *theirs == text);
+                let Some((_, ours)) = word else {
+                    let known: Vec<&str> = words.iter().map(|(theirs, _)| *theirs).collect();
+                    return Err(format!(
+                        "`{column}` is `{}`, but must be one of {}",
+                        text.escape_debug(),
+                        known.join(", ")
+                    ));
+                };
+                Some(Cell::Text(Cow::Borrowed(ours)))
+            }
+            Source::Hour(day, hour) => {
+                match (self.amount(given, day)?, self.amount(given, hour)?) {
+                    (Some(day), Some(hour)) => Some(Cell::Number(day * 86_400.0 + hour * 3600.0)),
+                    _ => None,
+                }
+            }
+            Source::Limit(column) => {
+                let Some(text) = self.text(given, column) else { return Ok(None) };
+                let seconds = span(&text).map_err(|()| {
+                    format!(
+                        "`{column}` is `{}`, but must be a time such as 1-12:00:00",
+                        text.escape_debug()
+                    )
+                })?;
+                seconds.map(|seconds| Cell::Number(seconds as f64))
+            }
+            Source::SlurmMemory(column) => {
+                let Some(text) = self.text(given, column) else { return Ok(None) };
+                let megabytes = megabytes(&text).ok_or_else(|| {
+                    format!(
+                        "`{column}` is `{}`, but must be an amount such as 4000M",
+                        text.escape_debug()
+                    )
+                })?;
+                Some(Cell::Number(megabytes))
+            }
+            Source::Always(number) => Some(Cell::Number(number)),
+        })
+    }
+}
+
+fn is_zero(cell: &Cell<'_>) -> bool {
+    match cell {
+        Cell::Number(number) => *number == 0.0,
+        Cell::Text(text) => text.trim().parse::<f64>().is_ok_and(|number| number == 0.0),
+        Cell::Date(_) => false,
+    }
+}
+
+fn value(cell: &Cell<'_>) -> f64 {
+    match cell {
+        Cell::Number(number) | Cell::Date(number) => *number,
+        Cell::Text(_) => f64::NAN,
+    }
+}
+
+/// Removes the error of a conversion of thousandths.
+fn tidy(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}
+
+/// Slurm's amounts of memory in MB: `4G`, `2000M`, `512K`, and the older `4Gn` and `4Gc`.
+fn megabytes(text: &str) -> Option<f64> {
+    let text = text.trim_end_matches(['n', 'c']);
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "M" => 1.0,
+        "K" => 1.0 / 1024.0,
+        "G" => 1024.0,
+        "T" => 1024.0 * 1024.0,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().filter(|amount| *amount >= 0.0).map(|amount| tidy(amount * factor))
+}

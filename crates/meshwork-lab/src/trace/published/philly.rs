@@ -1,0 +1,90 @@
+//! The jobs of Philly, which are JSON, as rows of a table.
+
+use meshwork::workload::Inputs;
+use meshwork::workload::table::Cell;
+use serde::Deserialize;
+
+use super::{FORMATS, Given, MOST, Recognized, is_none};
+use crate::date::unix_seconds;
+use crate::run::inputs::Files;
+
+/// A job of `cluster_job_log`.
+#[derive(Deserialize)]
+struct PhillyJob {
+    status: Option<String>,
+    vc: Option<String>,
+    jobid: String,
+    attempts: Vec<PhillyAttempt>,
+    submitted_time: Option<String>,
+    user: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PhillyAttempt {
+    start_time: Option<String>,
+    end_time: Option<String>,
+    #[serde(default)]
+    detail: Vec<PhillyMachine>,
+}
+
+#[derive(Deserialize)]
+struct PhillyMachine {
+    gpus: Vec<String>,
+}
+
+/// Reads the log: a list of jobs.
+pub(super) fn read(path: &str) -> Result<Recognized, String> {
+    let text = Files::default().text(path).map_err(|error| error.0)?;
+    let jobs: Vec<PhillyJob> = serde_json::from_reader(text).map_err(|error| {
+        format!("{path}: this is no list of jobs as in Philly's cluster_job_log ({error})")
+    })?;
+    let format =
+        FORMATS.iter().find(|format| format.marks.contains(&"attempts")).expect("the list has it");
+    let read = format.columns();
+    let rows = (1..).zip(&jobs).map(|(line, job)| {
+        let mut cells = [const { None }; MOST];
+        for (cell, column) in cells.iter_mut().zip(&read) {
+            *cell = job.cell(column).filter(|cell| !is_none(cell));
+        }
+        Given { line, cells }
+    });
+    let rows = rows.collect();
+    Ok(Recognized { format, read, unknown: Vec::new(), rows })
+}
+
+fn text(text: Option<&String>) -> Option<Cell<'static>> {
+    text.map(|text| Cell::Text(text.clone().into()))
+}
+
+impl PhillyJob {
+    /// The last attempt decides on machines, as it is the one that succeeded, if any did.
+    fn cell(&self, column: &str) -> Option<Cell<'static>> {
+        let last = self.attempts.last();
+        let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));
+        match column {
+            "jobid" => Some(Cell::Text(self.jobid.clone().into())),
+            "vc" => text(self.vc.as_ref()),
+            "user" => text(self.user.as_ref()),
+            "status" => text(self.status.as_ref()),
+            "submitted_time" => text(self.submitted_time.as_ref()),
+            "first start" => text(self.attempts.first()?.start_time.as_ref()),
+            "seconds of all attempts" => {
+                let lengths = self.attempts.iter().map(PhillyAttempt::seconds);
+                let all: Option<f64> = lengths.sum();
+                all.filter(|_| last.is_some()).map(Cell::Number)
+            }
+            "machines" | "placement" => number(last?.detail.len()),
+            "GPUs" => number(last?.detail.iter().map(|machine| machine.gpus.len()).sum()),
+            "further attempts" => number(self.attempts.len().saturating_sub(1)),
+            _ => None,
+        }
+    }
+}
+
+impl PhillyAttempt {
+    /// `None` if one of the times was not recorded.
+    fn seconds(&self) -> Option<f64> {
+        let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
+        Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)
+    }
+}

@@ -1,0 +1,355 @@
+//! Fits of all nodes for one request, kept up as nodes change: for several nodes in a tree.
+
+use std::collections::BTreeMap;
+
+use crate::alloc::listed::tree::Tree;
+use crate::geometry::NodeSet;
+
+use super::candidates::Candidates;
+use super::choose::{Attempt, Chosen, least_free, least_nodes};
+use super::decide::{Wanted, is_available};
+use super::fit::Fit;
+use super::holdings::{Holdings, Least};
+use super::machine::{Domains, SharedMachine};
+use super::request::Needs;
+use super::tree::fill;
+
+/// A tree with one switch above all nodes, and each node below one leaf.
+#[derive(Clone, Debug)]
+pub(super) struct SingleTree {
+    /// The leaf of each node.
+    leaf_of: Vec<u32>,
+    root: usize,
+}
+
+impl SingleTree {
+    /// `None` if the machine is no such tree.
+    pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
+        let Domains::Tree(list) = &machine.domains else { return None };
+        let mut leaf_of = vec![u32::MAX; machine.count() as usize];
+        let mut below = vec![0; list.switch_count()];
+        let mut roots = list.leaves().iter().filter_map(|&leaf| list.up_from(leaf).last());
+        let root = roots.next()?;
+        if roots.any(|other| other != root) {
+            return None;
+        }
+        for &leaf in list.leaves() {
+            list.nodes(leaf).iter().for_each(|node| leaf_of[node as usize] = leaf as u32);
+            list.up_from(leaf).for_each(|switch| below[switch] += list.nodes(leaf).count());
+        }
+        // Nodes of two leaves, and switches below two others, are counted twice, or not by all.
+        let is_plain = (0..list.switch_count()).all(|at| below[at] == list.nodes(at).count())
+            && leaf_of.iter().all(|leaf| *leaf != u32::MAX);
+        is_plain.then_some(SingleTree { leaf_of, root })
+    }
+}
+
+/// CPUs and GPUs that the job could take of a node, in one pass.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pass {
+    cpus: u32,
+    gpus: u64,
+}
+
+/// A node that may be taken.
+#[derive(Clone, Copy, Debug)]
+struct KnownFit {
+    weight: u64,
+    /// CPUs before cores are selected.
+    cpus: u32,
+    /// Selected cores, near the GPUs and anywhere.
+    passes: [Pass; 2],
+}
+
+/// Sums over nodes that can hold a part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    nodes: i64,
+    cpus: i64,
+    gpus: u64,
+}
+
+/// The nodes of one weight.
+#[derive(Clone, Debug)]
+struct KnownClass {
+    /// Number of nodes that may be taken.
+    open: u32,
+    /// Sums of each pass.
+    sums: [Sums; 2],
+    /// Nodes that can hold a part in the first pass, and their number below each switch.
+    usable: NodeSet,
+    below: Vec<i64>,
+}
+
+/// Fits of all nodes for one request, with their sums.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    least: Least,
+    nodes: Vec<Option<KnownFit>>,
+    classes: BTreeMap<u64, KnownClass>,
+    /// CPUs of nodes that may be taken, below each switch.
+    cpus: Vec<u64>,
+    open: u32,
+    /// The fit of an idle node of each type, once one was examined.
+    idle: Vec<Option<Option<(Fit, KnownFit)>>>,
+}
+
+/// The decision from what is known.
+pub(super) enum KnownChoice {
+    Nodes(Chosen),
+    /// No nodes suffice.
+    Nothing,
+    /// All nodes have to be examined.
+    Unknown,
+}
+
+impl Known {
+    /// Whether decisions on a job can be made from what is known.
+    pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
+        let (params, needs) = (&machine.params, &wanted.needs);
+        let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
+        needs.max_nodes != 1 && !params.least_loaded && !from_the_end
+    }
+
+    /// Examines all nodes.
+    pub(super) fn new(
+        machine: &SharedMachine,
+        list: &Tree,
+        tree: &SingleTree,
+        holdings: &Holdings,
+        wanted: &Wanted,
+    ) -> Known {
+        let count = machine.count();
+        let mut known = Known {
+            least: least_free(machine, &wanted.needs),
+            nodes: vec![None; count as usize],
+            classes: BTreeMap::new(),
+            cpus: vec![0; list.switch_count()],
+            open: 0,
+            idle: vec![None; machine.types.len()],
+        };
+        (0..count).for_each(|node| known.update(machine, list, tree, holdings, wanted, node));
+        known
+    }
+
+    /// Examines a node that has changed.
+    ///
+    /// # Complexity
+    /// **O(h + log w)** for *h* levels of switches and *w* weights.
+    pub(super) fn update(
+        &mut self,
+        machine: &SharedMachine,
+        list: &Tree,
+        tree: &SingleTree,
+        holdings: &Holdings,
+        wanted: &Wanted,
+        node: u32,
+    ) {
+        let fit = self.examined(machine, holdings, wanted, node);
+        let old = std::mem::replace(&mut self.nodes[node as usize], fit);
+        let leaf = tree.leaf_of[node as usize] as usize;
+        if let Some(old) = old {
+            self.open -= 1;
+            list.up_from(leaf).for_each(|switch| self.cpus[switch] -= u64::from(old.cpus));
+            if let Some(class) = self.classes.get_mut(&old.weight) {
+                class.count(&old, list, node, leaf, -1);
+                if class.open == 0 {
+                    self.classes.remove(&old.weight);
+                }
+            }
+        }
+        if let Some(new) = fit {
+            self.open += 1;
+            list.up_from(leaf).for_each(|switch| self.cpus[switch] += u64::from(new.cpus));
+            let class = self.classes.entry(new.weight).or_insert_with(|| KnownClass {
+                open: 0,
+                sums: [Sums::default(); 2],
+                usable: NodeSet::empty(machine.count()),
+                below: vec![0; list.switch_count()],
+            });
+            class.count(&new, list, node, leaf, 1);
+        }
+    }
+
+    fn examined(
+        &mut self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        wanted: &Wanted,
+        node: u32,
+    ) -> Option<KnownFit> {
+        let Wanted { needs, pool } = wanted;
+        let is_open = holdings.has_free(node, &self.least)
+            && pool.contains(node)
+            && machine.up.contains(node)
+            && is_available(machine, needs, holdings, node);
+        if !is_open {
+            return None;
+        }
+        if !holdings.is_untouched(machine, node) {
+            return known_fit(machine, holdings, needs, node).map(|(_, known)| known);
+        }
+        let idle = &mut self.idle[machine.type_of[node as usize] as usize];
+        let idle = idle.get_or_insert_with(|| known_fit(machine, holdings, needs, node));
+        idle.as_ref().map(|(_, known)| *known)
+    }
+
+    /// The fit of a node after cores were selected in the first pass.
+    pub(super) fn fit(
+        &self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        needs: &Needs,
+        node: u32,
+    ) -> Option<Fit> {
+        if holdings.is_untouched(machine, node)
+            && let Some(Some((fit, _))) = &self.idle[machine.type_of[node as usize] as usize]
+        {
+            return Some(fit.clone());
+        }
+        let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
+        fit.select_cores(machine.node(node), needs, 0, i64::from(least_nodes(needs)), true);
+        Some(fit)
+    }
+
+    /// Chooses the nodes of a job, as [`choose`](super::choose::choose) does.
+    ///
+    /// `slots` has a place for each node, all `u32::MAX`, which it restores.
+    ///
+    /// # Complexity
+    /// **O(s + n / 64)** for *s* switches and *n* nodes if one leaf suffices, and for each further
+    /// leaf **O(s h)**, with *h* levels.
+    pub(super) fn choose(
+        &self,
+        machine: &SharedMachine,
+        list: &Tree,
+        tree: &SingleTree,
+        holdings: &Holdings,
+        wanted: &Wanted,
+        slots: &mut Vec<u32>,
+    ) -> KnownChoice {
+        let needs = &wanted.needs;
+        let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
+        attempt.min_nodes = least_nodes(needs);
+        if self.open < attempt.min_nodes {
+            return KnownChoice::Nothing;
+        }
+        attempt.limit_first();
+        let missing = attempt.missing(false);
+        // All nodes lie below the one switch of the highest level.
+        if !attempt.enough_nodes(i64::from(self.open), missing.nodes)
+            || missing.cpus > self.cpus[tree.root] as i64
+        {
+            return KnownChoice::Nothing;
+        }
+        let counts = attempt.counts_gpus();
+        // As many classes are needed, the lightest first, as `Candidates::collect` needs.
+        let suffice = |pass: usize| {
+            let (mut sum, mut seen, mut are_enough) = (Sums::default(), 0, false);
+            let mut light = 0;
+            for class in self.classes.values() {
+                if sum.nodes > 0 {
+                    light = seen;
+                }
+                let own = &class.sums[pass];
+                sum.nodes += own.nodes;
+                sum.cpus += own.cpus;
+                sum.gpus += if counts { own.gpus } else { 0 };
+                seen += 1;
+                let rest = sum.cpus >= missing.cpus && (!counts || attempt.gpus_suffice(sum.gpus));
+                are_enough = are_enough || rest && attempt.enough_nodes(sum.nodes, missing.nodes);
+                if rest && sum.nodes >= missing.nodes {
+                    break;
+                }
+            }
+            (are_enough, seen, light)
+        };
+        let (are_enough, seen, light) = suffice(0);
+        if !are_enough {
+            // Then the second attempt looks at all nodes too, and there is no third.
+            let is_enough_later = suffice(1).0;
+            return if is_enough_later { KnownChoice::Unknown } else { KnownChoice::Nothing };
+        }
+        let found = self.candidates(machine, seen, light);
+        attempt.unexamined = Some((self, holdings));
+        attempt.slots = std::mem::take(slots);
+        let placed = fill(&mut attempt, list, found, &self.cpus, missing);
+        let chosen = placed.is_ok().then(|| {
+            attempt.clip();
+            attempt.leave_out_empty();
+            attempt.chosen()
+        });
+        *slots = std::mem::take(&mut attempt.slots);
+        attempt.examined.iter().for_each(|&node| slots[node as usize] = u32::MAX);
+        chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
+    }
+
+    /// The nodes of the `seen` lightest classes, of which the `light` lightest come first.
+    fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
+        let mut classes = self.classes.values().take(seen);
+        let mut forced = NodeSet::empty(machine.count());
+        let (mut all, mut below) = match classes.next() {
+            Some(first) => (first.usable.clone(), first.below.clone()),
+            None => (forced.clone(), Vec::new()),
+        };
+        if light > 0 {
+            forced.unite(&all);
+        }
+        for (at, class) in (1..).zip(classes) {
+            all.unite(&class.usable);
+            below.iter_mut().zip(&class.below).for_each(|(own, other)| *own += other);
+            if at < light {
+                forced.unite(&class.usable);
+            }
+        }
+        Candidates { all, forced, below: Some(below), are_enough: true }
+    }
+}
+
+/// The fit of a node after the first pass, and its numbers in both passes.
+fn known_fit(
+    machine: &SharedMachine,
+    holdings: &Holdings,
+    needs: &Needs,
+    node: u32,
+) -> Option<(Fit, KnownFit)> {
+    let kind = machine.node(node);
+    let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
+    let (cpus, cores) = (fit.cpus, fit.cores);
+    let select = |fit: &mut Fit, first_pass| {
+        let cpus = fit.select_cores(kind, needs, 0, i64::from(least_nodes(needs)), first_pass);
+        Pass { cpus, gpus: fit.gpus }
+    };
+    let first = select(&mut fit, true);
+    let mut second = first;
+    if needs.gpus.is_some() {
+        // The second attempt begins with what the first one left, but with all cores.
+        let mut fit = fit.clone();
+        fit.cores = cores;
+        second = select(&mut fit, false);
+    }
+    let known = KnownFit { weight: fit.weight, cpus, passes: [first, second] };
+    Some((fit, known))
+}
+
+impl KnownClass {
+    /// Counts a node, or no longer.
+    fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
+        self.open = self.open.wrapping_add_signed(sign as i32);
+        for (sums, pass) in self.sums.iter_mut().zip(fit.passes) {
+            if pass.cpus > 0 {
+                sums.nodes += sign;
+                sums.cpus += sign * i64::from(pass.cpus);
+                sums.gpus = sums.gpus.wrapping_add_signed(sign * pass.gpus as i64);
+            }
+        }
+        if fit.passes[0].cpus > 0 {
+            list.up_from(leaf).for_each(|switch| self.below[switch] += sign);
+            if sign > 0 {
+                self.usable.insert(node);
+            } else {
+                self.usable.remove(node);
+            }
+        }
+    }
+}
