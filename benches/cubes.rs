@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::alloc::{Allocator, Ask};
 use meshwork::form::Asks;
-use meshwork::job::{Dims, Request, Time};
+use meshwork::job::{Dims, Pieces, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
@@ -63,6 +63,7 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let request = |k: u32| match asks {
         Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes => Request::Nodes(1 << k),
         Asks::Subcube => Request::Subcube(k),
+        Asks::Pieces => Request::pieces(Pieces::whole_nodes(1 << k)),
         Asks::Block | Asks::Square => Request::Block((0..dimension).map(side(k)).collect()),
     };
     (0..dimension).map(request).collect()

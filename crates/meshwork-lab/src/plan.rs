@@ -86,6 +86,11 @@ impl ReadState {
     /// The sentences of [`ReadState::read`].
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
+        if scenario.shares_nodes() {
+            let says = "the machine has types of nodes, which jobs share, and a state names whole nodes: leave out \
+                        `machine.nodes`";
+            return Err(says.to_owned());
+        }
         let now = instant("now", given.now)?;
         let topologies = scenario.topologies();
         let names = given.names.as_deref().map(hostlist::names).transpose()?;

@@ -311,7 +311,7 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
     match request {
         Request::Nodes(count) => Ok(count.into_pyobject(py)?.into_any()),
         Request::Block(sides) => Ok(tuple(py, sides)?.into_any()),
-        Request::Subcube(_) | Request::Constrained(_) => {
+        Request::Subcube(_) | Request::Constrained(_) | Request::Pieces(_) => {
             Ok(request.nodes().into_pyobject(py)?.into_any())
         }
     }

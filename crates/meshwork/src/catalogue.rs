@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use crate::alloc::parts::orders::{self, NODE_ORDERS, NodeOrderEntry};
+use crate::alloc::parts::within::{self, WITHIN, WithinEntry};
 use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::network::{self, NETWORKS, NetworkEntry};
 use crate::observe::metrics::{self, METRICS, Measure, MetricEntry};
@@ -201,6 +203,8 @@ macro_rules! listed_entries {
 
 listed_entries! {
     AllocatorEntry, alloc::FAMILY, ALLOCATORS, |entry| serves_any(entry.serves);
+    NodeOrderEntry, orders::FAMILY, NODE_ORDERS, |_| Ok(());
+    WithinEntry, within::FAMILY, WITHIN, |_| Ok(());
     SchedulerEntry, sched::FAMILY, SCHEDULERS, |entry| serves_any(entry.serves);
     SizingEntry, sizing::FAMILY, SIZINGS, |_| Ok(());
     SelectorEntry, select::FAMILY, SELECTORS, |_| Ok(());
@@ -237,6 +241,8 @@ mod tests {
         let catalogue = Catalogue::standard();
         let families = [
             &alloc::FAMILY,
+            &orders::FAMILY,
+            &within::FAMILY,
             &sched::FAMILY,
             &sizing::FAMILY,
             &select::FAMILY,

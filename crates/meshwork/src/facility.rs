@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::alloc::Claim;
+use crate::alloc::parts::shortage;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
@@ -14,6 +15,7 @@ use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
 use crate::sizing::{QueueCounts, Size, Sizing, as_asked};
+use crate::topology::Node;
 
 /// Sites with their allocators, a sizing and a selector.
 pub struct Facility {
@@ -240,6 +242,20 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
+    /// Whether it is one site whose nodes jobs share, with fixed sizes.
+    #[inline]
+    pub(crate) fn shares_nodes(&self) -> bool {
+        self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
+    }
+
+    /// The answer to a question about the only site with other amounts, which are then restored.
+    pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
+        self.sites[0].site_mut().begin_trial();
+        let answer = ask(&mut self.sites[0]);
+        self.sites[0].site_mut().end_trial();
+        answer
+    }
+
     /// Disables all caches, for tests: every request is evaluated in full.
     #[doc(hidden)]
     pub fn ask_anew(&mut self) {
@@ -363,6 +379,16 @@ impl SiteAhead {
         self.managed.never(request)
     }
 
+    /// The reason why a request for pieces does not fit here now; `None` if nodes are not shared.
+    #[must_use]
+    pub fn shortage(&self, request: &Request) -> Option<String> {
+        let amounts = self.site().amounts()?;
+        match self.managed.in_form(request)?.as_ref() {
+            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
+            _ => None,
+        }
+    }
+
     /// The cause why a job cannot start here now: see [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
@@ -380,6 +406,12 @@ impl SiteAhead {
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
         // Look-ahead releases many nodes at once, so cached denials are of little use.
+        self.managed.forget();
+    }
+
+    /// Lowers the free amounts of cells, by node and cell, as far as there are any.
+    pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
+        self.managed.site_mut().lower(by);
         self.managed.forget();
     }
 

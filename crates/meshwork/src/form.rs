@@ -13,6 +13,8 @@ pub enum Asks {
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
+    /// Pieces with vectors of amounts, on nodes that jobs share.
+    Pieces,
     /// A square block whose side is a power of two, on a grid of two dimensions.
     Square,
 }

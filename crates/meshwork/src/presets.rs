@@ -72,6 +72,9 @@ pub static MACHINES: &[&MachineEntry] = &[
     &BLUE_WATERS,
     &FUGAKU,
     &IRREGULAR_GPUS,
+    &DGX_SUPERPOD,
+    &NVL72,
+    &CPU_CLUSTER,
 ];
 
 /// Machine presets as a family of names.
@@ -82,6 +85,50 @@ const NOTHING_TO_SET: &str = "That of its topology and its allocator.";
 
 const XPK: &str = "Google's xpk, which makes the list of all topologies that it supports, and the documentation of Cloud \
                    TPU, as of 2026";
+
+static DGX_SUPERPOD: MachineEntry = MachineEntry::new(
+    About::new(
+        "dgx_superpod",
+        "128 DGX H100 nodes of 8 GPUs, which jobs share, in four units of 32",
+    )
+    .definition(
+        "A node has 112 cores, 2 TiB of memory and 8 GPUs on two sockets. 32 nodes are a \
+             scalable unit, here a leaf of a fat tree; the published fabric has a rail for each \
+             GPU, which is not modelled. Jobs take pieces of nodes, on as few units as can be.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source("NVIDIA, DGX SuperPOD reference architecture with DGX H100 systems, 2023"),
+    "{ topology = \"fat_tree\", arity = [32, 4], nodes = [{ type = \"dgx\" }] }",
+    "\"fewest_leaves\"",
+);
+
+static NVL72: MachineEntry = MachineEntry::new(
+    About::new("nvl72", "eight racks GB200 NVL72: 144 trays of 4 GPUs, which jobs share")
+        .definition(
+            "A tray has 144 cores, 960 GiB of memory and 4 GPUs on two boards. 18 trays are a \
+             rack, the NVLink domain of 72 GPUs, here a leaf of a fat tree. Jobs take pieces of \
+             trays, on as few racks as can be; `inside = \"leaf\"` keeps one in a rack.",
+        )
+        .complexity(NOTHING_TO_SET)
+        .source("NVIDIA, GB200 NVL72, 2024; the number of racks is ours"),
+    "{ topology = \"fat_tree\", arity = [18, 8], nodes = [{ type = \"nvl72\" }] }",
+    "\"fewest_leaves\"",
+);
+
+static CPU_CLUSTER: MachineEntry = MachineEntry::new(
+    About::new(
+        "cpu_cluster",
+        "256 nodes of 128 cores, which jobs share, below eight leaf switches",
+    )
+    .definition(
+        "A node has 128 cores on two sockets and 512 GiB of memory; 32 nodes are a leaf of a \
+             fat tree. It stands for many and is none of them.",
+    )
+    .complexity(NOTHING_TO_SET)
+    .source("ours"),
+    "{ topology = \"fat_tree\", arity = [32, 8], nodes = [{ type = \"cpu\" }] }",
+    "\"fewest_leaves\"",
+);
 
 static TPU_V4: MachineEntry = MachineEntry::new(
     About::new(

@@ -3,7 +3,7 @@
 use crate::form::Asks;
 pub use crate::form::ShapeRule;
 use crate::geometry::squarest::{block_for, block_of};
-use crate::job::{Dims, Request};
+use crate::job::{Dims, Pieces, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
 /// A request in an allocator's form on this topology; `None` if the machine could never hold it.
@@ -30,8 +30,13 @@ pub fn shaped(
     rule: ShapeRule,
 ) -> Option<Request> {
     let grid = topology.grid();
+    if let Request::Pieces(_) = request {
+        // Whole nodes cannot stand for parts of them.
+        return (asks == Asks::Pieces).then(|| request.clone());
+    }
     let nodes = u32::try_from(request.nodes()).ok().filter(|&n| n >= 1 && n <= grid.nodes())?;
     match asks {
+        Asks::Pieces => Some(Request::pieces(Pieces::whole_nodes(nodes))),
         Asks::Nodes => Some(Request::Nodes(nodes)),
         Asks::Constrained => Some(match request {
             Request::Constrained(_) => request.clone(),

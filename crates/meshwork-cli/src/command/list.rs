@@ -131,6 +131,19 @@ pub(super) static KINDS: &[Listed] = &[
         "Which free processors a job gets: the key `allocator`, for all sites or for one.",
     ),
     kind(
+        "order",
+        &["orders"],
+        &meshwork::alloc::parts::orders::FAMILY,
+        "Which of the nodes that have room for a piece is taken first, on machines whose nodes jobs share: the key `order`. \
+         The `allocator` says which nodes are considered together, such as those of one leaf.",
+    ),
+    kind(
+        "within",
+        &["within_nodes"],
+        &meshwork::alloc::parts::within::FAMILY,
+        "Which cores and GPUs of its node a piece gets, on machines whose nodes jobs share: the key `within`.",
+    ),
+    kind(
         "network",
         &["networks"],
         &meshwork::network::FAMILY,
@@ -379,6 +392,7 @@ pub(super) fn capabilities(
                         Asks::Block => "a block",
                         Asks::BlockOrNodes => "a block, or a count of processors",
                         Asks::Subcube => "a subcube",
+                        Asks::Pieces => "pieces with cores, memory and GPUs",
                         Asks::Square => "a square with a power of two for a side",
                     }),
                 ),

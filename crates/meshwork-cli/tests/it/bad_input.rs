@@ -112,7 +112,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "metric.toml",
             "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, wait_for_shape, \
              wait_for_reserved, wait_for_nodes, wait_for_priority, weighted_dispersal, tardiness, wake_ups, \
-             unfairness, jain_slowdown and 53 more)",
+             unfairness, jain_slowdown and 73 more)",
         ),
         (
             "drawn.toml --set energy={idle=100,busy=300,cap=500}",
@@ -541,8 +541,8 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ),
         (
             "list alocator",
-            "unknown kind `alocator` (did you mean `allocator`? known: allocator, selector, pattern, machine, \
-             traffic, workload, scheduler, network, topology, runtime and 6 more)",
+            "unknown kind `alocator` (did you mean `allocator`? known: allocator, selector, pattern, order, machine, \
+             traffic, workload, scheduler, network, topology and 8 more)",
             2,
         ),
         (

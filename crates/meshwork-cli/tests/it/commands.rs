@@ -150,7 +150,7 @@ fn everything_is_listed_and_can_be_looked_up() {
         }
     }
     kinds.dedup();
-    assert_eq!(kinds.len(), 16);
+    assert_eq!(kinds.len(), 18);
     let plural = meshwork(folder.path(), &["list", "allocators"]).out;
     assert_eq!(plural, meshwork(folder.path(), &["list", "allocator"]).out);
     assert!(plural.starts_with("allocators\n  first_fit"), "{plural}");

@@ -57,6 +57,8 @@ fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
         "scheduler" => Some(&sched::FAMILY),
+        "order" => Some(&alloc::parts::orders::FAMILY),
+        "within" => Some(&alloc::parts::within::FAMILY),
         "sizing" => Some(&sizing::FAMILY),
         "selector" => Some(&select::FAMILY),
         "network" => Some(&network::FAMILY),

@@ -36,6 +36,8 @@ pub use refused::Refused;
 pub const SCENARIO_KEYS: &[&str] = &[
     "seed",
     "allocator",
+    "order",
+    "within",
     "scheduler",
     "passes",
     "selector",

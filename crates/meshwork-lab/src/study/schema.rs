@@ -1,5 +1,6 @@
 //! JSON Schema of study files, generated from the parameters that the reader uses.
 
+use meshwork::alloc::parts::nodes::TYPES;
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::{About, DefaultValue, EntrySource as _, Family, Kind, Param, Range};
 use meshwork::registry::{LARGEST, SMALLEST};
@@ -223,7 +224,7 @@ impl Writer<'_> {
 
     /// Schema of a machine: a text, one site, several sites, or Slurm files.
     fn machine(&mut self) -> Json {
-        let access: Vec<&Param> = access::PARAMS.iter().collect();
+        let access: Vec<&Param> = access::PARAMS.iter().chain(TYPES).collect();
         let access = self.properties(&access);
         // Partitions and reservations are in the same table as the topology.
         let site = self.component(&scenario::SITE_FAMILY);

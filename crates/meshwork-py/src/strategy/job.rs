@@ -133,8 +133,15 @@ impl Job {
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        let Request::Constrained(constraints) = &self.0.request else { return Ok(dict) };
-        for (name, cell) in constraints.cells() {
+        let cells = match &self.0.request {
+            Request::Constrained(constraints) => constraints.cells(),
+            Request::Pieces(pieces) => match &pieces.roles[..] {
+                [only] => only.cells(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        for (name, cell) in cells {
             match Column::named(name).map(|column| column.holds) {
                 // That is an attribute of its own.
                 _ if name == "partition" => {}

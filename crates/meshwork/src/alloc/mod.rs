@@ -5,6 +5,7 @@ pub mod listed;
 pub mod locality;
 pub mod optical;
 pub mod partitions;
+pub mod parts;
 pub mod scattered;
 pub mod shared;
 pub mod subcube;
@@ -104,6 +105,14 @@ pub trait Allocator: Send {
     /// If so, it does not depend on the holders, on times, or on the order of the claims.
     fn goes_by_free_nodes(&self) -> bool {
         false
+    }
+
+    /// How it divides a count among the parts of a machine, if it goes by counts alone.
+    ///
+    /// On a machine with types of nodes, pieces are then divided like that. `None`: it is asked
+    /// for nodes on which enough pieces fit.
+    fn domain(&self) -> Option<parts::Domain> {
+        None
     }
 
     /// Returns an independent copy, for schedulers and selectors that look ahead.

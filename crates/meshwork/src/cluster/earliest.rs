@@ -3,7 +3,7 @@
 use super::Cluster;
 use super::forms::Form;
 use super::queue::Ticket;
-use super::reservation::{Guard, Hold, Reservation};
+use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use crate::facility::SiteAhead;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
@@ -46,6 +46,9 @@ impl Cluster<'_> {
         if !self.is_unbounded() {
             let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
             return Some(self.guard(reservation));
+        }
+        if self.facility.shares_nodes() {
+            return self.earliest_parts(ticket, limit);
         }
         if let [only] = self.facility.sites() {
             if only.finds() == Finds::AnyNodes
@@ -131,6 +134,37 @@ impl Cluster<'_> {
                 }
             }
         }
+    }
+
+    /// [`earliest_guard`](Cluster::earliest_guard) where jobs share nodes. Running jobs end in a
+    /// trial, in their expected order, until the job fits.
+    fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
+        self.ends();
+        self.guards += 1;
+        let number = self.guards;
+        let Cluster { now, facility, ends, running, forms, queue, .. } = self;
+        let (now, job, ends) = (*now, queue.job(ticket), ends.get()?);
+        let form = forms.request(queue.form(ticket)?);
+        let stretch = 1.0 / facility.sites()[0].site().speed();
+        let mut ends = ends.iter().peekable();
+        facility.in_trial(|site| {
+            let mut at = now;
+            let placement = loop {
+                if let Some(placement) = site.choose_in_trial(form, now, false) {
+                    break placement;
+                }
+                at = ends.peek().filter(|end| end.at < limit)?.at.max(now);
+                while let Some(end) = ends.next_if(|end| end.at <= at) {
+                    let ended = &running[end.key.slot as usize];
+                    site.site_mut().release(&ended.placement);
+                }
+            };
+            let limits = site.site().left_beside(&placement);
+            let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
+            let reservation = Reservation { at, span, stretch, site: 0, hold };
+            let beside = Some(Box::new(BesideParts { number, limits }));
+            Some(Guard { beside, ..Guard::of_nodes(reservation) })
+        })
     }
 
     /// The number of free nodes of a site when `wanted` are free, and when that is. If there are
@@ -239,6 +273,6 @@ impl Cluster<'_> {
             }
         };
         let headroom = self.headroom_beside(&reservation);
-        Guard { reservation, extra_nodes, headroom }
+        Guard { reservation, extra_nodes, headroom, beside: None }
     }
 }

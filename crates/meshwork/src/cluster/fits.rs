@@ -49,6 +49,7 @@ fn number(request: &Request) -> u64 {
         }
         Request::Subcube(dimension) => !u64::from(*dimension),
         Request::Constrained(constraints) => u64::from(constraints.nodes).rotate_left(32),
+        Request::Pieces(pieces) => pieces.cores().rotate_left(48),
     }
 }
 

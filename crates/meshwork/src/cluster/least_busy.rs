@@ -71,7 +71,7 @@ impl Cluster<'_> {
                 let side = |d: usize| if d < *dimension as usize { 2 } else { 1 };
                 aligned(grid, &busy, &(0..grid.dimensions()).map(side).collect::<Dims>())
             }
-            (Request::Nodes(_) | Request::Constrained(_), _) => {
+            (Request::Nodes(_) | Request::Constrained(_) | Request::Pieces(_), _) => {
                 loose(grid, &busy, size.request.nodes() as usize)
             }
         }?;
@@ -178,7 +178,7 @@ fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     nodes.sort_unstable();
     let found = nodes.iter().map(|&node| busy.of(node)).reduce(join)?;
     let one = |&base: &Node| Block { base, sides: Dims::from_elem(1, grid.dimensions()) };
-    Some((found, Placement { blocks: nodes.iter().map(one).collect() }))
+    Some((found, Placement { blocks: nodes.iter().map(one).collect(), parts: None }))
 }
 
 fn join(a: Busy, b: Busy) -> Busy {

@@ -54,7 +54,7 @@ use queue::Queue;
 
 use crate::facility::Facility;
 use crate::form::Finds;
-use crate::job::{Job, Time};
+use crate::job::{Job, Request, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, MachineState, Observer, Running};
@@ -95,6 +95,10 @@ pub struct Cluster<'a> {
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
+    /// Number of guards of parts of nodes so far.
+    guards: u64,
+    /// Forms without room beside the last guard of parts, with its number and the releases so far.
+    denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer asks what blocks the oldest waiting job.
     watches_what_blocks: bool,
@@ -152,6 +156,8 @@ impl<'a> Cluster<'a> {
             changes: 0,
             releases: 0,
             without: None,
+            guards: 0,
+            denied_beside: (0, 0, Vec::new()),
             waits: None,
             service: None,
             turned_away: None,

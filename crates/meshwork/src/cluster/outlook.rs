@@ -1,11 +1,12 @@
 //! Availability from now on, for planning.
 
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use super::closures::Closures;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
-use crate::facility::Facility;
+use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
@@ -13,6 +14,7 @@ use crate::machine::Placement;
 use crate::observe::Running;
 use crate::offer::Proposal;
 use crate::sizing::Size;
+use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned. The number
 /// of free nodes is a step function of time. Where only counts matter, it is the answer. Where
@@ -109,6 +111,9 @@ impl Outlook {
     #[must_use]
     pub fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
+        if placement.parts.is_some() {
+            return self.sooner_parts(reservation, placement);
+        }
         let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
         let nodes = LazyCell::new(|| {
@@ -155,6 +160,68 @@ impl Outlook {
             }
             at = held.unwrap_or(reservation.at);
         }
+    }
+
+    /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now and every end before it.
+    fn sooner_parts(&self, reservation: &Reservation, placement: &Placement) -> Reservation {
+        let running = self.running.iter().map(|(end, ..)| *end);
+        let planned = self.planned.iter().map(Reservation::until);
+        let mut instants: Vec<Time> = running
+            .chain(planned)
+            .filter(|at| (self.now..reservation.at).contains(at))
+            .chain([self.now])
+            .collect();
+        instants.sort_unstable();
+        instants.dedup();
+        let fits = |at: &Time| {
+            let moved = reservation.moved_to(*at);
+            let mut then = self.facility.fork_site(reservation.site);
+            self.least_free(&mut then, reservation.site, *at, moved.until(), true);
+            then.site().has_free(placement)
+        };
+        let at = instants.iter().find(|at| **at < reservation.at && fits(at));
+        reservation.moved_to(at.copied().unwrap_or(reservation.at))
+    }
+
+    /// Gives a fork of a shared site, of each cell, the least that is free between two instants.
+    fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
+        if ended {
+            for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
+                if *on == site {
+                    then.release(placement);
+                }
+            }
+        }
+        // What changes of each cell that a plan takes, in order; what is given back comes first.
+        let mut changes: Vec<(Time, bool, &Placement)> = Vec::new();
+        for planned in self.planned.iter().filter(|planned| planned.site == site) {
+            let Hold::Nodes(placement) = &planned.hold else { continue };
+            if planned.until() > at && planned.at < until {
+                changes.push((planned.at.max(at), true, placement));
+                if planned.until() < until {
+                    changes.push((planned.until(), false, placement));
+                }
+            }
+        }
+        if changes.is_empty() {
+            return;
+        }
+        let ends =
+            self.running.iter().filter(|(end, on, _)| *on == site && *end > at && *end < until);
+        changes.extend(ends.map(|(end, _, placement)| (*end, false, placement)));
+        changes.sort_by_key(|&(at, takes, _)| (at, takes));
+        let mut least: BTreeMap<(Node, u16), (i64, i64)> = BTreeMap::new();
+        for (_, takes, placement) in changes {
+            let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
+            for (part, &(cell, amount)) in
+                parts.iter().flat_map(|part| part.cells.iter().map(move |cell| (part, cell)))
+            {
+                let (sum, least) = least.entry((part.node, cell)).or_default();
+                *sum += if takes { -i64::from(amount) } else { i64::from(amount) };
+                *least = (*sum).min(*least);
+            }
+        }
+        then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
     /// When its nodes first fit throughout under the power cap; `None` if never, or without a cap.
@@ -232,6 +299,12 @@ impl Outlook {
     /// A start of the job at one instant, clear of everything planned during its run.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
+        if self.facility.shares_nodes() {
+            let mut then = self.facility.fork_site(site);
+            self.least_free(&mut then, site, at, (at + span).max(at.next()), ended);
+            let Proposal { placement, stretch, .. } = then.propose(job, at)?;
+            return Some(Reservation { at, span, stretch, site, hold: Hold::Nodes(placement) });
+        }
         loop {
             let mut then = self.facility.fork_site(site);
             if ended {

@@ -1,7 +1,7 @@
 //! Reservations of waiting jobs.
 
 use crate::job::{Job, Request, Time};
-use crate::machine::Placement;
+use crate::machine::{CellLimits, Placement};
 use crate::sizing::Size;
 
 /// When and where a waiting job would start if running jobs ended at their estimates.
@@ -64,11 +64,40 @@ pub struct Guard {
     pub(super) extra_nodes: u64,
     /// Number of further nodes that may be held from the reserved start on, under a power cap.
     pub(super) headroom: u64,
+    /// Limits of other jobs on the reserved nodes, where jobs share nodes.
+    pub(super) beside: Option<Box<BesideParts>>,
+}
+
+/// Limits of jobs that run beyond a reserved start, on the reserved nodes.
+#[derive(Clone, Debug)]
+pub(super) struct BesideParts {
+    /// Identifies the reservation; copies have the same number.
+    pub(super) number: u64,
+    /// Of each reserved cell, what is left at the reserved start.
+    pub(super) limits: CellLimits,
+}
+
+impl BesideParts {
+    /// Takes what a job that runs beyond the reserved start holds.
+    pub(super) fn take(&mut self, placement: &Placement) {
+        let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
+        for part in parts {
+            for (node, cell, left) in &mut self.limits {
+                let held = part.cells.iter().filter(|(at, _)| *node == part.node && at == cell);
+                *left -= held.map(|(_, amount)| amount).sum::<u32>().min(*left);
+            }
+        }
+    }
 }
 
 impl Guard {
+    /// Whether it protects parts of nodes, which are known as long as the guard is.
+    pub(crate) fn is_of_parts(&self) -> bool {
+        self.beside.is_some()
+    }
+
     pub(super) fn of_nodes(reservation: Reservation) -> Guard {
-        Guard { reservation, extra_nodes: 0, headroom: u64::MAX }
+        Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
     /// Guard for a count of nodes of a site from `at` on.
@@ -83,7 +112,7 @@ impl Guard {
         let Size { request, stretch } = size;
         let (span, hold) = (job.estimate * stretch, Hold::Count(request));
         let reservation = Reservation { at, span, stretch, site, hold };
-        Guard { reservation, extra_nodes, headroom: u64::MAX }
+        Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
     /// Reduces the headroom by the nodes of a job held beyond the reserved start.

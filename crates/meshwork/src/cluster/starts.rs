@@ -2,7 +2,7 @@
 
 use super::ends::End;
 use super::queue::Ticket;
-use super::reservation::{Guard, Hold, Reservation};
+use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use super::{Cluster, Culprit};
 use crate::alloc::{Claim, Holder};
 use crate::facility::Facility;
@@ -147,6 +147,11 @@ impl Cluster<'_> {
                     }
                     guard.extra_nodes -= held;
                 }
+                Hold::Nodes(_) if guard.beside.is_some() => {
+                    if let Some(beside) = &mut guard.beside {
+                        beside.take(&proposal.placement);
+                    }
+                }
                 Hold::Nodes(kept) => {
                     if named && self.meets(proposal, (guard.reservation.site, kept)) {
                         return false;
@@ -168,6 +173,14 @@ impl Cluster<'_> {
         let key = self.queue.scan_key(ticket);
         if guard.is_some_and(|guard| !self.may_start_beside(key, guard)) {
             return None;
+        }
+        if let Some(guard) = guard
+            && let Some(beside) = &guard.beside
+        {
+            if self.would_end(key) <= guard.reservation.at {
+                return self.ask(ticket, clear_of);
+            }
+            return self.ask_beside_parts(ticket, beside);
         }
         // An allocator that misses no block and fails without kept nodes also fails with them, so
         // one request is enough.
@@ -229,6 +242,9 @@ impl Cluster<'_> {
         kept: &[(usize, &Placement)],
     ) -> Option<Proposal> {
         if !kept.is_empty() {
+            if self.facility.shares_nodes() {
+                return self.ask_beside_kept(ticket, kept);
+            }
             return self.ask_without(ticket, kept);
         }
         match self.queue.form(ticket) {
@@ -238,6 +254,44 @@ impl Cluster<'_> {
                 self.facility.propose(self.queue.job(ticket), self.now, &around)
             }
         }
+    }
+
+    /// Proposed placement that leaves a reservation of parts what it needs.
+    fn ask_beside_parts(&mut self, ticket: Ticket, beside: &BesideParts) -> Option<Proposal> {
+        let form = self.forms.request(self.queue.form(ticket)?);
+        let now = self.now;
+        let found = self.facility.in_trial(|site| {
+            site.site_mut().limit(&beside.limits);
+            site.choose_in_trial(form, now, true)
+        });
+        let Some(placement) = found else {
+            let stamp = (beside.number, self.releases);
+            if (self.denied_beside.0, self.denied_beside.1) != stamp {
+                self.denied_beside = (stamp.0, stamp.1, Vec::new());
+            }
+            self.denied_beside.2.push(form.clone());
+            return None;
+        };
+        let stretch = 1.0 / self.facility.sites()[0].site().speed();
+        Some(Proposal { site: 0, placement, stretch })
+    }
+
+    /// Proposed placement with what is kept taken, where jobs share nodes.
+    fn ask_beside_kept(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+    ) -> Option<Proposal> {
+        let form = self.forms.request(self.queue.form(ticket)?);
+        let now = self.now;
+        let placement = self.facility.in_trial(|site| {
+            for (_, kept) in kept {
+                site.site_mut().take_what_is_free_of(kept);
+            }
+            site.choose_in_trial(form, now, true)
+        })?;
+        let stretch = 1.0 / self.facility.sites()[0].site().speed();
+        Some(Proposal { site: 0, placement, stretch })
     }
 
     /// Slow path of `ask_clear_of` for a non-empty `kept`.
@@ -303,6 +357,10 @@ impl Cluster<'_> {
 
     /// Whether a form is already known not to fit beside the reserved nodes.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
+        if let Some(beside) = &guard.beside {
+            let (number, releases, denied) = &self.denied_beside;
+            return (*number, *releases) == (beside.number, self.releases) && denied.contains(form);
+        }
         let Hold::Nodes(kept) = &guard.reservation.hold else { return false };
         let kept = [(guard.reservation.site, kept)];
         self.without.as_ref().is_some_and(|without| {
@@ -335,8 +393,7 @@ impl Cluster<'_> {
             // In the reserved size, even if a larger one fits now: plans for other jobs rely on it.
             Hold::Count(request) => self.facility.place(site, request, self.now),
             Hold::Nodes(placement) => {
-                let site = self.site(site);
-                placement.is_within(site.free(), site.grid()).then(|| placement.clone())
+                self.site(site).has_free(placement).then(|| placement.clone())
             }
         };
         placement.map(|placement| Proposal { site, placement, stretch })
@@ -344,7 +401,7 @@ impl Cluster<'_> {
 
     fn these(&self, site: usize, placement: &Placement) -> Option<Proposal> {
         let on = self.facility.sites().get(site)?.site();
-        let free = placement.is_within(on.free(), on.grid());
+        let free = on.has_free(placement);
         free.then(|| Proposal { site, placement: placement.clone(), stretch: 1.0 / on.speed() })
     }
 
@@ -363,8 +420,8 @@ impl Cluster<'_> {
         } else {
             self.facility.sizes(site, job, self.now).first()?.stretch
         };
-        let is_free = stretch.to_bits() == ran.stretch.to_bits()
-            && ran.placement.is_within(on.site().free(), on.site().grid());
+        let is_free =
+            stretch.to_bits() == ran.stretch.to_bits() && on.site().has_free(&ran.placement);
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
@@ -409,7 +466,15 @@ impl Cluster<'_> {
         }
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, placement, expected_end);
-        let (asked, held) = (job.request.nodes(), placement.len());
+        let held = placement.len();
+        let asked = match &job.request {
+            Request::Pieces(pieces) if pieces.exclusive => u64::from(held),
+            // Whole nodes, where jobs may share them.
+            request if placement.parts.is_none() || matches!(request, Request::Pieces(_)) => {
+                request.nodes()
+            }
+            _ => u64::from(held),
+        };
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         running.site = site;
         std::mem::swap(&mut running.placement, placement);

@@ -8,7 +8,7 @@ use crate::alloc::{self, Allocator, AllocatorEntry, Ask, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Constraints, Dims, JobId, Request, Time};
+use crate::job::{Constraints, Dims, JobId, Pieces, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::Params;
 use crate::rng::Stream;
@@ -386,7 +386,9 @@ impl<'a> Trial<'a> {
         }
         let is_as_requested = placed.blocks.len() == 1
             && match request {
-                Request::Nodes(_) | Request::Constrained(_) => given == request.nodes(),
+                Request::Nodes(_) | Request::Constrained(_) | Request::Pieces(_) => {
+                    given == request.nodes()
+                }
                 Request::Subcube(dimension) => placed.len() == 1 << dimension,
                 Request::Block(sides) => {
                     orientations(sides, self.rotation).any(|s| s == placed.blocks[0].sides)
@@ -474,6 +476,7 @@ pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) 
         Asks::Block => Request::Block(
             grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
         ),
+        Asks::Pieces => Request::pieces(Pieces::whole_nodes(1)),
         Asks::Square => {
             let shorter = grid.sides().iter().min().copied().unwrap_or(1);
             let side = 1 << rng.below(u64::from(shorter.ilog2()) + 1);

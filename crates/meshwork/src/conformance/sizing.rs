@@ -130,7 +130,8 @@ fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<
         let is_in_form = match (asks, size) {
             (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
             | (Asks::Constrained, Request::Constrained(_))
-            | (Asks::Subcube, Request::Subcube(_)) => true,
+            | (Asks::Subcube, Request::Subcube(_))
+            | (Asks::Pieces, Request::Pieces(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => match request {
                 Request::Block(asked) => sides.len() == asked.len(),
                 _ => true,

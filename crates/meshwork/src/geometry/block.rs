@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::geometry::NodeSet;
 use crate::geometry::cube::Subcube;
+use crate::geometry::{NodeSet, Parts};
 use crate::job::{Dims, sides_text};
 use crate::topology::{Grid, Node};
 
@@ -166,29 +166,42 @@ impl Ring {
 pub struct Placement {
     /// Disjoint blocks in rank order: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
+    /// Its parts of these nodes; `None` if it holds all of them.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub parts: Option<Box<Parts>>,
 }
 
 // Fast path for a single block, the common case.
 impl Clone for Placement {
     fn clone(&self) -> Placement {
-        match &self.blocks[..] {
-            [block] => block.clone().into(),
-            _ => Placement { blocks: self.blocks.clone() },
+        match (&self.blocks[..], &self.parts) {
+            ([block], None) => block.clone().into(),
+            _ => Placement { blocks: self.blocks.clone(), parts: self.parts.clone() },
         }
     }
 }
 
 impl From<Block> for Placement {
     fn from(block: Block) -> Placement {
-        Placement { blocks: smallvec![block] }
+        Placement { blocks: smallvec![block], parts: None }
     }
 }
 
 impl Placement {
-    /// Number of nodes over all blocks.
+    /// Number of processors: nodes over all blocks, or cores if it holds parts of nodes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
+        match &self.parts {
+            None => self.node_count(),
+            Some(parts) => parts.cores,
+        }
+    }
+
+    /// Number of nodes over all blocks.
+    #[must_use]
+    #[inline]
+    pub fn node_count(&self) -> u32 {
         match &self.blocks[..] {
             [block] => block.len(), // the common case
             blocks => blocks.iter().map(Block::len).sum(),
@@ -222,7 +235,7 @@ impl Placement {
             }
         }
         let block = Block { base, sides };
-        let whole = Placement { blocks: vec![block].into() };
+        let whole = Placement { blocks: vec![block].into(), parts: None };
         let is_block = grid.holds(base, &whole.blocks[0].sides)
             && whole.len() == set.count()
             && whole.is_within(&set, grid);
@@ -283,7 +296,8 @@ impl Placement {
     /// use meshwork::machine::{Block, Placement};
     /// use meshwork::topology::Grid;
     /// let node = |base| Block { base, sides: [1, 1].as_slice().into() };
-    /// let corners = Placement { blocks: [node(0), node(15)].into_iter().collect() };
+    /// let corners =
+    ///     Placement { blocks: [node(0), node(15)].into_iter().collect(), ..Placement::default() };
     /// assert_eq!(corners.dispersal(&Grid::new(&[4, 4], false).unwrap()), 14.0 / 16.0);
     /// assert_eq!(corners.dispersal(&Grid::new(&[4, 4], true).unwrap()), 2.0 / 4.0);
     /// ```
@@ -302,7 +316,7 @@ impl Placement {
                 first = first.min(block.base);
                 end = end.max(block.base + block.sides[0]);
             }
-            return 1.0 - f64::from(self.len()) / f64::from(end - first);
+            return 1.0 - f64::from(self.node_count()) / f64::from(end - first);
         }
         let mut around = 1.0;
         for d in 0..grid.dimensions() {
@@ -313,7 +327,7 @@ impl Placement {
             let ring = grid.is_ring(d).then(|| grid.sides()[d]);
             around *= f64::from(enclosing(held, ring));
         }
-        1.0 - f64::from(self.len()) / around
+        1.0 - f64::from(self.node_count()) / around
     }
 
     /// The nodes that are also in `set`, as blocks that are pieces of rows.
@@ -468,7 +482,8 @@ mod tests {
             let nodes: std::collections::BTreeSet<Node> =
                 picks.into_iter().map(|pick| pick % grid.nodes()).collect();
             let single = |&base: &Node| Block { base, sides: Dims::from_elem(1, sides.len()) };
-            let placement = Placement { blocks: nodes.iter().map(single).collect() };
+            let placement =
+                Placement { blocks: nodes.iter().map(single).collect(), parts: None };
             let mut smallest = u32::MAX;
             for base in 0..grid.nodes() {
                 for mut shape in 0..grid.nodes() {

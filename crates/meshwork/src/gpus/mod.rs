@@ -11,7 +11,7 @@ mod fragmentation;
 mod rules;
 
 pub use fragmentation::TypicalTasks;
-pub use rules::{GPU_RULES, GpuRule, GpuRuleEntry, NodeScore, ScoreRule};
+pub use rules::{GPU_RULES, GpuRule, GpuRuleEntry, NodeScore, ScoreRule, score_rules};
 
 /// One GPU, in the thousandths in which tasks ask for a fraction of it.
 pub const WHOLE_GPU: u32 = 1000;
@@ -98,6 +98,12 @@ impl GpuNode {
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
         let fitting = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] >= task.share);
         fitting.min_by_key(|&gpu| self.gpus[gpu])
+    }
+
+    /// Replaces the numbers of running tasks by kind, as counted elsewhere.
+    pub(crate) fn hold(&mut self, by_kind: impl Iterator<Item = u32>) {
+        self.held.clear();
+        self.held.extend(by_kind);
     }
 
     fn take(&mut self, task: &GpuTask, gpus: &[usize]) {

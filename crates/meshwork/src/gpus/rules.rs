@@ -57,29 +57,41 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     GpuRuleEntry {
         name: "02-DotProd",
         summary: "the smallest product of free and requested amounts, so that nodes are filled up",
-        build: |_, _| ByScore::boxed(DotProduct),
+        build: |typical, _| ByScore::named("02-DotProd", typical),
     },
     GpuRuleEntry {
         name: "03-GpuClustering",
         summary: "nodes that hold tasks of the same kind, the fuller first",
-        build: |_, _| ByScore::boxed(Clustering),
+        build: |typical, _| ByScore::named("03-GpuClustering", typical),
     },
     GpuRuleEntry {
         name: "04-GpuPacking",
         summary: "shared GPUs before free ones, and used nodes before idle ones",
-        build: |_, _| ByScore::boxed(Packing),
+        build: |typical, _| ByScore::named("04-GpuPacking", typical),
     },
     GpuRuleEntry {
         name: "05-BestFit",
         summary: "the node with the least left",
-        build: |_, _| ByScore::boxed(BestFitNode),
+        build: |typical, _| ByScore::named("05-BestFit", typical),
     },
     GpuRuleEntry {
         name: "06-FGD",
         summary: "the smallest growth of fragmentation as typical tasks see it",
-        build: |typical, _| ByScore::boxed(FragmentationDescent { typical }),
+        build: |typical, _| ByScore::named("06-FGD", typical),
     },
 ];
+
+/// The rule of an entry that scores nodes, by the entry's name; FGD if it is no other.
+#[must_use]
+pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
+    match name {
+        "02-DotProd" => Arc::new(DotProduct),
+        "03-GpuClustering" => Arc::new(Clustering),
+        "04-GpuPacking" => Arc::new(Packing),
+        "05-BestFit" => Arc::new(BestFitNode),
+        _ => Arc::new(FragmentationDescent { typical }),
+    }
+}
 
 struct RandomNode {
     stream: Stream,
@@ -109,8 +121,8 @@ impl RandomNode {
 }
 
 /// Takes the node with the highest score, and keeps scores until their node changes.
-struct ByScore<R> {
-    rule: R,
+struct ByScore {
+    rule: Arc<dyn ScoreRule + Send + Sync>,
     kept: BTreeMap<RequestKey, Vec<KeptScore>>,
 }
 
@@ -124,13 +136,13 @@ struct KeptScore {
     score: Option<NodeScore>,
 }
 
-impl<R: ScoreRule + 'static> ByScore<R> {
-    fn boxed(rule: R) -> Box<dyn GpuRule> {
-        Box::new(ByScore { rule, kept: BTreeMap::new() })
+impl ByScore {
+    fn named(name: &str, typical: Arc<TypicalTasks>) -> Box<dyn GpuRule> {
+        Box::new(ByScore { rule: score_rules(name, typical), kept: BTreeMap::new() })
     }
 }
 
-impl<R: ScoreRule> GpuRule for ByScore<R> {
+impl GpuRule for ByScore {
     fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement> {
         let key = (task.cpu, task.memory, task.gpus, task.share, task.models.clone());
         let unseen = KeptScore { changes: u32::MAX, score: None };

@@ -3,6 +3,7 @@
 mod dims;
 pub mod hostlist;
 mod constraints;
+mod pieces;
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub use constraints::Constraints;
 pub(crate) use constraints::EXCLUSIVE;
 pub use dims::Dims;
+pub use pieces::{Inside, Piece, Pieces, WHOLE_SHARE};
 
 /// Index of a job in the order of arrival, 0 for the first job of the run. Identifies the job in
 /// events and breaks every tie between jobs.
@@ -195,6 +197,8 @@ pub enum Request {
     /// A number of processors with constraints; made by [`constrained`](Request::constrained).
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
+    /// Parts of nodes, on machines with types of nodes; processors are cores there.
+    Pieces(Box<Pieces>),
 }
 
 impl Request {
@@ -212,6 +216,12 @@ impl Request {
             return Request::Nodes(constraints.nodes);
         }
         Request::Constrained(Box::new(constraints))
+    }
+
+    /// Returns the request for parts of nodes.
+    #[must_use]
+    pub fn pieces(pieces: Pieces) -> Request {
+        Request::Pieces(Box::new(pieces))
     }
 
     /// Base-2 logarithm of the processor count, rounded up. This is the dimension of the smallest
@@ -247,6 +257,7 @@ impl Request {
             }
             Request::Subcube(dimension) => 1_u64.checked_shl(*dimension).unwrap_or(u64::MAX),
             Request::Constrained(constraints) => u64::from(constraints.nodes),
+            Request::Pieces(pieces) => pieces.cores(),
         }
     }
 }
@@ -260,6 +271,7 @@ impl fmt::Display for Request {
             Request::Block(sides) => f.write_str(&sides_text(sides)),
             Request::Subcube(dimension) => write!(f, "2^{dimension}"),
             Request::Constrained(constraints) => constraints.fmt(f),
+            Request::Pieces(pieces) => pieces.fmt(f),
         }
     }
 }

@@ -195,6 +195,27 @@ impl ManagedSite {
         placement
     }
 
+    /// The placement among amounts that differ from those known to the cached denials, in a trial.
+    ///
+    /// In a trial with less free than before, what is known to be denied still is.
+    pub(crate) fn choose_in_trial(
+        &mut self,
+        request: &Request,
+        now: Time,
+        is_less_free: bool,
+    ) -> Option<Placement> {
+        let is_denied = is_less_free && self.denied.is_known(request);
+        if is_denied || request.nodes() > u64::from(self.site.free_nodes()) {
+            return None;
+        }
+        self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
+    }
+
+    /// The site, to try other amounts on.
+    pub(crate) fn site_mut(&mut self) -> &mut Site {
+        &mut self.site
+    }
+
     /// Switches to counting nodes, if they are interchangeable and all free. Placements then have
     /// the right number of nodes, but no identities. For runs in which no component reads them.
     pub(crate) fn name_no_nodes(&mut self) {
@@ -366,7 +387,8 @@ impl ManagedSite {
         let has_form = match (self.asks, request) {
             (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
             | (Asks::Constrained, Request::Constrained(_))
-            | (Asks::Subcube, Request::Subcube(_)) => true,
+            | (Asks::Subcube, Request::Subcube(_))
+            | (Asks::Pieces, Request::Pieces(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
                 sides.len() == self.site.grid().dimensions()
             }
@@ -411,6 +433,11 @@ impl ManagedSite {
         now: Time,
     ) -> Result<(), ClaimError> {
         if self.goes_by_free_nodes() {
+            self.site.take_what_is_free_of(placement);
+            self.denied.claimed();
+            return Ok(());
+        }
+        if self.site.amounts().is_some() {
             self.site.take_what_is_free_of(placement);
             self.denied.claimed();
             return Ok(());

@@ -113,7 +113,7 @@ impl Pool {
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (spec, params, table) = Pool::spec(catalogue, table)?;
         let rule = params.meaning(SHAPE.name, &SHAPES);
-        let managed = spec.managed(0, params.integer("seed"), 0, rule)?;
+        let managed = spec.managed(0, params.integer("seed"), 0, rule, &[])?;
         let empty = managed.fork();
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
@@ -141,6 +141,13 @@ impl Pool {
         let (machine, rest) = split_machine(catalogue, table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
         let params = resolve_in(catalogue, "", &params, &rest, &["machine"])?;
+        if machine.get("nodes").is_some_and(Value::is_array) {
+            return Err(Problem::new(
+                "machine.nodes",
+                "a pool cannot hand out parts of nodes yet: leave out the types of `machine.nodes`, or ask \
+                 `meshwork place --slurm` with --gres",
+            ));
+        }
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         if let Some(several) = machine.get("sites").and_then(Value::as_array) {
             return Err(Problem::new(
@@ -153,7 +160,7 @@ impl Pool {
             ));
         }
         let mut table = params.table().clone();
-        let specs = allocators_for(catalogue, &mut table, &mut machine, &sites)?;
+        let specs = allocators_for(catalogue, &mut table, &mut machine, &sites, &Table::new())?;
         table.insert("machine".to_owned(), Value::Table(machine));
         let spec = specs.into_iter().next().expect("a machine without a list of sites is one");
         Ok((spec, params, table))

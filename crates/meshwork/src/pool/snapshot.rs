@@ -79,7 +79,7 @@ impl PlacedBlock {
             return Err(PoolError::NoBlocks);
         }
         let blocks = blocks.iter().map(|block| block.on(topology));
-        Ok(Placement { blocks: blocks.collect::<Result<_, PoolError>>()? })
+        Ok(Placement { blocks: blocks.collect::<Result<_, PoolError>>()?, parts: None })
     }
 
     fn on(&self, topology: &Topology) -> Result<Block, PoolError> {

@@ -69,6 +69,7 @@ impl Scenario {
                 ),
             ));
         }
+        self.check_shared_nodes()?;
         self.check_facility()?;
         self.network_memory()?;
         self.check_scheduler()?;
@@ -118,12 +119,50 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
         for (index, spec) in self.machine.iter().enumerate() {
-            spec.managed(index, 0, 0, rule)?;
+            spec.managed(index, 0, 0, rule, &[])?;
         }
         let sizing = self.params.component("sizing", &sizing::FAMILY);
         let selector = self.params.component("selector", &select::FAMILY);
         (self.parts.sizing.0.build)(&sizing, &self.topologies())?;
         (self.parts.selector.0.build)(&selector).map(drop)
+    }
+
+    /// Checks that everything beside the choice of nodes knows of parts of nodes.
+    fn check_shared_nodes(&self) -> Result<(), Problem> {
+        if self.machine.iter().all(|site| site.choice.is_none()) {
+            return Ok(());
+        }
+        let Parts { scheduler, sizing, network, .. } = &self.parts;
+        let sizing_params = self.params.component("sizing", &sizing::FAMILY);
+        let is_fixed = (sizing.0.build)(&sizing_params, &self.topologies())?.is_fixed();
+        let machine = self.params.nested("machine");
+        let unsupported = [
+            (self.machine.len() > 1, "machine.sites", "several sites".to_owned()),
+            (
+                !scheduler.0.shares,
+                "scheduler",
+                format!("the scheduler `{}`", scheduler.0.about.name),
+            ),
+            (!is_fixed, "sizing", format!("the sizing `{}`", sizing.0.about.name)),
+            (network.0.sends, "network", format!("the network `{}`", network.0.about.name)),
+            (self.failures.is_some(), "failures", "`failures`".to_owned()),
+            (self.energy.is_some(), "energy", "`energy`".to_owned()),
+            (machine.has("partitions"), "machine.partitions", "`machine.partitions`".to_owned()),
+            (
+                machine.has("reservations"),
+                "machine.reservations",
+                "`machine.reservations`".to_owned(),
+            ),
+        ];
+        match unsupported.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, key, what)) => Err(Problem::new(
+                key,
+                format!(
+                    "{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share"
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Checks that scheduler and network support the configured failures.

@@ -1,6 +1,7 @@
 //! The keys of a scenario, as data.
 
 use crate::alloc;
+use crate::alloc::parts::{orders, within};
 use crate::energy;
 use crate::engine::Passes;
 use crate::failures;
@@ -37,6 +38,18 @@ pub static PARAMS: &[Param] = &[
             "first_fit on meshes, tori and hypercubes, naive on flat machines",
         ),
         help: "which free processors a job gets",
+    },
+    Param {
+        name: "order",
+        kind: Kind::Component(&orders::FAMILY),
+        default: DefaultValue::Absent("first, where the machine has types of `nodes`"),
+        help: "which of the nodes that have room for a piece is taken first",
+    },
+    Param {
+        name: "within",
+        kind: Kind::Component(&within::FAMILY),
+        default: DefaultValue::Absent("lowest, where the machine has types of `nodes`"),
+        help: "which cores and GPUs of a node a piece gets",
     },
     Param {
         name: "scheduler",

@@ -3,6 +3,7 @@
 mod checks;
 mod fair;
 mod keys;
+mod nodes;
 pub(crate) mod sites;
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use crate::energy::Energy;
 use crate::engine::{Names, RunError, Setup, Simulation};
 use crate::facility::Facility;
 use crate::failures::{self, Failures, Outages};
-use crate::job::{Cause, Time};
+use crate::job::{Cause, Job, Pieces, Request, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Features, Measure, MetricEntry, Rules};
@@ -31,7 +32,9 @@ use crate::select::{self, SelectorEntry};
 use crate::sizing::{self, SizingEntry};
 use crate::speeds::Speeds;
 use crate::topology::Topology;
-use crate::workload::{self, BuildError, SHAPE, SHAPES, WorkloadContext, WorkloadEntry};
+use crate::workload::{
+    self, BuildError, SHAPE, SHAPES, Submission, WorkloadContext, WorkloadEntry,
+};
 
 use keys::{BY_SIZE, PASSES};
 pub use keys::{MEASURE, PARAMS};
@@ -50,6 +53,9 @@ pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
 /// Bytes per processor with the most demanding allocator (`curve`, measured on 2²⁴ processors).
 pub(crate) const BYTES_PER_NODE: u64 = 40;
+
+/// Number of jobs whose requests are typical of a workload.
+const TYPICAL_JOBS: usize = 1000;
 
 /// Bytes per job that a log holds back for sorting.
 const BYTES_PER_HELD_JOB: u64 = 48;
@@ -204,12 +210,14 @@ impl Scenario {
         let params: Vec<&Param> = PARAMS.iter().collect();
         let mut resolved = resolve_in(catalogue, "", &params, &rest, &["machine"])?.table().clone();
         let (machine, apart) = split_access(catalogue, &machine)?;
+        let (machine, types) = nodes::split_types(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
-        let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites)?;
+        let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites, &types)?;
         let speeds = speeds_for(&machine, &sites)?;
         let topologies: Vec<Topology> = sites.iter().map(|site| site.topology.clone()).collect();
         let access = Access::read(&Params::of_resolved("machine", apart.clone(), ""), &topologies)?;
         machine.extend(apart);
+        machine.extend(types);
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
         let failures = match params.has("failures") {
@@ -217,7 +225,7 @@ impl Scenario {
             false => None,
         };
         let fails = failures.as_ref().is_some_and(Failures::may_fail);
-        let processors = topologies.iter().map(|site| u64::from(site.nodes())).sum();
+        let processors = topologies.iter().map(|site| u64::from(site.processors())).sum();
         let energy = match params.has("energy") {
             true => Some(Energy::read(&params.nested("energy"), processors)?),
             false => None,
@@ -245,6 +253,12 @@ impl Scenario {
     #[must_use]
     pub fn topologies(&self) -> Vec<Topology> {
         self.machine.iter().map(|site| site.topology.clone()).collect()
+    }
+
+    /// Whether jobs share the nodes of its machine.
+    #[must_use]
+    pub fn shares_nodes(&self) -> bool {
+        self.machine.iter().any(|site| site.choice.is_some())
     }
 
     /// Speed of each site in one replication; `None` if speeds are not drawn. Speeds have a random
@@ -406,7 +420,7 @@ impl Scenario {
     ) -> Result<Setup, RunError> {
         let scheduler = self.params.component("scheduler", &sched::FAMILY);
         Ok(Setup {
-            facility: self.facility(replication).map_err(bug)?,
+            facility: self.facility(replication, inputs)?,
             scheduler: (self.parts.scheduler.0.build)(&scheduler, &self.topologies())
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
@@ -515,12 +529,43 @@ impl Scenario {
         of_users.next().map(|metric| metric.about.name)
     }
 
-    fn facility(&self, replication: u64) -> Result<Facility, Problem> {
+    /// Requests of the first jobs of the workload, if an order of nodes learns from them.
+    fn typical(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<Vec<Pieces>, RunError> {
+        let learns =
+            |site: &SiteSpec| site.choice.as_ref().is_some_and(|own| own.order_entry.0.learns);
+        if !self.machine.iter().any(learns) {
+            return Ok(Vec::new());
+        }
+        let jobs = self.jobs(replication, inputs)?;
+        let mut typical = Vec::new();
+        for item in jobs.take(TYPICAL_JOBS) {
+            if let Submission::Job(Job { request: Request::Pieces(pieces), .. }) = item? {
+                typical.push(*pieces);
+            }
+        }
+        Ok(typical)
+    }
+
+    fn facility(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<Facility, RunError> {
+        let typical = self.typical(replication, inputs)?;
+        self.facility_with(replication, &typical).map_err(bug)
+    }
+
+    fn facility_with(&self, replication: u64, typical: &[Pieces]) -> Result<Facility, Problem> {
         let seed = self.params.integer("seed");
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
-        let managed =
-            |(index, spec): (usize, &SiteSpec)| spec.managed(index, seed, replication, rule);
+        let managed = |(index, spec): (usize, &SiteSpec)| {
+            spec.managed(index, seed, replication, rule, typical)
+        };
         let mut machine = self.machine.clone();
         for (site, speed) in machine.iter_mut().zip(self.speeds(replication).unwrap_or_default()) {
             site.speed = speed;

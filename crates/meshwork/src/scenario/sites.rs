@@ -4,16 +4,22 @@ use std::fmt;
 
 use toml::{Table, Value};
 
+use super::nodes;
 use crate::access;
+use crate::alloc::parts::PiecesAllocator;
+use crate::alloc::parts::orders::{self, NodeOrderEntry, OrderContext};
+use crate::alloc::parts::within::{self, WithinEntry};
 use crate::alloc::{self, AllocatorEntry};
 use crate::catalogue::Catalogue;
 pub use crate::catalogue::SITE_FAMILY;
+use crate::form::Asks;
+use crate::job::Pieces;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::presets::{self, MachineEntry};
 use crate::registry::{
-    DefaultValue, EntrySource, Kind, Named, Param, Params, Problem, Standard, did_you_mean, listed,
-    resolve_in, with_article,
+    DefaultValue, EntrySource, Family, Kind, Named, Param, Params, Problem, Standard, did_you_mean,
+    listed, resolve_in, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -60,6 +66,16 @@ pub(crate) struct SiteSpec {
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
+    /// Choice of nodes and of what is in them, where jobs share nodes.
+    pub(super) choice: Option<Choice>,
+}
+
+/// The choice of nodes, and of cores and GPUs within them, where jobs share nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(super) order: Params,
+    pub(super) order_entry: Found<NodeOrderEntry>,
+    pub(super) within: Found<WithinEntry>,
 }
 
 impl SiteSpec {
@@ -70,9 +86,27 @@ impl SiteSpec {
         seed: u64,
         replication: u64,
         rule: ShapeRule,
+        typical: &[Pieces],
     ) -> Result<ManagedSite, Problem> {
         let entry = self.entry.0;
-        let allocator = (entry.build)(&self.allocator, &self.topology)?;
+        let mut allocator = (entry.build)(&self.allocator, &self.topology)?;
+        if let (Some(choice), Some(types)) = (&self.choice, self.topology.types()) {
+            let asks = allocator.asks().unwrap_or(entry.asks);
+            if !matches!(asks, Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes) {
+                return Err(Problem::new(
+                    self.allocator.path(),
+                    format!(
+                        "the allocator `{}` places blocks or subcubes, but pieces on nodes that jobs share have no shape: \
+                         naive, fewest_leaves and others that take counts will do",
+                        entry.about.name
+                    ),
+                ));
+            }
+            let context = OrderContext { types, typical };
+            let order = (choice.order_entry.0.build)(&choice.order, context)?;
+            let within = choice.within.0.choice;
+            allocator = Box::new(PiecesAllocator::new(&self.topology, allocator, order, within));
+        }
         let site = Site::new(self.topology.clone(), self.speed);
         let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
         Ok(ManagedSite::new(site, allocator, entry, stream, rule))
@@ -226,30 +260,65 @@ pub(crate) fn allocators_for(
     scenario: &mut Table,
     machine: &mut Table,
     sites: &[Params],
+    types: &Table,
 ) -> Result<Vec<SiteSpec>, Problem> {
     let common = scenario.get("allocator").and_then(Value::as_table).cloned();
     let mut specs = Vec::new();
     for site in sites {
         let topology = Topology::read(catalogue.entry(site.name()), site)?;
+        let topology = nodes::typed(&Params::of_resolved("machine", types.clone(), ""), topology)?;
+        let usual = match topology.types() {
+            None => alloc::default_for(topology.wiring()),
+            Some(_) => "naive",
+        };
         let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
             (Some(own), _) => own,
             (None, Some(common)) => {
                 Params::of_resolved("allocator", common.clone(), alloc::FAMILY.key)
             }
             (None, None) => {
-                let name = Value::String(alloc::default_for(topology.wiring()).to_owned());
+                let name = Value::String(usual.to_owned());
                 alloc::FAMILY.resolve_in(catalogue, "allocator", &name)?
             }
         };
         let entry = catalogue.entry::<AllocatorEntry>(allocator.name());
         serves(catalogue, entry, &allocator, &topology)?;
         let speed = site.number("speed");
-        specs.push(SiteSpec { topology, speed, allocator, entry: Found(entry) });
+        let choice = match topology.types() {
+            Some(_) => Some(choice_of(catalogue, scenario)?),
+            None => None,
+        };
+        specs.push(SiteSpec { topology, speed, allocator, entry: Found(entry), choice });
+    }
+    for key in ["order", "within"] {
+        if scenario.contains_key(key) && specs.iter().all(|spec| spec.choice.is_none()) {
+            return Err(Problem::new(
+                key,
+                format!(
+                    "`{key}` is for machines whose nodes jobs share, and this one has no types of them: give \
+                     `machine.nodes`, such as [{{ type = \"dgx\" }}]"
+                ),
+            ));
+        }
     }
     if common.is_none() {
         fill_in_allocators(scenario, machine, &specs);
     }
     Ok(specs)
+}
+
+/// Reads the choice of nodes and of what is in them, and fills in its defaults.
+fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
+    let mut named = |family: &'static Family, key: &'static str, usual: &str| {
+        let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());
+        let params = family.resolve_in(catalogue, key, &given)?;
+        scenario.insert(key.to_owned(), Value::Table(params.table().clone()));
+        Ok::<_, Problem>(params)
+    };
+    let order = named(&orders::FAMILY, "order", "first")?;
+    let within = named(&within::FAMILY, "within", "lowest")?;
+    let order_entry = Found(catalogue.entry::<NodeOrderEntry>(order.name()));
+    Ok(Choice { order_entry, order, within: Found(catalogue.entry(within.name())) })
 }
 
 /// Distribution of speeds, if the machine has one.
@@ -258,7 +327,7 @@ pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<S
         return Ok(None);
     }
     let params = Params::of_resolved("machine", machine.clone(), "").nested("speeds");
-    let capacity = |site: &SiteSpec| f64::from(site.topology.grid().nodes()) * site.speed;
+    let capacity = |site: &SiteSpec| f64::from(site.topology.processors()) * site.speed;
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 

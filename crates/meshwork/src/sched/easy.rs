@@ -28,6 +28,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     ),
     |_, _| Ok(Box::new(Easy::default())),
 )
+.shares(true)
 .plans(true);
 
 /// EASY backfilling. Where any nodes will do, shadow time and extra nodes are recomputed in each
@@ -135,11 +136,15 @@ impl Promise {
     /// The guard of the kept reservation or of a new one, whichever is better.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
-        let Some((_, Guard { reservation: kept, .. })) =
+        let Some((_, guard @ Guard { reservation: kept, .. })) =
             kept.filter(|(_, guard)| matches!(guard.reservation.hold, Hold::Nodes(_)))
         else {
             return cluster.earliest_guard(head);
         };
+        if guard.is_of_parts() {
+            let still = cannot_be_sooner(cluster, kept);
+            return if still { Some(guard.clone()) } else { cluster.earliest_guard(head) };
+        }
         if cannot_be_sooner(cluster, kept) {
             return Some(cluster.guard(kept.clone()));
         }

@@ -27,7 +27,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              preemption",
     ),
     |_, _| Ok(Box::new(Ordered::by(deadline))),
-);
+)
+.shares(true);
 
 /// Sort key: jobs with a deadline by deadline, then the others.
 fn deadline(job: &Job) -> (bool, Time) {

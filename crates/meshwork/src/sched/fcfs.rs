@@ -20,7 +20,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .source("the discipline of Chang & Mohapatra and of Zhu & Lin"),
     |_, _| Ok(Box::new(Fcfs)),
-);
+)
+.shares(true);
 
 struct Fcfs;
 

@@ -80,6 +80,9 @@ pub struct SchedulerEntry {
     /// Whether it depends on the owners of jobs, which the workload must then supply if it knows
     /// them.
     pub by_owner: bool,
+    /// Whether it schedules jobs that share nodes: it starts them by [`Cluster::start`] alone, and
+    /// reserves by guards.
+    pub shares: bool,
     /// Builds the policy for a machine with these sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
@@ -99,6 +102,7 @@ impl SchedulerEntry {
             serves_all: true,
             malleable: false,
             by_owner: false,
+            shares: false,
         }
     }
 
@@ -144,6 +148,13 @@ impl SchedulerEntry {
     #[must_use]
     pub const fn malleable(mut self, malleable: bool) -> SchedulerEntry {
         self.malleable = malleable;
+        self
+    }
+
+    /// Sets whether it schedules jobs that share nodes.
+    #[must_use]
+    pub const fn shares(mut self, shares: bool) -> SchedulerEntry {
+        self.shares = shares;
         self
     }
 

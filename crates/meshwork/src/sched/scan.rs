@@ -54,7 +54,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
             idle: true,
         }))
     },
-);
+)
+.shares(true);
 
 /// Direction of the scan; `true` for down.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);

@@ -25,4 +25,5 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              strategy",
     ),
     |_, _| Ok(Box::new(Ordered::by(|job| job.request.nodes()))),
-);
+)
+.shares(true);

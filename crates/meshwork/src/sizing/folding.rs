@@ -67,6 +67,8 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
             nodes: constraints.nodes.div_ceil(2),
             ..(**constraints).clone()
         }),
+        // Half of a gang is another program.
+        Request::Pieces(_) => return None,
         Request::Block(sides) if asks == Asks::Square => {
             Request::Block(sides.iter().map(|side| side / 2).collect())
         }

@@ -214,6 +214,7 @@ impl Topology {
             wires: Some(Arc::new(Dragonfly { p, a, h, groups })),
             grid,
             table: None,
+            types: None,
         })
     }
 }

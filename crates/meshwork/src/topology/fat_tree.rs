@@ -267,6 +267,7 @@ impl Topology {
             wires: Some(Arc::new(tree)),
             grid,
             table: None,
+            types: None,
         })
     }
 }

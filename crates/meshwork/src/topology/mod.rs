@@ -23,6 +23,7 @@ mod rings;
 mod tofu;
 mod torus;
 mod twisted_torus;
+pub mod types;
 pub mod wires;
 
 pub use grid::Grid;
@@ -220,12 +221,15 @@ pub struct Topology {
     wires: Option<Arc<dyn Wires>>,
     /// The keys of the study that it was read from, if any.
     table: Option<Arc<Table>>,
+    /// Types of nodes, if jobs share them.
+    types: Option<Arc<types::NodeTypes>>,
 }
 
-/// The description contains all parameters, so it decides equality.
+/// The description contains all parameters but the types of nodes, so both decide equality.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
-        (self.wiring, &self.grid, &self.text) == (other.wiring, &other.grid, &other.text)
+        (self.wiring, &self.grid, &self.text, &self.types)
+            == (other.wiring, &other.grid, &other.text, &other.types)
     }
 }
 
@@ -284,7 +288,15 @@ impl Topology {
     pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         let grid = Grid::new(&[processors], false)?;
         let text = format!("flat machine of {processors} processors");
-        Ok(Topology { wiring: Wiring::Flat, grid, text, tiers: None, wires: None, table: None })
+        Ok(Topology {
+            wiring: Wiring::Flat,
+            grid,
+            text,
+            tiers: None,
+            wires: None,
+            table: None,
+            types: None,
+        })
     }
 
     /// A grid with links, described by `text` or else by its sides.
@@ -305,7 +317,15 @@ impl Topology {
             }
         });
         let wires: Arc<dyn Wires> = Arc::new(GridWires::new(&grid, 1));
-        Ok(Topology { wiring, grid, text, tiers: None, wires: Some(wires), table: None })
+        Ok(Topology {
+            wiring,
+            grid,
+            text,
+            tiers: None,
+            wires: Some(wires),
+            table: None,
+            types: None,
+        })
     }
 
     /// A topology with links of one's own, described by `text` with all its parameters.
@@ -337,7 +357,7 @@ impl Topology {
             return Err(TopologyError::TooFewRouters { nodes: grid.nodes(), room: nodes });
         }
         let (tiers, wires) = (Some(tiers), Some(wires));
-        Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None })
+        Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None, types: None })
     }
 
     /// This grid with `each` processors at each node; with 1 it is unchanged. Processors become the
@@ -368,7 +388,30 @@ impl Topology {
             tiers: Some(Tiers { leaf: each, group: each }),
             wires: Some(Arc::new(GridWires::new(&self.grid, each))),
             table: None,
+            types: None,
         })
+    }
+
+    /// This topology with types of nodes, which jobs then share; there is one for each node.
+    ///
+    /// # Panics
+    /// If the numbers of nodes differ.
+    #[must_use]
+    pub fn with_types(self, types: Arc<types::NodeTypes>) -> Topology {
+        assert_eq!(types.nodes(), self.nodes(), "a type for each node");
+        Topology { types: Some(types), ..self }
+    }
+
+    /// This topology without types of nodes: each is free or held as a whole.
+    #[must_use]
+    pub fn without_types(self) -> Topology {
+        Topology { types: None, ..self }
+    }
+
+    /// The types of its nodes; `None` if each is free or held as a whole.
+    #[must_use]
+    pub fn types(&self) -> Option<&Arc<types::NodeTypes>> {
+        self.types.as_ref()
     }
 
     /// The topology that a site of a study describes, with the keys it was read from as its table.
@@ -415,6 +458,15 @@ impl Topology {
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid.nodes()
+    }
+
+    /// Number of processors: of cores if jobs share nodes, else of nodes.
+    #[must_use]
+    pub fn processors(&self) -> u32 {
+        match &self.types {
+            None => self.grid.nodes(),
+            Some(types) => u32::try_from(types.cores()).unwrap_or(u32::MAX),
+        }
     }
 
     /// Number of nodes that share a leaf and a group; `None` if the topology has no such levels.

@@ -188,6 +188,7 @@ impl Topology {
             wires: Some(Arc::new(TwistedTorus { grid: grid.clone(), k })),
             grid,
             table: None,
+            types: None,
         })
     }
 }

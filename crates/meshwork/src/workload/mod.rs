@@ -12,6 +12,7 @@ pub mod estimates;
 pub mod jann;
 pub mod lublin;
 mod owners;
+mod pieces;
 mod resample;
 mod scale;
 pub mod slices;
@@ -131,7 +132,7 @@ impl WorkloadContext<'_> {
     pub fn largest(&self) -> &Topology {
         let mut largest = &self.sites[0].0;
         for (topology, _) in self.sites {
-            if topology.grid().nodes() > largest.grid().nodes() {
+            if topology.processors() > largest.processors() {
                 largest = topology;
             }
         }
@@ -141,7 +142,7 @@ impl WorkloadContext<'_> {
     /// Work that the whole machine can do in a unit of time: sum of processors times speed.
     #[must_use]
     pub fn capacity(&self) -> f64 {
-        self.sites.iter().map(|(topology, speed)| f64::from(topology.grid().nodes()) * speed).sum()
+        self.sites.iter().map(|(topology, speed)| f64::from(topology.processors()) * speed).sum()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::rng::Stream;
 use super::dependencies::{self, DEPENDENCIES, Source};
 use super::estimates::{self, ESTIMATES};
 use super::held::Held;
+use super::pieces;
 use super::resample::{self, RESAMPLES};
 use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
@@ -156,7 +157,8 @@ pub fn submissions(
     let knows = by_users || resamples_users || source.is_some_and(Source::asks_for_owners);
     let known = WorkloadContext { owners: setting.owners || knows, ..*setting };
     let jobs = (entry.build)(params, &known)?;
-    Ok(transformed(entry.ends, jobs, params, setting)?)
+    let jobs = transformed(entry.ends, jobs, params, setting)?;
+    Ok(pieces::checked(jobs, setting))
 }
 
 /// Applies the transformations common to all workloads.

@@ -103,6 +103,8 @@ fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
 fn families() -> Vec<&'static Family> {
     vec![
         &alloc::FAMILY,
+        &alloc::parts::orders::FAMILY,
+        &alloc::parts::within::FAMILY,
         &sched::FAMILY,
         &select::FAMILY,
         &sizing::FAMILY,

@@ -84,7 +84,7 @@ impl Machine {
 
     fn claim_cubes(&mut self, cubes: &[Subcube]) {
         let blocks = cubes.iter().map(|cube| cube.block(self.dimension)).collect();
-        self.claim(Placement { blocks });
+        self.claim(Placement { blocks, parts: None });
     }
 
     /// Claims the proposed subcube.
@@ -436,6 +436,7 @@ fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
                 };
                 let as_placement = |cubes: &[Subcube]| Placement {
                     blocks: cubes.iter().map(|cube| cube.block(n)).collect(),
+                    parts: None,
                 };
                 machine.release(&as_placement(&given));
                 twin.released(&given, machine.site.free());

@@ -43,6 +43,7 @@ mod rfold;
 mod rfold_program;
 mod scattered;
 mod selectors;
+mod shared_nodes;
 #[cfg(feature = "serde")]
 mod serialization;
 mod simulation;

@@ -131,7 +131,7 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
         let mut network = setup.network;
         for (slot, columns) in columns.iter().enumerate() {
             let column = |&x: &u32| Block { base: x, sides: [1, 2].as_slice().into() };
-            let at = Placement { blocks: columns.iter().map(column).collect() };
+            let at = Placement { blocks: columns.iter().map(column).collect(), parts: None };
             let key = RunKey { id: JobId(slot as u64), slot: slot as u32 };
             network.start(Time::ZERO, key, Work { left: 1.0, rate: 1.0 }, 0, &at).unwrap();
         }
@@ -165,7 +165,8 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
         let mut network = scenario(&text).setup(0).unwrap().network;
         for (slot, &x) in far.iter().enumerate() {
             let one = |base| Block { base, sides: [1].as_slice().into() };
-            let at = Placement { blocks: vec![one(x), one(x + 2)].into_iter().collect() };
+            let blocks = vec![one(x), one(x + 2)].into_iter().collect();
+            let at = Placement { blocks, parts: None };
             let key = RunKey { id: JobId(slot as u64), slot: slot as u32 };
             network.start(Time::ZERO, key, Work { left: 1.0, rate: 1.0 }, 0, &at).unwrap();
         }

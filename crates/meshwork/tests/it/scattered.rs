@@ -77,7 +77,7 @@ impl Question<'_> {
 fn singles(nodes: &[Node], grid: &Grid) -> Placement {
     let one =
         |&base: &Node| Block { base, sides: std::iter::repeat_n(1, grid.dimensions()).collect() };
-    Placement { blocks: nodes.iter().map(one).collect() }
+    Placement { blocks: nodes.iter().map(one).collect(), parts: None }
 }
 
 /// Calls `check` in each state of a long random history. It claims chosen placements and other free

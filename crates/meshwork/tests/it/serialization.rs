@@ -22,7 +22,7 @@ fn requests_and_placements_are_written_in_the_words_of_the_command() {
     assert_eq!(there_and_back(&Request::block(&[3, 5])), json!({ "block": [3, 5] }));
     assert_eq!(there_and_back(&Request::Subcube(3)), json!({ "subcube": 3 }));
     let block = |base| Block { base, sides: [2, 1].as_slice().into() };
-    let placement = Placement { blocks: [block(4), block(9)].into_iter().collect() };
+    let placement = Placement { blocks: [block(4), block(9)].into_iter().collect(), parts: None };
     assert_eq!(
         there_and_back(&placement),
         json!({ "blocks": [{ "base": 4, "sides": [2, 1] }, { "base": 9, "sides": [2, 1] }] })

@@ -10,6 +10,10 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
+/// A machine whose nodes jobs share, and such jobs.
+const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
+const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
+     { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
@@ -66,6 +70,17 @@ impl Draft {
         }
     }
 
+    /// Pieces on nodes that jobs share.
+    fn of_pieces() -> Draft {
+        let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
+        Draft {
+            machine: SHARED.to_owned(),
+            workload: SYNTHETIC.replace("0.5", "0.8").replace("\"uniform\"", &sizes),
+            metrics: quoted(&["wait", "gpu_utilization", "gpu_frag_8"]),
+            ..Draft::new()
+        }
+    }
+
     /// A comparison of FCFS with backfilling.
     fn of_schedulers() -> Draft {
         Draft {
@@ -118,6 +133,15 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::of_schedulers()
             }
         }
+        "machine" if is_shared(catalogue, name) => Draft {
+            description: format!("what backfilling gains on this machine: {name}"),
+            machine: format!("\"{name}\""),
+            workload: SYNTHETIC.replace(
+                "\"uniform\"",
+                "{ name = \"vectors\", of = [{ cpu = 16 }, { pieces = 8, cpu = 64, mem = 100000 }] }",
+            ),
+            ..Draft::of_schedulers()
+        },
         "machine" => Draft {
             description: format!("what backfilling gains on this machine: {name}"),
             machine: format!("\"{name}\""),
@@ -142,6 +166,14 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::of_schedulers()
             }
         }
+        "size" if name == "vectors" => Draft {
+            description: "what backfilling gains where jobs share nodes: vectors".to_owned(),
+            sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
+            compare: Some("scheduler = \"fcfs\"".to_owned()),
+            ..Draft::of_pieces()
+        },
+        "order" => Draft::of_pieces().beside("order", about, "first"),
+        "within" => Draft::of_pieces().beside("within", about, "lowest"),
         "size" | "runtime" => {
             let (sizes, runtimes) = if kind.word() == "size" {
                 (component(about, "sizes"), "{ name = \"exponential\", mean = 5.0 }".to_owned())
@@ -259,6 +291,12 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::new()
             }
         }
+        _ if is_of_parts(name) => Draft {
+            description: format!("{name}, with nodes filled up and with nodes spread over"),
+            metrics: quoted(&[name]),
+            sweep: "order = [\"most_allocated\", \"least_allocated\"]".to_owned(),
+            ..Draft::of_pieces()
+        },
         _ if ["missed_deadlines", "tardiness"].contains(&name) => Draft {
             description: format!("{name}, in order of arrival and of deadlines"),
             workload: format!("{SYNTHETIC}\ndeadlines = {{ factor = 3.0 }}"),
@@ -305,6 +343,23 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             }
         }
     }
+}
+
+/// Whether a preset is a machine whose nodes jobs share.
+fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
+    catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
+}
+
+/// Whether a metric is of nodes that jobs share.
+fn is_of_parts(name: &str) -> bool {
+    let endings = ["_allocation", "_utilization", "_per_job"];
+    let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
+    let is_of_kind = kinds
+        .iter()
+        .any(|kind| name.strip_prefix(kind).is_some_and(|rest| endings.contains(&rest)));
+    let begins = |word: &&str| name.starts_with(word);
+    is_of_kind
+        || ["gpu_frag_", "stranded_", "unallocated_gpus", "fgd_fragmentation"].iter().any(begins)
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use meshwork::access;
+use meshwork::alloc::parts::nodes::{NODES, TYPES};
 use meshwork::catalogue::Catalogue;
 use meshwork::energy;
 use meshwork::failures;
@@ -274,6 +275,8 @@ fn study() -> String {
         ("", access::PARAMS),
         ("### `[[machine.partitions]]`", access::PARTITION),
         ("### `[[machine.reservations]]`", access::RESERVATION),
+        ("### Types of nodes", TYPES),
+        ("### `[[machine.nodes]]`", NODES),
     ] {
         if !title.is_empty() {
             text += &format!("\n{title}\n\n");

@@ -70,6 +70,7 @@ fn describe(
         InstantReason::Never(None) => {
             "it never starts: it would not fit the empty machine".to_owned()
         }
+        InstantReason::WaitsFor(_) if own.short.is_some() => own.short.clone().unwrap_or_default(),
         InstantReason::WaitsFor(Cause::Nodes) => {
             format!("too few nodes are free for its {request}: {free}")
         }

@@ -70,6 +70,11 @@ impl Instant {
     /// # Complexity
     /// That of checking every block, and some queries to the allocator for each that is tried.
     pub fn defrag(&self, target: &InstantTarget, most: usize) -> Result<Vec<InstantPlan>, String> {
+        if self.sites.iter().any(|site| site.site().amounts().is_some()) {
+            return Err(
+                "jobs share the nodes of this machine, and moves are of whole nodes".to_owned()
+            );
+        }
         let (job, site) = (&target.job, target.site);
         if self.empty[site].fork().propose(job, self.now).is_none() {
             let says = self.empty[site].never(&job.request);

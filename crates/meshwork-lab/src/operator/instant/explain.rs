@@ -69,6 +69,8 @@ pub struct InstantExplanation {
     pub job: WaitingJob,
     /// The most important reason.
     pub reason: InstantReason,
+    /// The kind or the node that is short, in words, where jobs share nodes.
+    pub short: Option<String>,
     /// The number of free nodes of each site.
     pub free: Vec<u32>,
     /// The site and placement with which it could start now.
@@ -125,6 +127,7 @@ impl Instant {
         let mut explained = InstantExplanation {
             job: waiter.clone(),
             reason: InstantReason::Nothing,
+            short: None,
             free,
             now: start_on(&mut self.copy(), job, self.now),
             nearest: Vec::new(),
@@ -145,12 +148,17 @@ impl Instant {
             return explained;
         }
         explained.reason = InstantReason::WaitsFor(lacks);
+        explained.short = self.sites.iter().find_map(|site| site.shortage(&job.request));
         explained.in_order = self.starts_in_order(job, place);
         explained.ends = self.ends(job);
         let ways: Vec<Option<Vec<CandidateBlock>>> =
             (0..self.sites.len()).map(|site| blocks(self, site, job)).collect();
         explained.nearest = self.nearest(job, &ways);
         explained.overlooked = self.overlooked(job);
+        if explained.short.is_some() {
+            // Moves are of whole nodes.
+            return explained;
+        }
         let target = |site| InstantTarget { site, ..InstantTarget::of(job.clone()) };
         let moves = ways.iter().enumerate().filter_map(|(site, ways)| {
             let plans = cheapest(self, &target(site), ways.as_deref(), 1, MOST_MOVES);
@@ -457,7 +465,7 @@ impl InstantExplanation {
         };
         let says = match &self.reason {
             InstantReason::Never(says) => says.clone(),
-            _ => None,
+            _ => self.short.clone(),
         };
         let moves = self.moves.as_ref().map(|(site, moves)| {
             let step = |step: &InstantMove| {

@@ -91,7 +91,7 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     let mut rest = empty.site().free().clone();
     only.for_each_run(grid, |start, count| rest.remove_range(start, count));
     let single = |node| Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) };
-    let rest = Placement { blocks: rest.iter().map(single).collect() };
+    let rest = Placement { blocks: rest.iter().map(single).collect(), parts: None };
     let mut ahead = empty.fork();
     // If the block is the whole machine, nothing else can be taken.
     let is_taken = rest.is_empty() || ahead.take_what_is_free_of(&rest, now).is_ok();

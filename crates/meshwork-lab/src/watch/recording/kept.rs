@@ -217,7 +217,7 @@ impl RunRecorder {
 
     fn arrival(&mut self, now: Time, id: JobId, job: &Job, kind: u8) {
         let form = match job.request {
-            Request::Nodes(_) | Request::Constrained(_) => 0,
+            Request::Nodes(_) | Request::Constrained(_) | Request::Pieces(_) => 0,
             Request::Block(_) => 1,
             Request::Subcube(_) => 2,
         };
@@ -229,7 +229,9 @@ impl RunRecorder {
                 write_number(&mut self.buffer, u64::from(*count));
             }
             // Constraints are not shown, so only the count is stored.
-            Request::Constrained(_) => write_number(&mut self.buffer, job.request.nodes()),
+            Request::Constrained(_) | Request::Pieces(_) => {
+                write_number(&mut self.buffer, job.request.nodes())
+            }
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
     }
@@ -475,7 +477,7 @@ impl Events {
         let id = self.change(|before| &mut before.started)?;
         let site = self.number()? as usize;
         let count = self.number()?;
-        let mut placement = Placement { blocks: Default::default() };
+        let mut placement = Placement::default();
         for _ in 0..count {
             let base = self.number()? as u32;
             placement.blocks.push(Block { base, sides: self.sides()? });

@@ -33,7 +33,7 @@ use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
 use crate::run::store::RunRecord;
-use crate::watch::{EventKind, NOBODY, RunEvent, Scene};
+use crate::watch::{EventKind, NOBODY, ONE_HOLDER, RunEvent, Scene};
 
 use answers::Answers;
 pub use columns::Columns;
@@ -175,7 +175,11 @@ impl Recording {
         folder: &Path,
         window: RecordingWindow,
     ) -> Result<(Recording, Timeline), RecordingError> {
-        if let Ok(scenario) = scenario_as_it_was(subject.catalogue, subject.record)
+        let as_it_was = scenario_as_it_was(subject.catalogue, subject.record);
+        if as_it_was.as_ref().is_ok_and(Scenario::shares_nodes) {
+            return Err(RecordingError::Failed(ONE_HOLDER.to_owned()));
+        }
+        if let Ok(scenario) = as_it_was
             && kept::path(folder, &subject.record.key).is_file()
         {
             let mut heard = Heard::of(window, &scenario, subject.record.replication);

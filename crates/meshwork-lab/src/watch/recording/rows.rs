@@ -157,7 +157,7 @@ fn placement(text: &str, grid: &Grid) -> Option<Placement> {
         grid.holds(base, &sides).then_some(Block { base, sides })
     };
     let blocks = text.split(';').map(block).collect::<Option<_>>()?;
-    Some(Placement { blocks })
+    Some(Placement { blocks, parts: None })
 }
 
 fn dims(text: &str, between: char) -> Option<Dims> {

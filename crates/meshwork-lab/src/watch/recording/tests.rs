@@ -41,7 +41,7 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
                     base: columns.base[i],
                     sides: recording.shapes[columns.shape[i] as usize].as_slice().into(),
                 });
-                Placement { blocks: blocks.collect() }
+                Placement { blocks: blocks.collect(), parts: None }
             };
             let what = match columns.kind[event] {
                 0 => EventKind::Arrived(asked(job)),

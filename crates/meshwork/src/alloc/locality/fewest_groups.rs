@@ -1,6 +1,7 @@
 //! Placement in as few groups as possible, and in each of them on as few leaves as possible.
 
 use super::shares::{Parts, on_few};
+use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::machine::Placement;
 use crate::registry::About;
@@ -43,6 +44,10 @@ impl Allocator for FewestGroups {
 
     fn goes_by_free_nodes(&self) -> bool {
         true
+    }
+
+    fn domain(&self) -> Option<Domain> {
+        Some(Domain::Groups)
     }
 
     fn fork(&self) -> Box<dyn Allocator> {

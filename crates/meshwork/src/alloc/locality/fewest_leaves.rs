@@ -1,6 +1,7 @@
 //! Placement on as few leaf switches as possible.
 
 use super::shares::Parts;
+use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::machine::Placement;
 use crate::registry::About;
@@ -42,6 +43,10 @@ impl Allocator for FewestLeaves {
 
     fn goes_by_free_nodes(&self) -> bool {
         true
+    }
+
+    fn domain(&self) -> Option<Domain> {
+        Some(Domain::Leaves)
     }
 
     fn fork(&self) -> Box<dyn Allocator> {

@@ -1,6 +1,7 @@
 //! Placement in one group if it has enough free nodes, otherwise spread over all groups.
 
 use super::shares::{Parts, evenly, on_few};
+use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::machine::Placement;
 use crate::registry::About;
@@ -49,6 +50,10 @@ impl Allocator for GroupOrSpread {
 
     fn goes_by_free_nodes(&self) -> bool {
         true
+    }
+
+    fn domain(&self) -> Option<Domain> {
+        Some(Domain::GroupOrSpread)
     }
 
     fn fork(&self) -> Box<dyn Allocator> {

@@ -1,6 +1,6 @@
 //! Strategies that place jobs on few leaf switches or groups; `shares` is their common code.
 
-mod shares;
+pub(crate) mod shares;
 pub mod fewest_leaves;
 pub mod fewest_groups;
 pub mod group_or_spread;

@@ -6,7 +6,7 @@ use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
 /// The index of a part of a machine, and a number of its nodes.
-pub(super) type Share = (u32, u32);
+pub(crate) type Share = (u32, u32);
 
 /// The leaves and groups of a machine.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ impl Parts {
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
-pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
+pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     // Sort by most free nodes, then by index: the filled parts are then a prefix of the list.
     free.sort_unstable_by_key(|&(part, free)| (std::cmp::Reverse(free), part));
     let (mut shares, mut left, mut filled) = (Vec::new(), wanted, 0);
@@ -109,7 +109,7 @@ pub(super) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
-pub(super) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
+pub(crate) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
     counts.sort_unstable();
     // The smallest parts give all their free nodes, until the others can share the rest evenly,

@@ -2,8 +2,6 @@
 //!
 //! Each piece has its own cube.
 
-use smallvec::smallvec;
-
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;
 use crate::geometry::orientation::{Rotation, orientations};
@@ -79,7 +77,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     }
     let beside_cubes = kinds.first().is_some_and(|(_, piece)| piece.iter().all(|&own| own == side));
     let mut taken = vec![false; cubes.len()];
-    let mut placement = Placement { blocks: smallvec![] };
+    let mut placement = Placement::default();
     for (number, piece) in kinds {
         let nodes = piece.iter().product();
         let open: Vec<usize> =

@@ -251,7 +251,7 @@ impl Reconfigurable {
             let number = counts.iter().product::<u32>() as usize;
             let blocks = (0..self.cubes.len()).filter(is_free).take(number);
             let blocks = blocks.map(|cube| Block { base: corner(cube), sides: whole.clone() });
-            let placement = Placement { blocks: blocks.collect() };
+            let placement = Placement { blocks: blocks.collect(), parts: None };
             return (placement.blocks.len() == number).then_some(placement);
         };
         let mut free = NodeSet::empty(self.grid.nodes());

@@ -122,7 +122,7 @@ impl Allocator for MultipleBuddy {
         }
         let grid = site.grid();
         let blocks = taken.iter().map(|&(level, corner)| self.block(level, corner, grid));
-        let placement = Placement { blocks: blocks.collect() };
+        let placement = Placement { blocks: blocks.collect(), parts: None };
         // Undo the proposal. The lists depend only on the free nodes, so this restores them.
         taken.iter().for_each(|&(level, corner)| self.cells.give(level, corner));
         Some(placement)

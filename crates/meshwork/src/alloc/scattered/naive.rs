@@ -1,5 +1,6 @@
 //! The first free nodes, in one piece or not.
 
+use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
@@ -47,6 +48,10 @@ impl Allocator for Naive {
             from = base + run;
         }
         Some(placement)
+    }
+
+    fn domain(&self) -> Option<Domain> {
+        Some(Domain::Machine)
     }
 
     fn fork(&self) -> Box<dyn Allocator> {

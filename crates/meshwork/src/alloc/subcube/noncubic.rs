@@ -113,7 +113,7 @@ impl Allocator for Noncubic {
         taken.iter().rev().for_each(|carved| self.put_back(carved));
         let whole = self.search.dimension();
         let blocks = taken.iter().map(|carved| carved.part.block(whole)).collect();
-        (taken.len() == count.count_ones() as usize).then_some(Placement { blocks })
+        (taken.len() == count.count_ones() as usize).then_some(Placement { blocks, parts: None })
     }
 
     fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {

@@ -208,7 +208,7 @@ impl Allocator for PrimeCubeGraph {
                 Some(cube.block(self.search.dimension()).into())
             }
             Request::Nodes(count) => self.choose_several(*count, site.free()),
-            Request::Block(_) | Request::Constrained(_) => None,
+            Request::Block(_) | Request::Constrained(_) | Request::Pieces(_) => None,
         }
     }
 

@@ -10,6 +10,7 @@ mod failures;
 mod fairness;
 mod jobs;
 mod messages;
+mod parts;
 mod quantiles;
 mod time;
 mod totals;
@@ -338,6 +339,26 @@ pub static METRICS: &[&MetricEntry] = &[
     &ENERGY_DELAY,
     &ASLEEP,
     &WAKE_UPS,
+    &parts::CPU_ALLOCATION,
+    &parts::MEM_ALLOCATION,
+    &parts::GPU_ALLOCATION,
+    &parts::OTHER_ALLOCATION,
+    &parts::CPU_UTILIZATION,
+    &parts::MEM_UTILIZATION,
+    &parts::GPU_UTILIZATION,
+    &parts::OTHER_UTILIZATION,
+    &parts::UNALLOCATED_GPUS,
+    &parts::GPU_FRAG_2,
+    &parts::GPU_FRAG_4,
+    &parts::GPU_FRAG_8,
+    &parts::FGD_FRAGMENTATION,
+    &parts::STRANDED_CPU,
+    &parts::STRANDED_MEM,
+    &parts::STRANDED_GPU,
+    &parts::ISLANDS_PER_JOB,
+    &parts::NODES_PER_JOB,
+    &parts::LEAVES_PER_JOB,
+    &parts::BLOCKS_PER_JOB,
     &FINISHED,
     &REFUSED,
     &UNUSABLE,

@@ -58,6 +58,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     ),
     |_, _| Ok(Box::new(Conservative::default())),
 )
+.shares(true)
 .plans(true);
 
 /// Conservative backfilling over any allocator. Each arriving job gets the earliest start that

@@ -63,6 +63,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
         }))
     },
 )
+.shares(true)
 .by_owner(true);
 
 struct Slurm {

@@ -1,6 +1,8 @@
 //! Distributions of job sizes: integers, and the quantities that they measure.
 
-use crate::job::{Dims, Request};
+use std::sync::Arc;
+
+use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
     About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
     with_article,
@@ -9,6 +11,7 @@ use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
 
 use super::whole::{Law, normal_cells};
+use crate::workload::pieces::of_table;
 
 /// Distribution of requests on a machine of one shape, ready to draw from.
 ///
@@ -31,6 +34,8 @@ pub struct Sizes {
     /// One distribution for each side that is drawn.
     laws: Vec<Law>,
     mean_nodes: f64,
+    /// Requests for pieces, each with the share of jobs up to it; they are drawn instead.
+    vectors: Arc<[(f64, Pieces)]>,
 }
 
 /// Quantity measured by a drawn number.
@@ -63,6 +68,9 @@ impl Sizes {
     /// A contradiction between the parameters, or with the machine, in one sentence.
     pub fn new(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
         let grid = machine.grid();
+        if params.name() == VECTORS.about.name {
+            return vectors(params, machine);
+        }
         let form = form(params, machine)?;
         let cube = grid.nodes().ilog2();
         let most: Vec<u32> = match form {
@@ -100,7 +108,7 @@ impl Sizes {
             Form::Subcube => laws[0].expect(|dimension| libm::exp2(f64::from(dimension))),
             Form::Count => laws[0].mean(),
         };
-        Ok(Sizes { form, laws, mean_nodes })
+        Ok(Sizes { form, laws, mean_nodes, vectors: Arc::new([]) })
     }
 
     /// Exact mean of the number of requested processors.
@@ -112,26 +120,29 @@ impl Sizes {
     /// Requests in which every possible number occurs. These are all requests, except that for
     /// blocks each side varies alone with the others at 1.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
+        let vectors = Arc::clone(&self.vectors);
+        let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
         let (form, sides) = (self.form, self.laws.len());
         let numbers = self
             .laws
             .iter()
             .enumerate()
             .flat_map(|(side, law)| law.numbers().map(move |number| (side, number)));
-        numbers.map(move |(side, number)| match form {
+        let numbers = numbers.map(move |(side, number)| match form {
             Form::Block => {
                 Request::Block((0..sides).map(|own| if own == side { number } else { 1 }).collect())
             }
             Form::Square(dimensions) => Request::Block(Dims::from_elem(number, dimensions)),
             Form::Subcube => Request::Subcube(number),
             Form::Count => Request::Nodes(number),
-        })
+        });
+        numbers.chain(vectors)
     }
 
     /// Number of streams needed for a draw: one for each side drawn independently.
     #[must_use]
     pub fn streams(&self) -> usize {
-        self.laws.len()
+        self.laws.len().max(1)
     }
 
     /// Draws one request from one number of each stream.
@@ -139,6 +150,11 @@ impl Sizes {
     /// # Panics
     /// If there are fewer streams than [`Sizes::streams`].
     pub fn draw(&self, streams: &mut [Stream]) -> Request {
+        if let [.., last] = &*self.vectors {
+            let unit = streams[0].unit();
+            let drawn = self.vectors.iter().find(|(up_to, _)| unit < *up_to);
+            return Request::pieces(drawn.unwrap_or(last).1.clone());
+        }
         match self.form {
             Form::Block => {
                 assert!(streams.len() >= self.laws.len(), "a stream for each side");
@@ -154,6 +170,39 @@ impl Sizes {
             Form::Count => Request::Nodes(self.laws[0].draw(&mut streams[0])),
         }
     }
+}
+
+/// The requests for pieces of a study, drawn by their shares.
+fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
+    if params.has("form") {
+        let says = format!("`{}.form` is of counts and sides, and pieces have none", params.path());
+        return Err(params.problem("form", says));
+    }
+    let tables = params.get_tables("of").unwrap_or_default();
+    let total: f64 = tables.iter().map(|table| table.number("share")).sum();
+    if tables.is_empty() || total < 1e-9 {
+        let says = format!("`{}.of` needs a table with a share above 0", params.path());
+        return Err(params.problem("of", says));
+    }
+    let (mut all, mut sum, mut means) = (Vec::new(), 0.0, [0.0; 4]);
+    for table in &tables {
+        let pieces = of_table(table, machine)?;
+        let share = table.number("share") / total;
+        sum += share;
+        for piece in &pieces.roles {
+            let gpus = f64::from(piece.gpu) * f64::from(piece.share) / f64::from(WHOLE_SHARE);
+            let each = [f64::from(piece.cpu), f64::from(piece.mem), gpus, f64::from(piece.other)];
+            for (mean, each) in means.iter_mut().zip(each) {
+                *mean += share * f64::from(piece.count) * each;
+            }
+        }
+        all.push((sum, pieces));
+    }
+    let own = machine.types().map_or([0; 4], |types| types.totals());
+    let shares = means.iter().zip(own).filter(|(_, own)| *own > 0);
+    let scarcest = shares.map(|(mean, own)| mean / own as f64).fold(0.0, f64::max);
+    let mean_nodes = scarcest * own[0] as f64;
+    Ok(Sizes { form: Form::Count, laws: Vec::new(), mean_nodes, vectors: all.into() })
 }
 
 fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
@@ -303,7 +352,87 @@ pub static SIZES: Family = Family {
     }],
 };
 
-static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT];
+static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
+
+static VECTORS: SizeEntry = SizeEntry {
+    about: About::new("vectors", "pieces with cores, memory and GPUs, for machines whose nodes jobs share")
+        .definition(
+            "Each job is one of the tables of `of`, drawn by their shares. A load is that of \
+             the kind of which jobs need the largest share of the machine.",
+        )
+        .complexity("O(k) for each job, with k tables.")
+        .source("general")
+        .params(&[Param {
+            name: "of",
+            kind: Kind::Tables(PIECES),
+            default: DefaultValue::Required,
+            help: "what jobs ask for, in the columns of a table of jobs, each with its share of the jobs",
+        }]),
+    build: |own| Err(own.params.problem("of", "pieces have no sides")),
+};
+
+static PIECES: &[Param] = &[
+    Param {
+        name: "share",
+        kind: Kind::Number(Range::NonNegative),
+        default: DefaultValue::Is("1.0"),
+        help: "how often such jobs come, in any unit",
+    },
+    Param {
+        name: "pieces",
+        kind: Kind::Integer(1, u32::MAX as u64),
+        default: DefaultValue::Is("1"),
+        help: "how many pieces each has",
+    },
+    Param {
+        name: "cpu",
+        kind: Kind::Integer(1, 1 << 30),
+        default: DefaultValue::Is("1"),
+        help: "cores of each piece",
+    },
+    Param {
+        name: "mem",
+        kind: Kind::Integer(0, 1 << 30),
+        default: DefaultValue::Is("0"),
+        help: "memory of each piece in MiB",
+    },
+    Param {
+        name: "gpu",
+        kind: Kind::Number(Range::NonNegative),
+        default: DefaultValue::Is("0.0"),
+        help: "how many GPUs each piece gets, or a part of one, such as 0.5",
+    },
+    Param {
+        name: "other",
+        kind: Kind::Integer(0, 1 << 30),
+        default: DefaultValue::Is("0"),
+        help: "what each piece gets of the fourth kind",
+    },
+    Param {
+        name: "per_node",
+        kind: Kind::Text,
+        default: DefaultValue::Absent("no limit"),
+        help: "the most pieces on one node, such as \"4\", or the fewest and the most, such as \"2-4\"",
+    },
+    Param {
+        name: "inside",
+        kind: Kind::Choice(&["island", "node", "leaf", "block"]),
+        default: DefaultValue::Absent("anywhere"),
+        help: "what must hold all pieces of a job",
+    },
+    Param {
+        name: "type",
+        kind: Kind::Text,
+        default: DefaultValue::Absent("any"),
+        help: "the types of nodes or GPUs, or the features, that a job may have, separated by `|`",
+    },
+    Param {
+        name: "exclusive",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "whether no other job may be on its nodes",
+    },
+];
 
 const MAX_SIZE: u64 = MAX_NODES as u64;
 

@@ -2,7 +2,7 @@
 //! a [`Row`], and how it is written for a [`Job`]. Every reader and writer of such tables uses it.
 
 use super::{Cell, LARGEST_WHOLE, Row};
-use crate::job::{Constraints, Job, Owner, Request, Terms, Time, sides_text};
+use crate::job::{Constraints, Job, Owner, Pieces, Request, Terms, Time, sides_text};
 use crate::registry::{LARGEST, did_you_mean, nearest};
 use crate::topology::MAX_NODES;
 
@@ -111,7 +111,7 @@ const TIME: &str = "time";
 const PROCESSORS: &str = "processors";
 
 /// All columns of a table of jobs.
-pub static COLUMNS: [Column; 26] = [
+pub static COLUMNS: [Column; 35] = [
     Column {
         name: "job",
         holds: CellKind::Number,
@@ -323,10 +323,19 @@ pub static COLUMNS: [Column; 26] = [
         name: "exclusive",
         holds: CellKind::Text,
         unit: "",
-        help: "`topo`: no other job may be in its base blocks",
+        help: "`topo`: no other job may be in its base blocks; `node`, with pieces: nor on its nodes",
         field: None,
-        get: |job| wanted(job, "exclusive"),
-        set: |row, cell| cell.is_exclusive().map(|()| row.constraints.whole_blocks = true),
+        get: |job| match pieces(job) {
+            Some(pieces) => pieces.exclusive.then(|| "node".to_owned()),
+            None => wanted(job, "exclusive"),
+        },
+        set: |row, cell| {
+            let of_nodes = cell.is_exclusive_of_nodes()?;
+            let flag =
+                if of_nodes { &mut row.whole_nodes } else { &mut row.constraints.whole_blocks };
+            *flag = true;
+            Ok(())
+        },
     },
     Column {
         name: "require",
@@ -359,7 +368,95 @@ pub static COLUMNS: [Column; 26] = [
             Ok(())
         },
     },
+    Column {
+        name: "pieces",
+        holds: CellKind::Count,
+        unit: "",
+        help: "how many pieces it has, on a machine whose nodes jobs share; left out beside `cpu` or `gpu`, 1",
+        field: None,
+        get: |job| of_piece(job, "pieces"),
+        set: |row, cell| put(&mut row.pieces, cell.count(1, u32::MAX)),
+    },
+    Column {
+        name: "cpu",
+        holds: CellKind::Count,
+        unit: "cores",
+        help: "how many each piece gets; left out, 1",
+        field: None,
+        get: |job| of_piece(job, "cpu"),
+        set: |row, cell| put(&mut row.cpu, cell.count(1, MOST_OF_A_KIND)),
+    },
+    Column {
+        name: "mem",
+        holds: CellKind::Count,
+        unit: "MiB",
+        help: "how much memory each piece gets; left out, 0",
+        field: None,
+        get: |job| of_piece(job, "mem"),
+        set: |row, cell| put(&mut row.mem, cell.count(0, MOST_OF_A_KIND)),
+    },
+    Column {
+        name: "gpu",
+        holds: CellKind::Real,
+        unit: "GPUs",
+        help: "how many each piece gets, or a part of one, such as 0.5; left out, 0",
+        field: None,
+        get: |job| of_piece(job, "gpu"),
+        set: |row, cell| put(&mut row.gpu, cell.gpus()),
+    },
+    Column {
+        name: "other",
+        holds: CellKind::Count,
+        unit: "",
+        help: "how much of the fourth kind each piece gets; left out, 0",
+        field: None,
+        get: |job| of_piece(job, "other"),
+        set: |row, cell| put(&mut row.other, cell.count(0, MOST_OF_A_KIND)),
+    },
+    Column {
+        name: "per_node",
+        holds: CellKind::Text,
+        unit: "pieces",
+        help: "the most on one node, such as `4`, or the fewest and the most, such as `2-4`",
+        field: None,
+        get: |job| of_piece(job, "per_node"),
+        set: |row, cell| put(&mut row.per_node, cell.span()),
+    },
+    Column {
+        name: "inside",
+        holds: CellKind::Text,
+        unit: "",
+        help: "what must hold all pieces: `island`, `node`, `leaf` or `block`",
+        field: None,
+        get: |job| Some(pieces(job)?.inside.word()?.to_owned()),
+        set: |row, cell| put(&mut row.inside, cell.inside()),
+    },
+    Column {
+        name: "type",
+        holds: CellKind::Text,
+        unit: "",
+        help: "the types of nodes or GPUs, or the features, that it may have, separated by `|`",
+        field: None,
+        get: |job| of_piece(job, "type"),
+        set: |row, cell| put(&mut row.types, cell.text()),
+    },
+    Column {
+        name: "roles",
+        holds: CellKind::Text,
+        unit: "",
+        help: "pieces of several kinds, such as `1*cpu=4+8*cpu=16,gpu=1`, instead of the columns for one",
+        field: None,
+        get: |job| pieces(job)?.roles_text(),
+        set: |row, cell| put(&mut row.roles, cell.roles()),
+    },
 ];
+
+/// Columns of pieces, which mean something only for a job with pieces.
+const OF_PIECES: [&str; 9] =
+    ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
+
+/// Most units of a kind that a piece may ask for.
+pub(super) const MOST_OF_A_KIND: u32 = 1 << 30;
 
 fn put<T>(slot: &mut Option<T>, read: Result<T, String>) -> Result<(), String> {
     *slot = Some(read?);
@@ -372,6 +469,19 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .into_iter()
         .find(|(name, _)| *name == column)
         .map(|(_, cell)| cell)
+}
+
+/// The cell of the only role of a job with pieces.
+fn of_piece(job: &Job, column: &str) -> Option<String> {
+    let [piece] = &pieces(job)?.roles[..] else { return None };
+    piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
+}
+
+fn pieces(job: &Job) -> Option<&Pieces> {
+    match &job.request {
+        Request::Pieces(pieces) => Some(pieces),
+        _ => None,
+    }
 }
 
 fn owner(job: &Job) -> Option<&Owner> {
@@ -509,30 +619,45 @@ pub fn places<'n>(
     }
     let known = COLUMNS.each_ref().map(|column| column.name);
     let is_there = |name: &str| known.iter().zip(&places).any(|(k, p)| *k == name && p.is_some());
+    // Beside whole nodes, columns with the names of pieces are the user's own.
+    let is_whole = ["nodes", "block", "subcube"].into_iter().any(is_there);
+    let has_pieces = ["pieces", "roles"].into_iter().any(is_there);
+    let means_pieces = has_pieces || !is_whole;
+    let is_known = |name: &&&str| means_pieces || !OF_PIECES.contains(*name);
+    let candidates: Vec<&str> = known.iter().filter(is_known).copied().collect();
     for name in unknown {
         // Stricter than for suggestions: a user's own column is not a misspelt one.
-        let meant = nearest(name, &known, |length| (length / 4).max(1));
+        let meant = nearest(name, &candidates, |length| (length / 4).max(1));
         if let Some(meant) = meant.filter(|meant| !is_there(meant)) {
             let given = name.escape_debug();
-            let says = did_you_mean(meant, &known);
+            let says = did_you_mean(meant, &candidates);
             return Err(format!("unknown column `{given}` ({says})"));
         }
     }
-    if is_there("submit") && is_there("runtime") && ASKED.iter().any(|name| is_there(name)) {
+    let is_whole_row =
+        is_there("submit") && is_there("runtime") && ASKED.iter().any(|name| is_there(name));
+    if is_whole_row {
+        if !means_pieces {
+            for (place, column) in places.iter_mut().zip(&COLUMNS) {
+                if OF_PIECES.contains(&column.name) {
+                    *place = None;
+                }
+            }
+        }
         return Ok(places);
     }
     let more = known.iter().filter(|name| !["submit", "runtime"].contains(*name));
     let more: Vec<&str> = more.filter(|name| !ASKED.contains(*name)).copied().collect();
     let given = if given.is_empty() { "none".to_owned() } else { given.join(", ") };
     Err(format!(
-        "a table of jobs has the columns submit, runtime and one of nodes, block and subcube, and \
+        "a table of jobs has the columns submit, runtime and one of nodes, block, subcube and pieces, and \
          perhaps {}; this one has {given}",
         more.join(", ")
     ))
 }
 
-/// Columns of which each row has exactly one.
-const ASKED: [&str; 3] = ["nodes", "block", "subcube"];
+/// Columns of which each row has one: those from `pieces` on go together.
+const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]
 mod tests {

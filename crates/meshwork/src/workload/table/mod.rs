@@ -8,7 +8,10 @@ mod columns;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::job::{After, Constraints, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, hostlist};
+use crate::job::{
+    After, Constraints, Dims, EXCLUSIVE, Inside, Job, Owner, Piece, Pieces, Request, Terms, Time,
+    WHOLE_SHARE, hostlist,
+};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
@@ -16,6 +19,7 @@ use super::dependencies::{Sessions, Source};
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
+use columns::MOST_OF_A_KIND;
 pub use columns::{COLUMNS, CellKind, Column, Ended, OUTCOMES, Outcome, places};
 
 /// Entry of the workload `table`.
@@ -46,6 +50,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
         if !setting.owners {
             listed.jobs.iter_mut().for_each(|(job, _)| job.owner = None);
         }
+        super::pieces::check_all(listed.jobs.iter().map(|(job, _)| job), setting)
+            .map_err(|WorkloadError(says)| WorkloadError(format!("{path}: {says}")))?;
         match Source::of(params).and_then(Source::sessions) {
             Some(sessions) => listed.infer(sessions),
             None => listed.jobs.sort_by_key(|(job, _)| job.arrival),
@@ -115,6 +121,26 @@ pub struct Row {
     pub wait: Option<f64>,
     /// Constraints on its `nodes` processors.
     pub constraints: Constraints,
+    /// Number of pieces.
+    pub pieces: Option<u32>,
+    /// Cores of each piece.
+    pub cpu: Option<u32>,
+    /// Memory of each piece in MiB.
+    pub mem: Option<u32>,
+    /// GPUs of each piece, and the thousandths of each.
+    pub gpu: Option<(u32, u32)>,
+    /// Amount of the fourth kind of each piece.
+    pub other: Option<u32>,
+    /// Fewest and most pieces on a node.
+    pub per_node: Option<(u32, u32)>,
+    /// The part of the machine that must hold all pieces.
+    pub inside: Option<Inside>,
+    /// Allowed types of nodes or GPUs, or features.
+    pub types: Option<String>,
+    /// Pieces of several roles.
+    pub roles: Option<Vec<Piece>>,
+    /// Whether no other job may be on its nodes.
+    pub whole_nodes: bool,
 }
 
 /// Reads the jobs of a table in order of submission and, within one instant, in file order.
@@ -230,6 +256,20 @@ fn job(row: Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String> 
 }
 
 fn request(row: Row) -> Result<Request, String> {
+    let is_whole = row.nodes.is_some() || row.block.is_some() || row.subcube.is_some();
+    if row.pieces.is_some() || row.roles.is_some() {
+        if is_whole {
+            return Err("the row has more than one of nodes, block, subcube and pieces".to_owned());
+        }
+        return pieces(row);
+    }
+    if !is_whole && (row.cpu.is_some() || row.gpu.is_some() || row.mem.is_some()) {
+        return pieces(row);
+    }
+    if row.whole_nodes {
+        let says = "exclusive is `node`, which goes with `pieces`: whole nodes are never shared";
+        return Err(says.to_owned());
+    }
     let constraints = row.constraints;
     match (row.nodes, row.block, row.subcube) {
         (Some(nodes), None, None) => match constraints.nodes_max {
@@ -250,10 +290,62 @@ fn request(row: Row) -> Result<Request, String> {
                 ));
             }
             block.map(Request::Block).or(subcube.map(Request::Subcube)).ok_or_else(|| {
-                "the row asks for nothing: one of nodes, block and subcube says what".to_owned()
+                "the row asks for nothing: one of nodes, block, subcube and pieces says what"
+                    .to_owned()
             })
         }
     }
+}
+
+/// The request of a row with pieces.
+pub(super) fn pieces(row: Row) -> Result<Request, String> {
+    let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");
+    if let Some((column, _)) = beside {
+        return Err(format!(
+            "the row wants `{column}`, which goes with `nodes` and not with pieces"
+        ));
+    }
+    let roles = match row.roles {
+        Some(roles) => {
+            let own = [
+                ("pieces", row.pieces.is_some()),
+                ("cpu", row.cpu.is_some()),
+                ("mem", row.mem.is_some()),
+                ("gpu", row.gpu.is_some()),
+                ("other", row.other.is_some()),
+                ("per_node", row.per_node.is_some()),
+                ("type", row.types.is_some()),
+            ];
+            if let Some((column, _)) = own.iter().find(|(_, is_given)| *is_given) {
+                return Err(format!("the row has `roles`, which say what `{column}` says too"));
+            }
+            roles
+        }
+        None => {
+            let (gpu, share) = row.gpu.unwrap_or((0, WHOLE_SHARE));
+            let (least, most) = row.per_node.map_or((1, None), |(least, most)| (least, Some(most)));
+            vec![Piece {
+                count: row.pieces.unwrap_or(1),
+                cpu: row.cpu.unwrap_or(1),
+                mem: row.mem.unwrap_or(0),
+                gpu,
+                share,
+                other: row.other.unwrap_or(0),
+                per_node_min: least,
+                per_node: most,
+                types: row.types,
+            }]
+        }
+    };
+    let inside = row.inside.unwrap_or_default();
+    let pieces = Pieces { roles, inside, exclusive: row.whole_nodes };
+    if pieces.cores() > u64::from(u32::MAX) {
+        return Err(format!(
+            "the row asks for {} cores, more than any machine has",
+            pieces.cores()
+        ));
+    }
+    Ok(Request::pieces(pieces))
 }
 
 /// Largest whole number in a cell.
@@ -332,11 +424,69 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    fn is_exclusive(&self) -> Result<(), String> {
-        if self.text()? == EXCLUSIVE {
-            return Ok(());
+    /// Whether it excludes others from nodes, and not from base blocks.
+    fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
+        match self.text()?.as_str() {
+            EXCLUSIVE => Ok(false),
+            "node" => Ok(true),
+            _ => Err(self.must_be(&format!("{EXCLUSIVE}, node, or empty"))),
         }
-        Err(self.must_be(&format!("{EXCLUSIVE}, or empty")))
+    }
+
+    /// A number of GPUs and the thousandths of each.
+    fn gpus(&self) -> Result<(u32, u32), String> {
+        let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
+        match self {
+            Cell::Number(number) if number.fract() == 0.0 => {
+                self.count(0, MOST_OF_A_KIND).map(|count| (count, WHOLE_SHARE))
+            }
+            Cell::Number(number) if *number > 0.0 && *number < 1.0 && share(*number) >= 1.0 => {
+                Ok((1, share(*number) as u32))
+            }
+            _ => Err(self.must_be("a whole number, or a part of one GPU, from 0.001 to 1")),
+        }
+    }
+
+    /// The fewest and the most of a count.
+    fn span(&self) -> Result<(u32, u32), String> {
+        let text = self.text()?;
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0);
+        let span = match text.split_once('-') {
+            Some((least, most)) => number(least).zip(number(most)),
+            None => number(&text).map(|most| (1, most)),
+        };
+        span.filter(|(least, most)| least <= most)
+            .ok_or_else(|| self.must_be("a count from 1 on, such as 4, or two, such as 2-4"))
+    }
+
+    fn inside(&self) -> Result<Inside, String> {
+        let text = self.text()?;
+        let known = Inside::WORDS.iter().find(|(word, _)| *word == text);
+        let words = Inside::WORDS.map(|(word, _)| word).join(", ");
+        known.map(|(_, inside)| *inside).ok_or_else(|| self.must_be(&format!("one of {words}")))
+    }
+
+    /// Pieces of several roles, as [`Pieces::roles_text`] writes them.
+    fn roles(&self) -> Result<Vec<Piece>, String> {
+        let text = self.text()?;
+        let wrong = || self.must_be("roles joined by +, such as 1*cpu=4+8*cpu=16,gpu=1");
+        let role = |text: &str| {
+            let (count, cells) = text.split_once('*').ok_or_else(wrong)?;
+            let mut row = Row { pieces: count.trim().parse().ok(), ..Row::default() };
+            row.pieces.filter(|&count| count > 0).ok_or_else(wrong)?;
+            for cell in cells.split(',') {
+                let (name, cell) = cell.split_once('=').ok_or_else(wrong)?;
+                let known = ["cpu", "mem", "gpu", "other", "per_node", "type"];
+                let column = known.contains(&name.trim()).then(|| Column::named(name.trim()));
+                let column = column.flatten().ok_or_else(wrong)?;
+                column.set(&mut row, Cell::Text(cell.trim().into())).map_err(|_| wrong())?;
+            }
+            match pieces(row) {
+                Ok(Request::Pieces(mut pieces)) => pieces.roles.pop().ok_or_else(wrong),
+                _ => Err(wrong()),
+            }
+        };
+        text.split('+').map(role).collect()
     }
 }
 
@@ -412,7 +562,7 @@ mod tests {
             (("segment", "0"), "segment is 0, but must be a whole number from 1 to 4294967295"),
             (("segment", "two"), "`segment` is `two`, but must be a number"),
             (("contiguous", "maybe"), "contiguous is `maybe`, but must be true or false"),
-            (("exclusive", "1"), "exclusive is `1`, but must be topo, or empty"),
+            (("exclusive", "1"), "exclusive is `1`, but must be topo, node, or empty"),
             (("require", "n[0"), "require: the list `n[0` has a bracket that is not closed"),
         ] {
             assert_eq!(with(&[cell]).unwrap_err(), format!("jobs.csv:7: {sentence}"));

@@ -1,12 +1,20 @@
 //! The machine: sites, and their free nodes.
 
+mod amounts;
+pub mod tasks;
+
+pub use amounts::{Amounts, NodeAmounts};
+pub(crate) use amounts::{CellLimits, ChangeLog};
+
+use std::borrow::Cow;
+
 use crate::geometry::NodeSet;
 use crate::geometry::cube::Subcube;
 use crate::job::Request;
-use crate::topology::{Grid, Topology};
+use crate::topology::{Grid, Node, Topology};
 
 // Re-exported: the units in which a site is claimed.
-pub use crate::geometry::{Block, Placement};
+pub use crate::geometry::{Block, NodePart, Parts, Placement};
 
 /// Reasons why a placement cannot be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +46,8 @@ pub struct Site {
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
+    /// Free amounts, if jobs share nodes; `free` then has the idle nodes.
+    amounts: Option<Box<Amounts>>,
 }
 
 impl Site {
@@ -45,7 +55,84 @@ impl Site {
     #[must_use]
     pub fn new(topology: Topology, speed: f64) -> Site {
         let nodes = topology.grid().nodes();
-        Site { topology, speed, free: NodeSet::full(nodes), free_nodes: nodes }
+        let amounts = topology.types().map(|types| Box::new(Amounts::new(types.clone())));
+        let free_nodes = topology.processors();
+        Site { topology, speed, free: NodeSet::full(nodes), free_nodes, amounts }
+    }
+
+    /// Free amounts of its nodes; `None` if every node is held or free as a whole.
+    #[must_use]
+    #[inline]
+    pub fn amounts(&self) -> Option<&Amounts> {
+        self.amounts.as_deref()
+    }
+
+    /// Whether the nodes of a placement, or its parts of them, are free.
+    #[must_use]
+    pub fn has_free(&self, placement: &Placement) -> bool {
+        match &self.amounts {
+            Some(amounts) => amounts.has(&parts_of(amounts, &self.topology, placement)),
+            None => placement.is_within(&self.free, self.grid()),
+        }
+    }
+
+    /// Changes amounts, and with them the set of idle nodes.
+    fn change(&mut self, change: impl FnOnce(&mut Amounts, &mut dyn FnMut(Node, bool))) {
+        let Some(amounts) = &mut self.amounts else { return };
+        let free = &mut self.free;
+        change(amounts, &mut |node, is_idle| {
+            if is_idle { free.insert(node) } else { free.remove(node) }
+        });
+        self.free_nodes = amounts.free_cores() as u32;
+    }
+
+    /// The rest of each cell that a placement takes, without tallies.
+    pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
+        let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
+            return CellLimits::new();
+        };
+        let mut left = CellLimits::new();
+        for part in &parts.parts {
+            let of = amounts.of(part.node);
+            for &(cell, amount) in &part.cells {
+                let known = left.iter_mut().find(|(node, at, _)| (*node, *at) == (part.node, cell));
+                match known {
+                    Some((_, _, left)) => *left -= amount.min(*left),
+                    None if (cell as usize) < of.kind.tallies_from() => {
+                        left.push((
+                            part.node,
+                            cell,
+                            of.cells[cell as usize].saturating_sub(amount),
+                        ));
+                    }
+                    None => {}
+                }
+            }
+        }
+        left
+    }
+
+    /// Begins a trial of other amounts.
+    pub(crate) fn begin_trial(&mut self) {
+        if let Some(amounts) = &mut self.amounts {
+            amounts.begin_trial();
+        }
+    }
+
+    /// Lowers the free amounts of cells, by node and cell, as far as there are any.
+    pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
+        let by: CellLimits = by.collect();
+        self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
+    }
+
+    /// Lowers the free amounts to at most these.
+    pub(crate) fn limit(&mut self, limits: &CellLimits) {
+        self.change(|amounts, mut changed| amounts.limit(limits, &mut changed));
+    }
+
+    /// Ends a trial and restores the amounts.
+    pub(crate) fn end_trial(&mut self) {
+        self.change(|amounts, mut changed| amounts.end_trial(&mut changed));
     }
 
     /// Replaces the set of free nodes.
@@ -58,10 +145,16 @@ impl Site {
     pub(crate) fn become_like(&mut self, original: &Site) {
         self.free.copy_from(&original.free);
         self.free_nodes = original.free_nodes;
+        self.amounts.clone_from(&original.amounts);
     }
 
     /// Takes the nodes of a placement that are free.
     pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
+        if let Some(amounts) = &self.amounts {
+            let parts = parts_of(amounts, &self.topology, placement);
+            self.change(|amounts, mut changed| amounts.take_what_is_free_of(&parts, &mut changed));
+            return;
+        }
         placement.for_each_run(self.topology.grid(), |start, count| {
             self.free.remove_range(start, count);
         });
@@ -92,16 +185,16 @@ impl Site {
         &self.free
     }
 
-    /// Number of free nodes. **O(1)**.
+    /// Number of free nodes, or of free cores if jobs share nodes. **O(1)**.
     #[must_use]
     pub fn free_nodes(&self) -> u32 {
         self.free_nodes
     }
 
-    /// Number of nodes, free or held.
+    /// Number of nodes, free or held; of cores if jobs share nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
-        self.grid().nodes()
+        self.topology.processors()
     }
 
     /// The requested number of nodes, if it is at least 1 and at most the free nodes. **O(1)**.
@@ -118,6 +211,9 @@ impl Site {
     /// # Errors
     /// The problem with the placement; the site is then unchanged.
     pub fn claim(&mut self, placement: &Placement) -> Result<(), ClaimError> {
+        if self.amounts.is_some() {
+            return self.claim_parts(placement);
+        }
         if self.claim_row(placement) {
             return Ok(());
         }
@@ -156,6 +252,28 @@ impl Site {
             return Err(ClaimError::NotFree { placement: placement.text(grid) });
         }
         self.free_nodes -= nodes;
+        Ok(())
+    }
+
+    /// Takes the parts of a placement, or whole nodes if it has none.
+    fn claim_parts(&mut self, placement: &Placement) -> Result<(), ClaimError> {
+        let Some(amounts) = &self.amounts else { return Ok(()) };
+        let is_on_grid = |node: u32| node < self.topology.grid().nodes();
+        let is_placed = match &placement.parts {
+            Some(parts) => parts.parts.iter().all(|part| is_on_grid(part.node)),
+            None => {
+                placement.blocks.iter().all(|block| self.grid().holds(block.base, &block.sides))
+            }
+        };
+        if !is_placed || placement.blocks.is_empty() {
+            let (placement, machine) = (format!("{placement:?}"), self.topology.to_string());
+            return Err(ClaimError::Misshapen { placement, machine });
+        }
+        let parts = parts_of(amounts, &self.topology, placement);
+        if !amounts.has(&parts) {
+            return Err(ClaimError::NotFree { placement: placement.text(self.grid()) });
+        }
+        self.change(|amounts, mut changed| amounts.take(&parts, &mut changed));
         Ok(())
     }
 
@@ -208,6 +326,11 @@ impl Site {
 
     /// Releases the nodes of a claimed placement.
     pub fn release(&mut self, placement: &Placement) {
+        if let Some(amounts) = &self.amounts {
+            let parts = parts_of(amounts, &self.topology, placement);
+            self.change(|amounts, mut changed| amounts.give_back(&parts, &mut changed));
+            return;
+        }
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
         if let [block] = &placement.blocks[..]
             && let Some(cube) = Subcube::on(block, self.topology.grid())
@@ -242,6 +365,22 @@ impl Site {
     }
 }
 
+/// The parts of a placement; all of its nodes if it has none.
+fn parts_of<'p>(
+    amounts: &Amounts,
+    topology: &Topology,
+    placement: &'p Placement,
+) -> Cow<'p, Parts> {
+    match &placement.parts {
+        Some(parts) => Cow::Borrowed(parts),
+        None => {
+            let nodes = placement.nodes(topology.grid());
+            let parts = nodes.into_iter().map(|node| amounts.whole(node)).collect();
+            Cow::Owned(Parts { parts, cores: 0 })
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -266,6 +405,7 @@ mod tests {
         assert_eq!((site.free(), site.free_nodes()), (&before, 8));
         let twice = Placement {
             blocks: smallvec![block(&grid, &[2, 0], &[1, 1]), block(&grid, &[2, 0], &[1, 1])],
+            ..Placement::default()
         };
         assert!(site.claim(&twice).is_err());
         assert_eq!((site.free(), site.free_nodes()), (&before, 8));
@@ -288,7 +428,7 @@ mod tests {
                         let sides = [count].into_iter().chain(rest.iter().copied()).collect();
                         Block { base, sides }
                     };
-                    Placement { blocks: claim.iter().map(block).collect() }
+                    Placement { blocks: claim.iter().map(block).collect(), parts: None }
                 };
                 let (taken, expected) = (row.claim(&blocks(&[])), mesh.claim(&blocks(&[1])));
                 prop_assert_eq!(

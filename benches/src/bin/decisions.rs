@@ -1,0 +1,72 @@
+//! Time of one decision on 5,000 shared nodes of 8 GPUs in a tree, half full, for each order of
+//! nodes and two domains: a job of 1 to 64 GPUs starts, and others end.
+//!
+//! ```text
+//! cargo run --release -p meshwork-benches --bin decisions
+//! ```
+
+#![allow(clippy::print_stdout, reason = "a program says what it found")]
+
+use std::time::Instant;
+
+use meshwork::alloc::parts::orders::NODE_ORDERS;
+use meshwork::facility::Facility;
+use meshwork::job::{Job, Piece, Pieces, Request, Time};
+use meshwork::machine::Placement;
+use meshwork::rng::Stream;
+use meshwork_benches::scenario;
+
+/// Number of decisions that are timed.
+const DECISIONS: u32 = 200_000;
+
+/// A job of 1 to 64 GPUs: up to 8 on one node, more as pieces of 8.
+fn job(rng: &mut Stream) -> Job {
+    let gpus = 1 << rng.below(7);
+    let on_a_node = gpus.min(8);
+    let piece = Piece {
+        count: gpus / on_a_node,
+        gpu: on_a_node,
+        cpu: 12 * on_a_node,
+        mem: 200_000 * on_a_node,
+        ..Piece::default()
+    };
+    Job::new(1, Time::ZERO, Request::pieces(Pieces::of(piece)), 1.0)
+}
+
+fn start(facility: &mut Facility, rng: &mut Stream) -> Option<Placement> {
+    let proposal = facility.propose_at(0, &job(rng), Time::ZERO)?;
+    facility.claim(0, &proposal.placement, Time::ZERO).expect("it is free");
+    Some(proposal.placement)
+}
+
+fn main() {
+    let vectors = "{ name = 'vectors', of = [{ gpu = 1, cpu = 12 }, { gpu = 8, cpu = 96 }] }";
+    for domain in ["naive", "fewest_leaves"] {
+        for order in NODE_ORDERS {
+            let name = order.about.name;
+            let scenario = scenario(&format!(
+                "allocator = '{domain}'\norder = '{name}'\nmeasure = {{ jobs = 1 }}\n\
+                 machine = {{ topology = 'fat_tree', arity = [8, 25, 25], nodes = [{{ type = 'dgx' }}] }}\n\
+                 workload = {{ name = 'synthetic', load = 0.5, sizes = {vectors}, \
+                 runtimes = {{ name = 'constant', value = 1.0 }} }}"
+            ));
+            let mut facility = scenario.setup(0).expect("a setup").facility;
+            let mut rng = Stream::new(11, 0, "jobs");
+            let mut running = Vec::new();
+            let half = facility.sites()[0].site().free_nodes() / 2;
+            while facility.sites()[0].site().free_nodes() > half {
+                running.extend(start(&mut facility, &mut rng));
+            }
+            let began = Instant::now();
+            for _ in 0..DECISIONS {
+                running.extend(start(&mut facility, &mut rng));
+                while facility.sites()[0].site().free_nodes() < half {
+                    let ended = running.swap_remove(rng.below(running.len() as u64) as usize);
+                    facility.release(0, &ended);
+                }
+            }
+            let each = began.elapsed().as_secs_f64() * 1e6 / f64::from(DECISIONS);
+            println!("{domain}, {name}: {each:.2} µs");
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! Allocation of parts of nodes: a domain, an order of nodes, and a choice within each node.
+//!
+//! The domain is one of the other allocators: where it asks whether a node is free, here it asks
+//! how many pieces fit there.
+
+pub mod nodes;
+pub mod orders;
+pub mod within;
+
+mod carve;
+mod ranked;
+mod shortage;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Allocator, Ask};
+use crate::alloc::locality::shares::{Share, evenly, on_few};
+use crate::form::{Asks, Finds};
+use crate::geometry::{NodePart, NodeSet, Parts, Placement};
+use crate::job::{Inside, Piece, Pieces, Request, Time};
+use crate::machine::{Amounts, NodeAmounts, Site};
+use crate::rng::Stream;
+use crate::topology::types::NodeTypes;
+use crate::topology::{Node, Topology};
+
+pub use shortage::shortage;
+
+use carve::carve;
+use orders::NodeOrder;
+use ranked::{Ranked, Span, fits};
+use within::IslandRule;
+
+/// Kinds of request whose nodes are kept ranked; of more, the ones used last.
+const MOST_RANKED: usize = 48;
+
+/// How an allocator divides a count among the parts of a machine, if it goes by counts alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// It takes any nodes, the first ones.
+    Machine,
+    /// The smallest number of leaves.
+    Leaves,
+    /// The smallest number of groups, and of leaves in each.
+    Groups,
+    /// One group, or else all evenly.
+    GroupOrSpread,
+}
+
+/// Places pieces: the allocator of every machine with types of nodes.
+///
+/// # Complexity
+/// With *n* nodes, **O(c log n)** for each request of a kind seen before, where *c* nodes have
+/// changed since or are taken, and **O(n)** for another; **O(l)** more for *l* leaves if the
+/// domain is one of leaves.
+pub struct PiecesAllocator {
+    topology: Topology,
+    types: Arc<NodeTypes>,
+    domain: Kept,
+    order: Box<dyn NodeOrder>,
+    within: &'static dyn IslandRule,
+    ranked: Vec<Ranked>,
+    /// Number of questions so far, by which the rankings used last are known.
+    asked: u64,
+    /// Cells of nodes that other roles of the same job have changed.
+    taken: Vec<(Node, Vec<u32>)>,
+}
+
+/// The domain with what it needs.
+enum Kept {
+    Shares(Domain),
+    /// An allocator of nodes, and the site on which it is asked.
+    Asked(Box<dyn Allocator>, Site),
+}
+
+impl PiecesAllocator {
+    /// Creates the allocator for a machine with types of nodes.
+    ///
+    /// # Panics
+    /// If the topology has none.
+    #[must_use]
+    pub fn new(
+        topology: &Topology,
+        domain: Box<dyn Allocator>,
+        order: Box<dyn NodeOrder>,
+        within: &'static dyn IslandRule,
+    ) -> PiecesAllocator {
+        let types = Arc::clone(topology.types().expect("a machine with types of nodes"));
+        let domain = match domain.domain() {
+            Some(domain) => Kept::Shares(domain),
+            None => Kept::Asked(domain, Site::new(topology.clone().without_types(), 1.0)),
+        };
+        let topology = topology.clone();
+        PiecesAllocator {
+            topology,
+            types,
+            domain,
+            order,
+            within,
+            ranked: Vec::new(),
+            asked: 0,
+            taken: Vec::new(),
+        }
+    }
+
+    /// The number of nodes of a leaf, of a group, and of all.
+    fn spans(&self) -> [u32; 3] {
+        let all = self.topology.nodes();
+        self.topology.tiers().map_or([all; 3], |tiers| [tiers.leaf, tiers.group, all])
+    }
+
+    /// Brings the ranking of a role up to date and returns its index.
+    fn rank(&mut self, request: &Pieces, role: usize, amounts: &Amounts) -> usize {
+        self.asked += 1;
+        let known = self.ranked.iter().position(|one| one.is_of(request, role));
+        let at = known.unwrap_or_else(|| {
+            let new = Ranked::new(request, role, &self.types, self.spans());
+            if self.ranked.len() < MOST_RANKED {
+                self.ranked.push(new);
+                return self.ranked.len() - 1;
+            }
+            let oldest = (0..MOST_RANKED).min_by_key(|&at| self.ranked[at].used).unwrap_or(0);
+            self.ranked[oldest] = new;
+            oldest
+        });
+        let PiecesAllocator { ranked, order, taken, asked, .. } = self;
+        let one = &mut ranked[at];
+        one.used = *asked;
+        one.follow(amounts, order.as_mut(), taken);
+        at
+    }
+
+    /// The parts for a request; `None` if it fits nowhere now.
+    fn place(
+        &mut self,
+        request: &Pieces,
+        amounts: &Amounts,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Vec<NodePart>> {
+        let [leaf, group, all] = self.spans();
+        let size = match request.inside {
+            Inside::Leaf => leaf,
+            Inside::Block => group,
+            Inside::Node | Inside::Island if request.roles.len() > 1 => 1,
+            _ => return self.place_in(request, amounts, (0, all), now, rng),
+        };
+        // Spans with room for every role by itself; those with the least for the first come first
+        // where the domain prefers full ones.
+        let mut spans: Vec<(u64, Span)> =
+            (0..all / size).map(|at| (0, (at * size, (at + 1) * size))).collect();
+        for role in 0..request.roles.len() {
+            let at = self.rank(request, role, amounts);
+            let count = u64::from(request.roles[role].count);
+            spans.retain_mut(|(room, span)| {
+                let fits = self.ranked[at].room(*span);
+                if role == 0 {
+                    *room = fits;
+                }
+                fits >= count
+            });
+        }
+        if !matches!(self.domain, Kept::Shares(Domain::Machine)) {
+            spans.sort_by_key(|&(room, (from, _))| (room, from));
+        }
+        spans.into_iter().find_map(|(_, span)| self.place_in(request, amounts, span, now, rng))
+    }
+
+    /// The parts for a request within a span of nodes.
+    fn place_in(
+        &mut self,
+        request: &Pieces,
+        amounts: &Amounts,
+        span: Span,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Vec<NodePart>> {
+        self.taken.clear();
+        let mut parts = Vec::new();
+        let mut is_placed = true;
+        for role in 0..request.roles.len() {
+            let at = self.rank(request, role, amounts);
+            let mut picks: SmallVec<[(Node, u32); 8]> = SmallVec::new();
+            if !self.pick(at, request, role, span, now, rng, &mut picks) {
+                is_placed = false;
+                break;
+            }
+            for (node, pieces) in picks {
+                let found = self.taken.iter().position(|(on, _)| *on == node);
+                let cells = found.map_or(amounts.of(node).cells, |at| &self.taken[at].1);
+                let view = NodeAmounts::new(node, self.types.of(node), cells);
+                let (part, left) =
+                    carve(request, role, pieces, &view, self.order.as_mut(), self.within);
+                parts.push(part);
+                if request.roles.len() > 1 {
+                    match found {
+                        Some(at) => self.taken[at].1 = left,
+                        None => self.taken.push((node, left)),
+                    }
+                }
+            }
+        }
+        // Other questions do not know what these roles took.
+        let changed: Vec<Node> = self.taken.drain(..).map(|(node, _)| node).collect();
+        self.ranked.iter_mut().for_each(|one| one.doubt(&changed));
+        is_placed.then_some(parts)
+    }
+
+    /// Picks nodes for all pieces of a role, with the number of pieces on each.
+    #[expect(clippy::too_many_arguments, reason = "one question, passed on")]
+    fn pick(
+        &mut self,
+        at: usize,
+        request: &Pieces,
+        role: usize,
+        span: Span,
+        now: Time,
+        rng: &mut Stream,
+        picks: &mut SmallVec<[(Node, u32); 8]>,
+    ) -> bool {
+        let piece = &request.roles[role];
+        let wanted = piece.count;
+        if self.ranked[at].room(span) < u64::from(wanted) {
+            return false;
+        }
+        let [leaf, group, _] = self.spans();
+        let PiecesAllocator { ranked, domain, .. } = self;
+        let one = &mut ranked[at];
+        let in_groups = |one: &mut Ranked, shares: Vec<Share>, picks: &mut SmallVec<_>| {
+            shares.into_iter().all(|(part, count)| {
+                let span = (part * group, (part + 1) * group);
+                on_leaves(one, span, leaf, count, picks)
+            })
+        };
+        match domain {
+            Kept::Shares(Domain::Machine) => one.fill(span, wanted, picks),
+            Kept::Shares(_) if span.1 - span.0 <= leaf || one.keeps_together() => {
+                one.fill(span, wanted, picks)
+            }
+            Kept::Shares(Domain::Leaves) => on_leaves(one, span, leaf, wanted, picks),
+            Kept::Shares(rule) => {
+                let groups = rooms(one, span, group);
+                let is_spread =
+                    *rule == Domain::GroupOrSpread && groups.iter().all(|&(_, room)| room < wanted);
+                let shares =
+                    if is_spread { evenly(&groups, wanted) } else { on_few(groups, wanted) };
+                in_groups(one, shares, picks)
+            }
+            Kept::Asked(allocator, site) => {
+                // As many pieces on each node as can be: the largest number with which the
+                // allocator finds enough nodes.
+                let most = one.most_on_a_node(span).min(wanted);
+                (1..=most).rev().any(|each| {
+                    let mut free = NodeSet::empty(site.grid().nodes());
+                    let has_room = |node: &Node| one.fits_on(*node) >= each;
+                    (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
+                    show(allocator.as_mut(), site, &free, now);
+                    let request = Request::Nodes(wanted.div_ceil(each));
+                    if request.nodes() > u64::from(site.free_nodes()) {
+                        return false;
+                    }
+                    let Some(found) = allocator.choose(Ask::new(&request, site, now, rng)) else {
+                        return false;
+                    };
+                    let mut left = wanted;
+                    picks.clear();
+                    for node in found.nodes(site.grid()) {
+                        let pieces = one.share_of(each, left);
+                        if pieces > 0 {
+                            picks.push((node, pieces));
+                            left -= pieces;
+                        }
+                    }
+                    left == 0
+                })
+            }
+        }
+    }
+}
+
+/// Lets an allocator see exactly these nodes free.
+fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Time) {
+    let (mut held, mut freed) = (site.free().clone(), free.clone());
+    held.subtract(free);
+    freed.subtract(site.free());
+    if !held.is_empty() {
+        let nodes = Placement::of_nodes(site.grid(), held.iter());
+        if site.claim(&nodes).is_ok() {
+            allocator.claimed(&nodes, site, now.into());
+        }
+    }
+    if !freed.is_empty() {
+        let nodes = Placement::of_nodes(site.grid(), freed.iter());
+        site.release(&nodes);
+        allocator.released(&nodes, site);
+    }
+}
+
+/// The pieces that fit in each part of a span, which has whole parts.
+fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
+    let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
+    (from / size..to / size).map(|at| (at, room(at))).collect()
+}
+
+/// Picks nodes on as few leaves of a span as can be.
+fn on_leaves(
+    one: &mut Ranked,
+    span: Span,
+    leaf: u32,
+    wanted: u32,
+    picks: &mut SmallVec<[(Node, u32); 8]>,
+) -> bool {
+    // Most jobs fit into a leaf; the tightest needs no sorted list.
+    if let Some(at) = one.tightest_leaf(span, wanted) {
+        return one.fill((at * leaf, (at + 1) * leaf), wanted, picks);
+    }
+    on_few(rooms(one, span, leaf), wanted)
+        .into_iter()
+        .all(|(at, count)| one.fill((at * leaf, (at + 1) * leaf), count, picks))
+}
+
+impl Allocator for PiecesAllocator {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, rng, .. } = ask;
+        let Request::Pieces(request) = request else { return None };
+        let parts = self.place(request, site.amounts()?, now, rng)?;
+        let grid = site.grid();
+        let mut nodes: SmallVec<[Node; 8]> = parts.iter().map(|part| part.node).collect();
+        if parts.len() > 1 {
+            // One node may serve several roles.
+            let mut seen: SmallVec<[Node; 8]> = SmallVec::new();
+            nodes.retain(|node| {
+                let is_new = !seen.contains(node);
+                seen.push(*node);
+                is_new
+            });
+        }
+        let cores = parts.iter().map(|part| carve::cores(self.types.of(part.node), part)).sum();
+        let mut placement = crate::geometry::ranked::in_order(grid, nodes.into_vec());
+        placement.parts = Some(Box::new(Parts { parts, cores }));
+        Some(placement)
+    }
+
+    fn asks(&self) -> Option<Asks> {
+        Some(Asks::Pieces)
+    }
+
+    fn finds(&self) -> Option<Finds> {
+        Some(Finds::EveryBlock)
+    }
+
+    fn never(&self, request: &Request) -> Option<String> {
+        let Request::Pieces(request) = request else { return None };
+        if let Some(never) = self.types.never(request) {
+            return Some(never);
+        }
+        if request.inside == Inside::Node || request.inside == Inside::Island {
+            let idle = Amounts::new(Arc::clone(&self.types));
+            let holds = |piece: &Piece, node: Node| {
+                fits(&idle.of(node), piece, request, self.types.of(node).suits(piece))
+                    >= piece.count
+            };
+            let role = request
+                .roles
+                .iter()
+                .find(|piece| !(0..self.types.nodes()).any(|node| holds(piece, node)))?;
+            return Some(format!(
+                "no {} holds {} pieces with {}",
+                request.inside.word().unwrap_or("node"),
+                role.count,
+                crate::topology::types::piece_in_words(role)
+            ));
+        }
+        None
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        let domain = match &self.domain {
+            Kept::Shares(domain) => Kept::Shares(*domain),
+            Kept::Asked(allocator, site) => Kept::Asked(allocator.fork(), site.clone()),
+        };
+        Box::new(PiecesAllocator {
+            topology: self.topology.clone(),
+            types: Arc::clone(&self.types),
+            domain,
+            order: self.order.fork(),
+            within: self.within,
+            ranked: Vec::new(),
+            asked: 0,
+            taken: Vec::new(),
+        })
+    }
+}

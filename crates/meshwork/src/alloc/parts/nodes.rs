@@ -1,0 +1,78 @@
+//! The keys of a type of nodes, in the key `nodes` of a machine.
+
+use crate::registry::{DefaultValue, Kind, Param};
+
+/// The key of a machine that lists the types of its nodes.
+pub static TYPES: &[Param] = &[Param {
+    name: "nodes",
+    kind: Kind::Tables(NODES),
+    default: DefaultValue::Absent("each node is one processor, held or free as a whole"),
+    help: "the types of its nodes, which jobs share: cores, memory and GPUs of each",
+}];
+
+/// Most units of a kind on a node.
+const MOST: u64 = 1 << 30;
+
+/// The keys of a type of nodes.
+pub static NODES: &[Param] = &[
+    Param {
+        name: "type",
+        kind: Kind::Text,
+        default: DefaultValue::Required,
+        help: "the name of the type: dgx, nvl72 and cpu are known, others give what they have",
+    },
+    Param {
+        name: "on",
+        kind: Kind::Text,
+        default: DefaultValue::Absent("all nodes that no other type is on"),
+        help: "the nodes of the type, such as `0-63`",
+    },
+    Param {
+        name: "cpu",
+        kind: Kind::Integer(1, 1 << 20),
+        default: DefaultValue::Absent("that of the known type"),
+        help: "cores of a node",
+    },
+    Param {
+        name: "mem",
+        kind: Kind::Integer(0, MOST),
+        default: DefaultValue::Absent("that of the known type, or 0"),
+        help: "memory of a node in MiB",
+    },
+    Param {
+        name: "gpu",
+        kind: Kind::Integer(0, 64),
+        default: DefaultValue::Absent("that of the known type, or 0"),
+        help: "how many GPUs a node has",
+    },
+    Param {
+        name: "other",
+        kind: Kind::Integer(0, MOST),
+        default: DefaultValue::Absent("0"),
+        help: "what a node has of a fourth kind, such as network cards",
+    },
+    Param {
+        name: "islands",
+        kind: Kind::Integer(1, 64),
+        default: DefaultValue::Absent("that of the known type, or 1"),
+        help: "equal islands of a node, such as sockets, which divide its cores and GPUs",
+    },
+    Param {
+        name: "gpu_type",
+        kind: Kind::Text,
+        default: DefaultValue::Absent("that of the known type, or the name of the type"),
+        help: "what its GPUs are called",
+    },
+    Param {
+        name: "features",
+        kind: Kind::Texts,
+        default: DefaultValue::Absent("none"),
+        help: "words by which jobs ask for such nodes",
+    },
+    Param {
+        name: "weight",
+        kind: Kind::Integer(0, 1 << 20),
+        default: DefaultValue::Absent("0"),
+        help: "how late the order `slurm` takes such nodes",
+    },
+];

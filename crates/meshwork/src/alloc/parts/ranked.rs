@@ -1,0 +1,326 @@
+//! The nodes of a machine, ranked for pieces of one role.
+
+use smallvec::SmallVec;
+
+use super::orders::NodeOrder;
+use crate::job::{Inside, Piece, Pieces};
+use crate::machine::{Amounts, ChangeLog, NodeAmounts};
+use crate::topology::Node;
+use crate::topology::types::NodeTypes;
+
+/// Nodes from the first up to, but not including, the second.
+pub(super) type Span = (Node, Node);
+
+/// Score of a node that holds no piece.
+const NONE: i64 = i64::MIN;
+
+/// How many pieces of one role fit on each node, and the node to take first.
+///
+/// It follows the changes of the amounts: nodes that have not changed are not read again.
+pub(super) struct Ranked {
+    request: Pieces,
+    role: usize,
+    /// When it was last used, by the count of questions.
+    pub(super) used: u64,
+    /// Whether each type of node suits the role.
+    suits: Vec<bool>,
+    /// The log that it follows and how much of it has been read, for good and in which trial.
+    followed: Option<(u64, usize)>,
+    tried: Option<(u64, usize)>,
+    /// Nodes to read again beside those of the log.
+    doubted: Vec<Node>,
+    fits: Vec<u32>,
+    scores: Vec<i64>,
+    /// A tournament: entry 1 is the best of all nodes, entries *i* from `leaves` on are nodes.
+    winners: Vec<Node>,
+    leaves: usize,
+    /// Pieces that fit on the nodes of each leaf, and on all.
+    leaf: u32,
+    leaf_rooms: Vec<u32>,
+    room: u64,
+}
+
+/// Number of pieces of a role that fit on a node; for a job on one node or island all or none.
+pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
+    if !suits || (request.exclusive && !node.is_idle()) {
+        return 0;
+    }
+    let by = |free: u32, own: u32| if own == 0 { u32::MAX } else { free / own };
+    let gpus = |shares: &[u32]| match piece.gpu {
+        0 => u32::MAX,
+        _ if piece.is_sharing() => shares.iter().map(|free| free / piece.share).sum(),
+        _ => by(
+            shares.iter().filter(|&&free| free == crate::job::WHOLE_SHARE).count() as u32,
+            piece.gpu,
+        ),
+    };
+    let amounts = by(node.mem(), piece.mem).min(by(node.other(), piece.other));
+    let most = if request.inside == Inside::Island {
+        let shares = node.gpu_shares();
+        let each = shares.len() / node.islands().len();
+        let on = |(at, &cores): (usize, &u32)| {
+            by(cores, piece.cpu).min(gpus(&shares[at * each..(at + 1) * each]))
+        };
+        node.islands().iter().enumerate().map(on).max().unwrap_or(0)
+    } else if piece.gpu > 0 && !piece.is_sharing() {
+        by(node.cores, piece.cpu).min(node.gpus / piece.gpu)
+    } else {
+        by(node.cores, piece.cpu).min(gpus(node.gpu_shares()))
+    };
+    let most = most.min(amounts).min(piece.per_node.unwrap_or(u32::MAX)).min(piece.count);
+    let least = match request.inside {
+        Inside::Node | Inside::Island => piece.count,
+        _ => piece.per_node_min.min(piece.count),
+    };
+    if most < least { 0 } else { most }
+}
+
+impl Ranked {
+    pub(super) fn new(
+        request: &Pieces,
+        role: usize,
+        types: &NodeTypes,
+        [leaf, _, nodes]: [u32; 3],
+    ) -> Ranked {
+        let leaves = (nodes as usize).next_power_of_two();
+        let piece = &request.roles[role];
+        Ranked {
+            request: request.clone(),
+            role,
+            used: 0,
+            suits: types.types().iter().map(|kind| kind.suits(piece)).collect(),
+            followed: None,
+            tried: None,
+            doubted: Vec::new(),
+            fits: vec![0; nodes as usize],
+            scores: vec![NONE; leaves],
+            winners: vec![0; 2 * leaves],
+            leaves,
+            leaf,
+            leaf_rooms: vec![0; nodes.div_ceil(leaf) as usize],
+            room: 0,
+        }
+    }
+
+    pub(super) fn is_of(&self, request: &Pieces, role: usize) -> bool {
+        self.role == role && self.request == *request
+    }
+
+    fn piece(&self) -> &Piece {
+        &self.request.roles[self.role]
+    }
+
+    /// Whether all pieces go to one node.
+    pub(super) fn keeps_together(&self) -> bool {
+        matches!(self.request.inside, Inside::Node | Inside::Island)
+    }
+
+    /// Reads the nodes that have changed, or all if it cannot tell which have.
+    pub(super) fn follow(
+        &mut self,
+        amounts: &Amounts,
+        order: &mut dyn NodeOrder,
+        taken: &[(Node, Vec<u32>)],
+    ) {
+        let ChangeLog { nodes: log, number, settled, trial } = amounts.changes();
+        match (self.followed, self.tried) {
+            // A trial goes on: only what it has changed since is new.
+            (Some((same, _)), Some((before, read)))
+                if same == number && trial == Some(before) && taken.is_empty() =>
+            {
+                for &node in &log[read..] {
+                    self.read(&amounts.of(node), order);
+                }
+                self.doubted.extend_from_slice(&log[read..]);
+                self.tried = Some((before, log.len()));
+                return;
+            }
+            (Some((same, read)), _) if same == number && read <= log.len() => {
+                let doubted = std::mem::take(&mut self.doubted);
+                for &node in doubted.iter().chain(&log[read..]) {
+                    self.read(&amounts.of(node), order);
+                }
+                self.doubted = doubted;
+                self.doubted.clear();
+            }
+            _ => {
+                self.doubted.clear();
+                for node in 0..self.fits.len() as Node {
+                    let view = amounts.of(node);
+                    (self.fits[node as usize], self.scores[node as usize]) =
+                        self.judge(&view, order);
+                }
+                self.build();
+            }
+        }
+        self.doubted.extend_from_slice(&log[settled..]);
+        self.followed = Some((number, settled));
+        self.tried = trial.map(|trial| (trial, log.len()));
+        for (node, cells) in taken {
+            let kind = amounts.types().of(*node);
+            self.read(&NodeAmounts::new(*node, kind, cells), order);
+        }
+    }
+
+    /// Reads nodes again next time.
+    pub(super) fn doubt(&mut self, nodes: &[Node]) {
+        if self.followed.is_some() && !nodes.is_empty() {
+            self.doubted.extend_from_slice(nodes);
+            self.tried = None;
+        }
+    }
+
+    fn judge(&self, node: &NodeAmounts<'_>, order: &mut dyn NodeOrder) -> (u32, i64) {
+        let piece = &self.request.roles[self.role];
+        let suits = self.suits[0] && self.suits.len() == 1
+            || self.suits.len() > 1 && node.kind.suits(piece);
+        let fits = fits(node, piece, &self.request, suits);
+        (fits, if fits > 0 { order.score(node, piece).max(NONE + 1) } else { NONE })
+    }
+
+    fn read(&mut self, node: &NodeAmounts<'_>, order: &mut dyn NodeOrder) {
+        let (fits, score) = self.judge(node, order);
+        let at = node.node as usize;
+        let before = std::mem::replace(&mut self.fits[at], fits);
+        if before != fits {
+            let leaf = &mut self.leaf_rooms[at / self.leaf as usize];
+            *leaf = *leaf - before + fits;
+            self.room = self.room - u64::from(before) + u64::from(fits);
+        }
+        self.set_score(node.node, score);
+    }
+
+    fn build(&mut self) {
+        self.room = self.fits.iter().map(|&fits| u64::from(fits)).sum();
+        for (rooms, fits) in self.leaf_rooms.iter_mut().zip(self.fits.chunks(self.leaf as usize)) {
+            *rooms = fits.iter().sum();
+        }
+        for at in 0..self.leaves {
+            self.winners[self.leaves + at] = at as Node;
+        }
+        for at in (1..self.leaves).rev() {
+            self.winners[at] = self.better(self.winners[2 * at], self.winners[2 * at + 1]);
+        }
+    }
+
+    /// The node with the higher score, the first of equals.
+    #[inline]
+    fn better(&self, one: Node, other: Node) -> Node {
+        let (a, b) = (self.scores[one as usize], self.scores[other as usize]);
+        if a > b || (a == b && one < other) { one } else { other }
+    }
+
+    fn set_score(&mut self, node: Node, score: i64) {
+        if std::mem::replace(&mut self.scores[node as usize], score) == score {
+            return;
+        }
+        let mut at = (self.leaves + node as usize) / 2;
+        while at > 0 {
+            self.winners[at] = self.better(self.winners[2 * at], self.winners[2 * at + 1]);
+            at /= 2;
+        }
+    }
+
+    /// The node of a span to take first; `None` if no piece fits there.
+    fn best(&self, (from, to): Span) -> Option<Node> {
+        let found = if from == 0 && to as usize == self.fits.len() {
+            self.winners[1]
+        } else {
+            let (mut low, mut high) = (self.leaves + from as usize, self.leaves + to as usize);
+            let mut found = from;
+            while low < high {
+                if low % 2 == 1 {
+                    found = self.better(found, self.winners[low]);
+                    low += 1;
+                }
+                if high % 2 == 1 {
+                    high -= 1;
+                    found = self.better(found, self.winners[high]);
+                }
+                (low, high) = (low / 2, high / 2);
+            }
+            found
+        };
+        (self.scores[found as usize] > NONE).then_some(found)
+    }
+
+    /// Pieces that fit on the nodes of a span.
+    pub(super) fn room(&self, (from, to): Span) -> u64 {
+        if self.keeps_together() && to - from > 1 {
+            // All pieces go to one node, so the span has room for none or for all.
+            return self.best((from, to)).map_or(0, |node| self.fits[node as usize].into());
+        }
+        if from == 0 && to as usize == self.fits.len() {
+            return self.room;
+        }
+        if (to - from) % self.leaf == 0 && from % self.leaf == 0 {
+            let leaves = (from / self.leaf) as usize..(to / self.leaf) as usize;
+            return self.leaf_rooms[leaves].iter().map(|&room| u64::from(room)).sum();
+        }
+        self.fits[from as usize..to as usize].iter().map(|&fits| u64::from(fits)).sum()
+    }
+
+    /// Pieces that fit on a node.
+    pub(super) fn fits_on(&self, node: Node) -> u32 {
+        self.fits[node as usize]
+    }
+
+    /// The most pieces that fit on any node of a span.
+    pub(super) fn most_on_a_node(&self, (from, to): Span) -> u32 {
+        self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
+    }
+
+    /// The leaf of a span with the least room among those with enough, the first of equals.
+    pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
+        let leaves = from / self.leaf..to / self.leaf;
+        let mut found = None;
+        let mut least = u32::MAX;
+        for at in leaves {
+            let room = self.leaf_rooms[at as usize];
+            if room >= wanted && room < least {
+                (found, least) = (Some(at), room);
+            }
+        }
+        found
+    }
+
+    /// Number of pieces for a node on which `fits` would fit, if `left` have no node yet. It leaves
+    /// no fewer than a node must have, or is 0.
+    pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
+        let least = self.piece().per_node_min;
+        let share = fits.min(left);
+        if share == left || left - share >= least {
+            return share;
+        }
+        let less = left.saturating_sub(least);
+        if less >= least { less } else { 0 }
+    }
+
+    /// Picks nodes of a span for `wanted` pieces; returns whether there are enough.
+    pub(super) fn fill(
+        &mut self,
+        span: Span,
+        wanted: u32,
+        picks: &mut SmallVec<[(Node, u32); 8]>,
+    ) -> bool {
+        let mut left = wanted;
+        let mut hidden: SmallVec<[(Node, i64); 8]> = SmallVec::new();
+        while left > 0 {
+            let Some(node) = self.best(span) else { break };
+            let pieces = self.share_of(self.fits[node as usize], left);
+            if pieces > 0 {
+                picks.push((node, pieces));
+                left -= pieces;
+                if left == 0 {
+                    break;
+                }
+            }
+            hidden.push((node, self.scores[node as usize]));
+            self.set_score(node, NONE);
+        }
+        for (node, score) in hidden {
+            self.set_score(node, score);
+        }
+        left == 0
+    }
+}

@@ -1,0 +1,198 @@
+//! Requests for parts of nodes: pieces, each with a vector of amounts.
+
+use std::fmt;
+
+/// Thousandths of a whole GPU.
+pub const WHOLE_SHARE: u32 = 1000;
+
+/// A request for pieces, each of which gets cores, memory and GPUs on one node.
+///
+/// All pieces of a job start together. A job of several roles, such as a server and its workers,
+/// has an entry for each.
+///
+/// ```
+/// use meshwork::job::{Piece, Pieces, Request};
+/// let request = Request::pieces(Pieces::of(Piece { count: 4, cpu: 8, gpu: 1, ..Piece::default() }));
+/// assert_eq!((request.nodes(), request.to_string().as_str()), (32, "pieces=4 cpu=8 gpu=1"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
+pub struct Pieces {
+    /// The roles, at least one.
+    pub roles: Vec<Piece>,
+    /// The part of the machine that must hold all pieces.
+    pub inside: Inside,
+    /// Whether no other job may use its nodes; it then holds all of them.
+    pub exclusive: bool,
+}
+
+/// Equal pieces of one role.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
+pub struct Piece {
+    /// Number of pieces.
+    pub count: u32,
+    /// Cores of each piece, at least 1.
+    pub cpu: u32,
+    /// Memory of each piece in MiB.
+    pub mem: u32,
+    /// GPUs of each piece.
+    pub gpu: u32,
+    /// Thousandths of each GPU: below [`WHOLE_SHARE`] for a piece that shares its one GPU.
+    pub share: u32,
+    /// Amount of the fourth kind of each piece.
+    pub other: u32,
+    /// Fewest pieces on a node that gets any.
+    pub per_node_min: u32,
+    /// Most pieces on a node; `None` for no limit.
+    pub per_node: Option<u32>,
+    /// Allowed types of nodes or GPUs, or features, separated by `|`; `None` allows all.
+    pub types: Option<String>,
+}
+
+impl Default for Piece {
+    fn default() -> Piece {
+        Piece {
+            count: 1,
+            cpu: 1,
+            mem: 0,
+            gpu: 0,
+            share: WHOLE_SHARE,
+            other: 0,
+            per_node_min: 1,
+            per_node: None,
+            types: None,
+        }
+    }
+}
+
+/// The part of a machine that must hold all pieces of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Inside {
+    /// The whole machine.
+    #[default]
+    Anywhere,
+    /// A group of a dragonfly, or a subtree below the top of a fat tree.
+    Block,
+    /// The nodes of one leaf switch or router.
+    Leaf,
+    /// One node.
+    Node,
+    /// One island of a node: a socket or an NVLink domain.
+    Island,
+}
+
+impl Inside {
+    /// Every word of a table's column, with its meaning.
+    pub const WORDS: [(&'static str, Inside); 4] = [
+        ("island", Inside::Island),
+        ("node", Inside::Node),
+        ("leaf", Inside::Leaf),
+        ("block", Inside::Block),
+    ];
+
+    /// The word in tables; `None` for anywhere.
+    #[must_use]
+    pub fn word(self) -> Option<&'static str> {
+        Inside::WORDS.iter().find(|(_, inside)| *inside == self).map(|(word, _)| *word)
+    }
+}
+
+impl Piece {
+    /// Whether it takes a part of one GPU.
+    #[must_use]
+    pub fn is_sharing(&self) -> bool {
+        self.gpu == 1 && self.share < WHOLE_SHARE
+    }
+
+    /// GPUs of each piece as users write them: `2`, or `0.5` for a part of one.
+    #[must_use]
+    pub fn gpus_text(&self) -> String {
+        if self.is_sharing() {
+            (f64::from(self.share) / f64::from(WHOLE_SHARE)).to_string()
+        } else {
+            self.gpu.to_string()
+        }
+    }
+
+    /// Pieces on one node as users write them: `4`, or `2-4`; `None` without limits.
+    #[must_use]
+    pub fn per_node_text(&self) -> Option<String> {
+        match (self.per_node_min, self.per_node) {
+            (..=1, None) => None,
+            (..=1, Some(most)) => Some(most.to_string()),
+            (least, None) => Some(format!("{least}-{}", self.count)),
+            (least, Some(most)) => Some(format!("{least}-{most}")),
+        }
+    }
+
+    /// The cells of a table for it, as pairs of column and text.
+    #[must_use]
+    pub fn cells(&self) -> Vec<(&'static str, String)> {
+        let amount = |amount: u32| (amount > 0).then(|| amount.to_string());
+        let all = [
+            ("pieces", Some(self.count.to_string())),
+            ("cpu", Some(self.cpu.to_string())),
+            ("mem", amount(self.mem)),
+            ("gpu", amount(self.gpu).map(|_| self.gpus_text())),
+            ("other", amount(self.other)),
+            ("per_node", self.per_node_text()),
+            ("type", self.types.clone()),
+        ];
+        all.into_iter().filter_map(|(name, cell)| Some((name, cell?))).collect()
+    }
+}
+
+impl Pieces {
+    /// The request for pieces of one role.
+    #[must_use]
+    pub fn of(piece: Piece) -> Pieces {
+        Pieces { roles: vec![piece], ..Pieces::default() }
+    }
+
+    /// The request for whole nodes, of any type.
+    #[must_use]
+    pub fn whole_nodes(count: u32) -> Pieces {
+        let piece = Piece { count, per_node: Some(1), ..Piece::default() };
+        Pieces { exclusive: true, ..Pieces::of(piece) }
+    }
+
+    /// Number of cores of all pieces.
+    #[must_use]
+    pub fn cores(&self) -> u64 {
+        self.roles.iter().map(|piece| u64::from(piece.count) * u64::from(piece.cpu)).sum()
+    }
+
+    /// The further roles as users write them, such as `2*cpu=8,gpu=1+1*cpu=4`; `None` for one role.
+    #[must_use]
+    pub fn roles_text(&self) -> Option<String> {
+        let role = |piece: &Piece| {
+            let own = piece.cells().into_iter().filter(|(name, _)| *name != "pieces");
+            let own: Vec<String> = own.map(|(name, cell)| format!("{name}={cell}")).collect();
+            format!("{}*{}", piece.count, own.join(","))
+        };
+        (self.roles.len() > 1).then(|| self.roles.iter().map(role).collect::<Vec<_>>().join("+"))
+    }
+}
+
+/// Formats the columns of the job, such as `pieces=4 cpu=8 gpu=1 inside=leaf`.
+impl fmt::Display for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.roles_text(), self.roles.first()) {
+            (None, Some(only)) => {
+                let cells: Vec<String> =
+                    only.cells().iter().map(|(name, cell)| format!("{name}={cell}")).collect();
+                f.write_str(&cells.join(" "))?;
+            }
+            (roles, _) => write!(f, "roles={}", roles.unwrap_or_default())?,
+        }
+        if let Some(word) = self.inside.word() {
+            write!(f, " inside={word}")?;
+        }
+        if self.exclusive { f.write_str(" exclusive=node") } else { Ok(()) }
+    }
+}

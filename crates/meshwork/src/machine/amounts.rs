@@ -1,0 +1,347 @@
+//! Free amounts of nodes that jobs share.
+
+use std::sync::Arc;
+
+use crate::geometry::{NodePart, Parts};
+use crate::topology::Node;
+use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
+
+/// Longest log of changes; a longer one is dropped, and its readers read all nodes anew.
+const LONGEST_LOG: usize = 1 << 16;
+
+/// Free amounts of all nodes of a site, by cell.
+///
+/// No cell is ever below 0 or above that of an idle node. A trial changes amounts for a question
+/// and then restores them.
+#[derive(Clone, Debug)]
+pub struct Amounts {
+    types: Arc<NodeTypes>,
+    cells: Vec<u32>,
+    /// Free cores and wholly free GPUs of each node, derived from the cells.
+    sums: Vec<Sums>,
+    free_cores: u64,
+    /// Nodes changed since the log began, in order, and the number of logs before this one.
+    log: Vec<Node>,
+    logs: u64,
+    trial: Option<Trial>,
+    /// Number of trials so far.
+    trials: u64,
+    /// Memory of the last trial, for the next one.
+    spare: Vec<(Node, u32, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    cores: u32,
+    gpus: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Trial {
+    /// Length of the log when it began.
+    mark: usize,
+    /// Former values: node, cell and value.
+    former: Vec<(Node, u32, u32)>,
+}
+
+/// The free amounts of one node.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeAmounts<'a> {
+    /// Number of the node.
+    pub node: Node,
+    /// Its type.
+    pub kind: &'a NodeType,
+    /// Free amounts by cell, as in [`NodeType::idle`].
+    pub cells: &'a [u32],
+    /// Free cores.
+    pub cores: u32,
+    /// Number of wholly free GPUs.
+    pub gpus: u32,
+}
+
+impl<'a> NodeAmounts<'a> {
+    /// Creates the view of these cells of a node.
+    #[must_use]
+    pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
+        let Sums { cores, gpus } = sums(kind, cells);
+        NodeAmounts { node, kind, cells, cores, gpus }
+    }
+
+    /// Free memory in MiB.
+    #[must_use]
+    pub fn mem(&self) -> u32 {
+        self.cells[MEM]
+    }
+
+    /// Free amount of the fourth kind.
+    #[must_use]
+    pub fn other(&self) -> u32 {
+        self.cells[OTHER]
+    }
+
+    /// Free cores of each island.
+    #[must_use]
+    pub fn islands(&self) -> &'a [u32] {
+        &self.cells[CORES..self.kind.gpus_from()]
+    }
+
+    /// Free thousandths of each GPU.
+    #[must_use]
+    pub fn gpu_shares(&self) -> &'a [u32] {
+        &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
+    }
+
+    /// Number of running pieces that share a GPU, then of those with 1, 2, … GPUs.
+    pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
+        self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
+    }
+
+    /// Whether no job is on it.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.cores == self.kind.cpu
+    }
+}
+
+#[inline]
+fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
+    let (gpus_from, to) = (kind.gpus_from(), kind.tallies_from());
+    let cores = cells[CORES..gpus_from].iter().sum();
+    let gpus = cells[gpus_from..to].iter().filter(|&&share| share == crate::job::WHOLE_SHARE);
+    Sums { cores, gpus: gpus.count() as u32 }
+}
+
+/// The nodes whose amounts have changed, in order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChangeLog<'a> {
+    pub(crate) nodes: &'a [Node],
+    /// Number of logs before this one.
+    pub(crate) number: u64,
+    /// Length of the log without the changes of a trial.
+    pub(crate) settled: usize,
+    /// Number of the trial, if one goes on.
+    pub(crate) trial: Option<u64>,
+}
+
+/// Limits of cells: of each, the most that may be free for a question.
+pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
+
+impl Amounts {
+    /// All nodes idle.
+    #[must_use]
+    pub fn new(types: Arc<NodeTypes>) -> Amounts {
+        let mut cells = Vec::new();
+        let mut nodes = Vec::new();
+        let idle: Vec<Vec<u32>> = types.types().iter().map(NodeType::idle).collect();
+        for node in 0..types.nodes() {
+            let own = &idle[types.index(node)];
+            nodes.push(sums(types.of(node), own));
+            cells.extend_from_slice(own);
+        }
+        let free_cores = types.cores();
+        let (log, spare) = (Vec::new(), Vec::new());
+        Amounts {
+            types,
+            cells,
+            sums: nodes,
+            free_cores,
+            log,
+            logs: 0,
+            trial: None,
+            trials: 0,
+            spare,
+        }
+    }
+
+    /// The types of the nodes.
+    #[must_use]
+    pub fn types(&self) -> &Arc<NodeTypes> {
+        &self.types
+    }
+
+    /// The free amounts of a node.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, node: Node) -> NodeAmounts<'_> {
+        let Sums { cores, gpus } = self.sums[node as usize];
+        let cells = &self.cells[self.types.cells(node)];
+        NodeAmounts { node, kind: self.types.of(node), cells, cores, gpus }
+    }
+
+    /// Number of free cores of all nodes.
+    #[must_use]
+    pub fn free_cores(&self) -> u64 {
+        self.free_cores
+    }
+
+    /// Totals of what is free: cores, memory, wholly free GPUs and the fourth kind. **O(n)**.
+    #[must_use]
+    pub fn free(&self) -> [u64; 4] {
+        let mut free = [self.free_cores, 0, 0, 0];
+        for node in 0..self.types.nodes() {
+            let of = self.of(node);
+            free[1] += u64::from(of.mem());
+            free[2] += u64::from(of.gpus);
+            free[3] += u64::from(of.other());
+        }
+        free
+    }
+
+    /// The nodes changed since the log began.
+    pub(crate) fn changes(&self) -> ChangeLog<'_> {
+        let settled = self.trial.as_ref().map_or(self.log.len(), |trial| trial.mark);
+        let trial = self.trial.as_ref().map(|_| self.trials);
+        ChangeLog { nodes: &self.log, number: self.logs, settled, trial }
+    }
+
+    /// Whether all amounts of some parts are free.
+    #[must_use]
+    pub fn has(&self, parts: &Parts) -> bool {
+        // Several parts of one node are rare; they are compared together.
+        let mut seen: Vec<(Node, u16, u32)> = Vec::new();
+        let several = parts.parts.windows(2).any(|pair| pair[0].node >= pair[1].node);
+        parts.parts.iter().all(|part| {
+            let cells = &self.cells[self.types.cells(part.node)];
+            part.cells.iter().all(|&(cell, amount)| {
+                let mut wanted = amount;
+                if several {
+                    let before = seen.iter().filter(|(on, at, _)| (*on, *at) == (part.node, cell));
+                    wanted += before.map(|(_, _, amount)| amount).sum::<u32>();
+                    seen.push((part.node, cell, amount));
+                }
+                cells.get(cell as usize).is_some_and(|&free| free >= wanted)
+            })
+        })
+    }
+
+    /// Takes parts, all of which must be free; calls `changed` with each node.
+    pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
+        for part in &parts.parts {
+            self.change(
+                part.node,
+                changed,
+                |at| part.cells[at],
+                part.cells.len(),
+                |free, amount| free - amount,
+            );
+        }
+    }
+
+    /// Gives parts back.
+    pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
+        for part in &parts.parts {
+            self.change(
+                part.node,
+                changed,
+                |at| part.cells[at],
+                part.cells.len(),
+                |free, amount| free + amount,
+            );
+        }
+    }
+
+    /// Takes what is free of parts.
+    pub(crate) fn take_what_is_free_of(
+        &mut self,
+        parts: &Parts,
+        changed: &mut impl FnMut(Node, bool),
+    ) {
+        for part in &parts.parts {
+            self.change(
+                part.node,
+                changed,
+                |at| part.cells[at],
+                part.cells.len(),
+                u32::saturating_sub,
+            );
+        }
+    }
+
+    /// Lowers cells by amounts, as far as there are any.
+    pub(crate) fn lower(&mut self, by: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
+        for group in by.chunk_by(|a, b| a.0 == b.0) {
+            let cell = |at: usize| (group[at].1, group[at].2);
+            self.change(group[0].0, changed, cell, group.len(), u32::saturating_sub);
+        }
+    }
+
+    /// Lowers cells to at most their limits.
+    pub(crate) fn limit(&mut self, limits: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
+        for group in limits.chunk_by(|a, b| a.0 == b.0) {
+            let cell = |at: usize| (group[at].1, group[at].2);
+            self.change(group[0].0, changed, cell, group.len(), u32::min);
+        }
+    }
+
+    /// Changes some cells of a node and what is derived from them.
+    #[inline]
+    fn change(
+        &mut self,
+        node: Node,
+        changed: &mut impl FnMut(Node, bool),
+        cell: impl Fn(usize) -> (u16, u32),
+        cells: usize,
+        new: impl Fn(u32, u32) -> u32,
+    ) {
+        let range = self.types.cells(node);
+        for at in 0..cells {
+            let (cell, amount) = cell(at);
+            let place = range.start + cell as usize;
+            let former = self.cells[place];
+            if let Some(trial) = &mut self.trial {
+                trial.former.push((node, place as u32, former));
+            }
+            self.cells[place] = new(former, amount);
+        }
+        self.log.push(node);
+        self.resum(node, changed);
+    }
+
+    fn resum(&mut self, node: Node, changed: &mut impl FnMut(Node, bool)) {
+        let kind = self.types.of(node);
+        let now = sums(kind, &self.cells[self.types.cells(node)]);
+        let before = std::mem::replace(&mut self.sums[node as usize], now);
+        self.free_cores = self.free_cores + u64::from(now.cores) - u64::from(before.cores);
+        let is_idle = now.cores == kind.cpu;
+        if is_idle != (before.cores == kind.cpu) {
+            changed(node, is_idle);
+        }
+        if self.log.len() > LONGEST_LOG && self.trial.is_none() {
+            self.log.clear();
+            self.logs += 1;
+        }
+    }
+
+    /// Begins a trial: whatever changes until its end is restored then.
+    pub(crate) fn begin_trial(&mut self) {
+        debug_assert!(self.trial.is_none(), "trials are not nested");
+        let former = std::mem::take(&mut self.spare);
+        self.trials += 1;
+        self.trial = Some(Trial { mark: self.log.len(), former });
+    }
+
+    /// Ends a trial and restores the amounts.
+    pub(crate) fn end_trial(&mut self, changed: &mut impl FnMut(Node, bool)) {
+        let Some(Trial { mark, mut former }) = self.trial.take() else { return };
+        for &(_, cell, value) in former.iter().rev() {
+            self.cells[cell as usize] = value;
+        }
+        former.dedup_by_key(|(node, ..)| *node);
+        for (node, ..) in former.drain(..) {
+            self.resum(node, changed);
+        }
+        self.spare = former;
+        self.log.truncate(mark);
+    }
+
+    /// The part of a node that a job holds that has all of it.
+    #[must_use]
+    pub fn whole(&self, node: Node) -> NodePart {
+        let kind = self.types.of(node);
+        let cells = kind.idle();
+        let own = cells[..kind.tallies_from()].iter().enumerate();
+        let cells =
+            own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell as u16, amount));
+        NodePart { node, pieces: 1, cells: cells.collect() }
+    }
+}

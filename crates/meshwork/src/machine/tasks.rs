@@ -1,0 +1,37 @@
+//! Nodes and pieces in the terms of the rules for tasks that share GPUs.
+
+use super::NodeAmounts;
+use crate::gpus::{GpuNode, GpuTask};
+use crate::job::Piece;
+use crate::topology::types::NodeTypes;
+
+/// A piece as a task. The names of types of nodes stand for types of GPUs.
+#[must_use]
+pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
+    let models = match piece.types {
+        None => String::new(),
+        Some(_) => {
+            let suiting = types.types().iter().filter(|kind| kind.suits(piece));
+            suiting.map(|kind| kind.name.as_str()).collect::<Vec<_>>().join("|")
+        }
+    };
+    GpuTask {
+        name: String::new(),
+        cpu: piece.cpu.saturating_mul(1000),
+        memory: piece.mem,
+        gpus: piece.gpu,
+        share: if piece.gpu > 0 { piece.share } else { 0 },
+        models,
+    }
+}
+
+/// Makes a node of those rules equal to this one.
+pub fn put_into(node: &NodeAmounts<'_>, known: &mut GpuNode) {
+    if known.model != node.kind.name {
+        known.model.clone_from(&node.kind.name);
+    }
+    (known.cpu, known.memory) = (node.cores.saturating_mul(1000), node.mem());
+    known.gpus.clear();
+    known.gpus.extend_from_slice(node.gpu_shares());
+    known.hold(node.tallies());
+}

@@ -1,0 +1,134 @@
+//! Types of the nodes of a site: the key `nodes` of a machine.
+
+use toml::{Table, Value};
+
+use crate::alloc::parts::nodes::TYPES;
+use crate::catalogue::{Catalogue, SITE_FAMILY};
+use crate::geometry::places::Sites;
+use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
+use crate::topology::Topology;
+use crate::topology::types::{NodeType, NodeTypes};
+
+/// Types that a study can name: cores, memory in MiB, GPUs, islands and the type of the GPUs.
+static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
+    ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
+    ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
+    ("cpu", [128, 524_288, 0, 2], None),
+];
+
+/// Splits a machine's table into the machine without types of nodes and the resolved types.
+///
+/// A topology may have a parameter `nodes` of its own, which then is meant.
+pub(crate) fn split_types(
+    catalogue: &Catalogue,
+    machine: &Table,
+) -> Result<(Table, Table), Problem> {
+    let key = TYPES[0].name;
+    let own = machine.get("topology").and_then(Value::as_str).and_then(|name| {
+        let about = SITE_FAMILY.find_in(catalogue, "machine", name).ok()?;
+        about.params.iter().find(|param| param.name == key)
+    });
+    let mut machine = machine.clone();
+    let Some(given) = machine.get(key).filter(|_| own.is_none()).cloned() else {
+        return Ok((machine, Table::new()));
+    };
+    machine.remove(key);
+    if machine.contains_key("sites") {
+        let says = "several sites cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share";
+        return Err(Problem::new("machine.nodes", says));
+    }
+    let params: Vec<&Param> = TYPES.iter().collect();
+    let table = Table::from_iter([(key.to_owned(), given)]);
+    let types = resolve_in(catalogue, "machine", &params, &table, &[])?;
+    Ok((machine, types.table().clone()))
+}
+
+/// The topology with the types of nodes that a machine's table gives it, if any.
+pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
+    let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
+    let nodes = topology.nodes();
+    let mut types: Vec<NodeType> = Vec::new();
+    let mut of: Vec<Option<u16>> = vec![None; nodes as usize];
+    let mut rest = None;
+    for table in &tables {
+        let index = types.len() as u16;
+        types.push(node_type(table)?);
+        let Some(text) = table.get_text("on") else {
+            if rest.replace(index).is_some() {
+                let says = "two types of nodes have no `on`, and both would be on all that is left";
+                return Err(table.problem("on", says));
+            }
+            continue;
+        };
+        let sites = [topology.clone()];
+        let named = Sites(&sites).named(text).map_err(|says| {
+            table.problem("on", format!("`{}` {says}", join(table.path(), "on")))
+        })?;
+        for node in named.into_iter().flat_map(|(_, nodes)| nodes) {
+            if of[node as usize].replace(index).is_some() {
+                let says = format!("node {node} has two types in `{}`", join(site.path(), "nodes"));
+                return Err(table.problem("on", says));
+            }
+        }
+    }
+    let filled: Option<Vec<u16>> = of.iter().map(|kind| kind.or(rest)).collect();
+    let Some(of) = filled else {
+        let node = of.iter().position(Option::is_none).unwrap_or(0);
+        let says = format!(
+            "node {node} has no type in `{}`: a type without `on` is on all that is left",
+            join(site.path(), "nodes")
+        );
+        return Err(site.problem("nodes", says));
+    };
+    let cells: u64 = of.iter().map(|&kind| types[kind as usize].idle().len() as u64).sum();
+    let cores: u64 = of.iter().map(|&kind| u64::from(types[kind as usize].cpu)).sum();
+    if cells > u64::from(u32::MAX) || cores > u64::from(u32::MAX) {
+        return Err(site.problem("nodes", "the nodes have more than 4294967295 cores in all"));
+    }
+    Ok(topology.with_types(NodeTypes::new(types, of)))
+}
+
+/// The type that a table describes.
+fn node_type(table: &Params) -> Result<NodeType, Problem> {
+    let name = table.text("type");
+    let known = KNOWN.iter().find(|(known, ..)| *known == name);
+    let amount = |key: &str| table.get_integer(key).map(|amount| amount as u32);
+    let (own, model) = known.map_or(([0, 0, 0, 1], None), |(_, own, model)| (*own, *model));
+    let Some(cpu) = amount("cpu").or(known.map(|_| own[0])) else {
+        let names: Vec<&str> = KNOWN.iter().map(|(name, ..)| *name).collect();
+        return Err(table.problem(
+            "type",
+            format!(
+                "`{}` is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of your own",
+                join(table.path(), "type"),
+                did_you_mean(name, &names)
+            ),
+        ));
+    };
+    let (mem, gpu) = (amount("mem").unwrap_or(own[1]), amount("gpu").unwrap_or(own[2]));
+    let islands = amount("islands").unwrap_or(own[3]);
+    for (key, amount, what) in [("cpu", cpu, "cores"), ("gpu", gpu, "GPUs")] {
+        if !amount.is_multiple_of(islands) {
+            return Err(table.problem(
+                "islands",
+                format!(
+                    "`{}` is {islands}, which does not divide the {amount} {what} of `{name}`: islands are equal, so `{key}` \
+                     is a multiple of them",
+                    join(table.path(), "islands")
+                ),
+            ));
+        }
+    }
+    let features = table.get_texts("features").unwrap_or_default();
+    Ok(NodeType {
+        name: name.to_owned(),
+        cpu,
+        mem,
+        gpu,
+        other: amount("other").unwrap_or(0),
+        islands,
+        gpu_type: table.get_text("gpu_type").or(model).map(str::to_owned),
+        features: features.into_iter().map(str::to_owned).collect(),
+        weight: amount("weight").unwrap_or(0),
+    })
+}

@@ -1,0 +1,303 @@
+//! Types of nodes that jobs share, and the cells in which their amounts are counted.
+
+use std::sync::Arc;
+
+use super::Node;
+use crate::job::{Piece, Pieces, WHOLE_SHARE};
+
+/// Amounts of a node of one type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeType {
+    /// Name.
+    pub name: String,
+    /// Number of cores.
+    pub cpu: u32,
+    /// Memory in MiB.
+    pub mem: u32,
+    /// Number of GPUs.
+    pub gpu: u32,
+    /// Amount of a fourth kind, whose meaning only the study knows.
+    pub other: u32,
+    /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
+    pub islands: u32,
+    /// Type of its GPUs; the name of the node type if `None`.
+    pub gpu_type: Option<String>,
+    /// Features, by which jobs ask for it.
+    pub features: Vec<String>,
+    /// Weight: orders that go by it take lighter nodes first.
+    pub weight: u32,
+}
+
+/// Index of the memory among the cells of a node.
+pub const MEM: usize = 0;
+
+/// Index of the fourth kind among the cells of a node.
+pub const OTHER: usize = 1;
+
+/// Index of the first island's cores among the cells of a node.
+pub const CORES: usize = 2;
+
+/// Value of a tally of pieces before any has started; each running piece takes 1 of it.
+const TALLY: u32 = 1 << 30;
+
+impl NodeType {
+    /// Index of the first GPU among the cells of a node.
+    #[must_use]
+    pub fn gpus_from(&self) -> usize {
+        CORES + self.islands as usize
+    }
+
+    /// Index of the first tally: of pieces that share a GPU, then of those with 1, 2, … GPUs.
+    #[must_use]
+    pub fn tallies_from(&self) -> usize {
+        self.gpus_from() + self.gpu as usize
+    }
+
+    /// The cells of an idle node: memory, the fourth kind, the cores of each island, the
+    /// thousandths of each GPU, and tallies of running pieces by their number of GPUs.
+    #[must_use]
+    pub fn idle(&self) -> Vec<u32> {
+        let mut cells = vec![self.mem, self.other];
+        cells.resize(self.gpus_from(), self.cpu / self.islands);
+        cells.resize(self.tallies_from(), WHOLE_SHARE);
+        if self.gpu > 0 {
+            cells.resize(self.tallies_from() + self.gpu as usize + 1, TALLY);
+        }
+        cells
+    }
+
+    /// Number of running pieces of a tally.
+    #[must_use]
+    pub fn tallied(cell: u32) -> u32 {
+        TALLY - cell
+    }
+
+    /// Index of the island of a GPU.
+    #[must_use]
+    pub fn island_of(&self, gpu: u32) -> u32 {
+        gpu / (self.gpu / self.islands)
+    }
+
+    /// Type of its GPUs.
+    #[must_use]
+    pub fn gpu_model(&self) -> &str {
+        self.gpu_type.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Whether a piece may be on such a node, by its `types` alone.
+    #[must_use]
+    pub fn suits(&self, piece: &Piece) -> bool {
+        let is_one = |word: &str| {
+            word == self.name
+                || (self.gpu > 0 && word == self.gpu_model())
+                || self.features.iter().any(|feature| feature == word)
+        };
+        piece.types.as_ref().is_none_or(|types| types.split('|').any(|word| is_one(word.trim())))
+    }
+
+    /// Whether an idle node holds a piece.
+    #[must_use]
+    pub fn holds(&self, piece: &Piece) -> bool {
+        self.lack(piece) == 0
+    }
+
+    /// Amounts that an idle node lacks for a piece, each as a share of what is asked, in
+    /// thousandths.
+    fn lack(&self, piece: &Piece) -> u64 {
+        let asked = [
+            (piece.cpu, self.cpu),
+            (piece.mem, self.mem),
+            (piece.gpu, self.gpu),
+            (piece.other, self.other),
+        ];
+        let lack = |(asked, own): (u32, u32)| {
+            let less = u64::from(asked.saturating_sub(own));
+            if less == 0 { 0 } else { 1 + less * 1000 / u64::from(asked) }
+        };
+        asked.into_iter().map(lack).sum()
+    }
+
+    /// The amounts in words, such as `128 cores, 2000000 MiB and 8 GPUs`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        words_of([self.cpu, self.mem, self.gpu, self.other], &self.gpu.to_string())
+    }
+}
+
+/// Amounts in words: cores, memory, GPUs and the fourth kind, as far as there are any.
+fn words_of([cpu, mem, gpu, other]: [u32; 4], gpus: &str) -> String {
+    let plural = |count: u32| if count == 1 { "" } else { "s" };
+    let mut words = vec![format!("{cpu} core{}", plural(cpu))];
+    if mem > 0 {
+        words.push(format!("{mem} MiB"));
+    }
+    if gpu > 0 {
+        words.push(format!("{gpus} GPU{}", if gpus == "1" { "" } else { "s" }));
+    }
+    if other > 0 {
+        words.push(format!("{other} of `other`"));
+    }
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} and {last}", words.join(", ")) }
+}
+
+/// The amounts of one piece in words.
+#[must_use]
+pub fn piece_in_words(piece: &Piece) -> String {
+    words_of([piece.cpu, piece.mem, piece.gpu, piece.other], &piece.gpus_text())
+}
+
+/// The type of each node of a site, and the layout of the cells of all nodes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NodeTypes {
+    types: Vec<NodeType>,
+    of: Vec<u16>,
+    /// First cell of each node, and the number of all cells.
+    starts: Vec<u32>,
+    cores: u64,
+}
+
+impl NodeTypes {
+    /// The types of nodes, given the index of each node's type.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    #[must_use]
+    pub fn new(types: Vec<NodeType>, of: Vec<u16>) -> Arc<NodeTypes> {
+        let mut starts = Vec::with_capacity(of.len() + 1);
+        let (mut at, mut cores) = (0, 0);
+        let sizes: Vec<u32> = types.iter().map(|kind| kind.idle().len() as u32).collect();
+        for &kind in &of {
+            starts.push(at);
+            at += sizes[kind as usize];
+            cores += u64::from(types[kind as usize].cpu);
+        }
+        starts.push(at);
+        Arc::new(NodeTypes { types, of, starts, cores })
+    }
+
+    /// The types.
+    #[must_use]
+    pub fn types(&self) -> &[NodeType] {
+        &self.types
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.of.len() as u32
+    }
+
+    /// Number of cores of all nodes.
+    #[must_use]
+    pub fn cores(&self) -> u64 {
+        self.cores
+    }
+
+    /// Index of the type of a node.
+    #[must_use]
+    #[inline]
+    pub fn index(&self, node: Node) -> usize {
+        self.of[node as usize] as usize
+    }
+
+    /// The type of a node.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, node: Node) -> &NodeType {
+        &self.types[self.index(node)]
+    }
+
+    /// The cells of a node, as a range.
+    #[must_use]
+    #[inline]
+    pub fn cells(&self, node: Node) -> std::ops::Range<usize> {
+        self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
+    }
+
+    /// Total of all nodes: cores, memory, GPUs and the fourth kind.
+    #[must_use]
+    pub fn totals(&self) -> [u64; 4] {
+        let mut totals = [0; 4];
+        for &kind in &self.of {
+            let own = &self.types[kind as usize];
+            for (total, own) in totals.iter_mut().zip([own.cpu, own.mem, own.gpu, own.other]) {
+                *total += u64::from(own);
+            }
+        }
+        totals
+    }
+
+    /// The reason why no node can ever hold a piece of a request, in one sentence without a full
+    /// stop.
+    #[must_use]
+    pub fn never(&self, request: &Pieces) -> Option<String> {
+        for piece in &request.roles {
+            let suiting = || self.types.iter().filter(|kind| kind.suits(piece));
+            if suiting().any(|kind| kind.holds(piece)) {
+                continue;
+            }
+            let of_type = piece
+                .types
+                .as_ref()
+                .map_or_else(String::new, |types| format!(" of type `{types}`"));
+            let asked = piece_in_words(piece);
+            return Some(match suiting().min_by_key(|kind| kind.lack(piece)) {
+                Some(nearest) => format!(
+                    "no node{of_type} has {asked}: the nearest type, `{}`, has {}",
+                    nearest.name,
+                    nearest.in_words()
+                ),
+                None => format!("no node is{of_type}"),
+            });
+        }
+        None
+    }
+
+    /// Checks a request against the types; an error is in words that follow `it`.
+    ///
+    /// # Errors
+    /// A type that no node has, or GPUs of no type where there are several.
+    pub fn check(&self, request: &Pieces) -> Result<(), String> {
+        for piece in &request.roles {
+            match &piece.types {
+                Some(types) => {
+                    let word = Piece { types: None, ..piece.clone() };
+                    let is_known = |one: &str| {
+                        let named = Piece { types: Some(one.to_owned()), ..word.clone() };
+                        self.types.iter().any(|kind| kind.suits(&named))
+                    };
+                    if let Some(unknown) = types.split('|').find(|one| !is_known(one)) {
+                        let known: Vec<&str> =
+                            self.types.iter().map(|kind| kind.name.as_str()).collect();
+                        return Err(format!(
+                            "wants nodes of type `{}`, which no node has (known: {})",
+                            unknown.trim(),
+                            known.join(", ")
+                        ));
+                    }
+                }
+                None if piece.gpu > 0 => {
+                    let mut models: Vec<&str> = self
+                        .types
+                        .iter()
+                        .filter(|kind| kind.gpu > 0)
+                        .map(NodeType::gpu_model)
+                        .collect();
+                    models.sort_unstable();
+                    models.dedup();
+                    if models.len() > 1 {
+                        return Err(format!(
+                            "wants GPUs and does not say which, but there are {}: give their `type`, or several \
+                             as in `{}`",
+                            models.join(" and "),
+                            models.join("|")
+                        ));
+                    }
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Checks that the machine of a scenario suits jobs with pieces, and pieces from a study.
+
+use super::table::{Cell, Column, Row, pieces as of_row};
+use super::{Submission, Submissions, WorkloadContext, WorkloadError};
+use crate::job::{Job, Pieces, Request};
+use crate::registry::{Params, Problem};
+use crate::topology::Topology;
+use crate::topology::types::NodeTypes;
+use std::sync::Arc;
+
+/// Checks a job with pieces against the types of a machine's nodes.
+fn check(job: &Job, types: Option<&Arc<NodeTypes>>) -> Result<(), WorkloadError> {
+    let Request::Pieces(request) = &job.request else { return Ok(()) };
+    let failed = |says: String| WorkloadError(format!("job {} {says}", job.number));
+    match types {
+        Some(types) => types.check(request).map_err(failed),
+        None => Err(failed(
+            "has pieces with cores, memory or GPUs, but the nodes of the machine have no types: give \
+             `machine.nodes`, such as [{ type = \"dgx\" }]"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Checks jobs that are at hand.
+pub(super) fn check_all<'j>(
+    mut jobs: impl Iterator<Item = &'j Job>,
+    setting: &WorkloadContext<'_>,
+) -> Result<(), WorkloadError> {
+    let types = setting.largest().types();
+    jobs.try_for_each(|job| check(job, types))
+}
+
+/// Checks jobs as they come, on a machine whose nodes jobs share; on others none has pieces.
+pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
+    let Some(types) = setting.largest().types().cloned() else { return jobs };
+    Box::new(jobs.map(move |item| match item? {
+        Submission::Job(job) => check(&job, Some(&types)).map(|()| Submission::Job(job)),
+        other => Ok(other),
+    }))
+}
+
+/// The request that a table of a study describes by the columns of a table of jobs.
+pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
+    let Some(types) = machine.types() else {
+        return Err(Problem::new(
+            params.path(),
+            format!(
+                "`{}` asks for cores, memory or GPUs, but the nodes of the machine have no types: give `machine.nodes`, \
+                 such as [{{ type = \"dgx\" }}]",
+                params.path()
+            ),
+        ));
+    };
+    let mut row = Row::default();
+    for (key, value) in params.table() {
+        let Some(column) = Column::named(key) else { continue };
+        let cell = match value {
+            toml::Value::Integer(number) => Cell::Number(*number as f64),
+            toml::Value::Float(number) => Cell::Number(*number),
+            toml::Value::Boolean(is_set) if *is_set => Cell::Text("node".into()),
+            toml::Value::String(text) => Cell::Text(text.as_str().into()),
+            _ => continue,
+        };
+        column.set(&mut row, cell).map_err(|says| params.problem(key, in_study(params, &says)))?;
+    }
+    let request = match of_row(row) {
+        Ok(Request::Pieces(request)) => *request,
+        Ok(_) => return Err(params.problem("pieces", "these are no pieces")),
+        Err(says) => return Err(params.problem("pieces", in_study(params, &says))),
+    };
+    if let Err(says) = types.check(&request) {
+        return Err(params.problem("type", format!("`{}` {says}", params.path())));
+    }
+    if let Some(says) = types.never(&request) {
+        return Err(params.problem("cpu", format!("`{}` can never start: {says}", params.path())));
+    }
+    Ok(request)
+}
+
+/// A sentence about a cell, with the path of its table.
+fn in_study(params: &Params, says: &str) -> String {
+    format!("in `{}`, {says}", params.path())
+}
