@@ -35,7 +35,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
         }
     }
     if let [study] = &studies[..] {
-        return one(out, study, arguments, arguments.out.clone()).map(|(verdict, _)| verdict);
+        return one(out, study, arguments, arguments.out.as_deref()).map(|(verdict, _)| verdict);
     }
     if arguments.shard.is_some() {
         return Err(Stop::Wrong("--shard: give one study".to_owned()));
@@ -46,7 +46,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
             out.headline(&study.name)?;
         }
         let folder = arguments.out.as_ref().map(|out| out.join(&study.name));
-        let (verdict, line) = one(out, study, arguments, folder)?;
+        let (verdict, line) = one(out, study, arguments, folder.as_deref())?;
         lines.extend(line);
         if !arguments.json {
             out.line("")?;
@@ -78,7 +78,7 @@ fn one(
     out: &mut Output,
     study: &Study,
     arguments: &Choose,
-    folder: Option<PathBuf>,
+    folder: Option<&Path>,
 ) -> Result<(Verdict, Option<[String; 5]>), Stop> {
     let request = arguments.request();
     let time = match request.budget()? {
@@ -91,7 +91,7 @@ fn one(
     let stop = || stopper.is_time();
     let options = ChooseOptions {
         request,
-        out: folder.clone(),
+        out: folder.map(Path::to_owned),
         threads: arguments.threads.unwrap_or(0),
         max_memory: arguments.memory.limit(),
         progress: &show,
@@ -109,7 +109,7 @@ fn one(
     let choice = choose(study, &options);
     meter.end();
     let choice = choice?;
-    let verdict = printed(out, &choice, folder.as_deref(), arguments.json, arguments.quiet)?;
+    let verdict = printed(out, &choice, folder, arguments.json, arguments.quiet)?;
     let [label, bound, change, runs] = choice.line();
     Ok((verdict, Some([study.name.clone(), label, bound, change, runs])))
 }
