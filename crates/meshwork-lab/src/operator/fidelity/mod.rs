@@ -451,7 +451,7 @@ fn predicted_waits(
     let of = |copy: u64| {
         let report = |started: usize| {
             if copy == 0 {
-                report(started)
+                report(started);
             }
         };
         let copy = Some(copy);
