@@ -350,7 +350,8 @@ fn figures_of_the_agent() {
     drop(agent);
     // A look with 10,000 pending jobs, all but a few too large to start.
     let fixed = ["-N16", "-t5", "-o", "/dev/null", "--wrap", "sleep 600", "--array", "1-10000"];
-    slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat());
+    let said = slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat());
+    assert_eq!(said.status, Some(0), "{}", said.err);
     let looks = ["ops", "agent", ".", "--policy", "policy.toml", "--poll", "50ms", "--dry-run"];
     let time = |count: &str| {
         let began = std::time::Instant::now();
