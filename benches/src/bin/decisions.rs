@@ -1,5 +1,6 @@
-//! Time of one decision on 5,000 shared nodes of 8 GPUs in a tree, half full, for each order of
-//! nodes and two domains: a job of 1 to 64 GPUs starts, and others end.
+//! Times of decisions on 5,000 shared nodes of 8 GPUs in a tree, half full.
+//!
+//! For each order of nodes and two domains a job of 1 to 64 GPUs starts, and others end.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin decisions

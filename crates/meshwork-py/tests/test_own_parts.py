@@ -346,7 +346,7 @@ def test_runs_from_a_folder_are_not_observed(small: dict[str, Any], tmp_path: Pa
 
 
 BAD: list[tuple[object, str]] = [
-    ({"submit": 0, "runtime": 1}, "the row asks for nothing: one of nodes, block and subcube says what"),
+    ({"submit": 0, "runtime": 1}, "the row asks for nothing: one of nodes, block, subcube and pieces says what"),
     ({"submit": 0, "runtime": -1, "nodes": 1}, "runtime is -1, but must be a number from 0 to 1e15"),
     ({"submit": 0, "runtime": math.inf, "nodes": 1}, "runtime is inf, but must be a number from 0 to 1e15"),
     ({"submit": 0, "runtime": 1, "node": 1}, "there is no column `node` (did you mean `nodes`?"),

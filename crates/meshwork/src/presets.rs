@@ -349,6 +349,9 @@ mod tests {
             ("blue_waters", 13824),
             ("fugaku", 13248),
             ("irregular_gpus", 64),
+            ("dgx_superpod", 128),
+            ("nvl72", 144),
+            ("cpu_cluster", 256),
         ] {
             let text =
                 format!("machine = '{machine}'\nworkload = 'lublin'\nmeasure = {{ jobs = 9 }}");
@@ -361,7 +364,7 @@ mod tests {
             let other = Scenario::read(&other.parse().unwrap());
             assert_eq!(other.unwrap().table()["allocator"]["name"].as_str(), Some("random"));
         }
-        assert_eq!(MACHINES.len(), 10);
+        assert_eq!(MACHINES.len(), 13);
         let text = "machine = 'tpu_v5'\nworkload = 'lublin'";
         let problem = Scenario::read(&text.parse().unwrap()).unwrap_err();
         assert!(

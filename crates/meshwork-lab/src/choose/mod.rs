@@ -264,7 +264,7 @@ impl Setup {
         })
     }
 
-    /// What a folder is begun with.
+    /// The contents of a new folder of a race.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),

@@ -726,8 +726,8 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs at which a race is shown: ever more seldom, wherever a candidate is dropped, and
-/// its end.
+/// Numbers of pairs at which a race is shown: seldom, wherever a candidate is dropped, and
+/// at its end.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;

@@ -638,7 +638,7 @@ mod tests {
         for (cells, sentence) in [
             (
                 &[("nodes", "")][..],
-                "the row asks for nothing: one of nodes, block and subcube says what",
+                "the row asks for nothing: one of nodes, block, subcube and pieces says what",
             ),
             (&[("subcube", "1")], "the row has more than one of nodes, block and subcube"),
             (
