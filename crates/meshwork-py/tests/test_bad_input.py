@@ -117,10 +117,10 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     (
         "a table without submit",
         lambda: study(workload=pd.DataFrame({"runtime": [1.0], "nodes": [1]})),
-        "`workload`: a table of jobs has the columns submit, runtime and one of nodes, block and subcube, and perhaps "
-        "job, estimate, user, group, application, queue, priority, deadline, after, think, wait, nodes_max, segment, "
-        "spread_segments, consolidate_segments, switches, contiguous, exclusive, require, exclude, partition; this one has "
-        "runtime, nodes",
+        "`workload`: a table of jobs has the columns submit, runtime and one of nodes, block, subcube and pieces, and "
+        "perhaps job, estimate, user, group, application, queue, priority, deadline, after, think, wait, nodes_max, "
+        "segment, spread_segments, consolidate_segments, switches, contiguous, exclusive, require, exclude, partition, "
+        "mem, other, per_node, inside, type; this one has runtime, nodes",
     ),
     (
         "a misspelt column",

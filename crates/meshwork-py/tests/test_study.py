@@ -265,7 +265,17 @@ CELLS: dict[str, list[Any]] = {
     "exclusive": ["topo", None],
     "require": ["n[0-1,4]", "n2"],
     "exclude": ["n7", "n[8-9]"],
+    "pieces": [2, 1],
+    "cpu": [4, 2],
+    "gpu": [1, 2],
+    "per_node": ["1", "2"],
+    "inside": ["node", "island"],
+    "type": ["a", "a"],
+    "roles": ["1*cpu=4+2*cpu=2,gpu=1", "2*cpu=1+1*cpu=2"],
 }
+# Columns of jobs on nodes that are shared, and such a machine.
+OF_PIECES = ("pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles")
+SHARED = {"type": "a", "cpu": 16, "mem": 64, "gpu": 4, "other": 64, "islands": 2}
 CELLS_OF_A_KIND: dict[str, list[Any]] = {
     "whole number": [7, 9],
     "number": [12.5, 3.0],
@@ -281,12 +291,15 @@ def cells_of(column: str) -> list[Any]:
 
 @pytest.mark.parametrize("column", ALL_COLUMNS)
 def test_no_column_of_a_frame_is_lost(column: str) -> None:
-    names = ["submit", "runtime", *([] if column in ("block", "subcube") else ["nodes"]), column]
+    sizes = [] if column in ("block", "subcube", "roles") else ["pieces", "cpu"] if column in OF_PIECES else ["nodes"]
+    names = ["submit", "runtime", *sizes, *([] if column in sizes else [column])]
     if column == "think":
         names.append("after")
     columns = {name: cells_of(name) for name in names}
     measure = {"metrics": ["wait"], "by_user": True}
-    machine = mw.hypercube(3) if column == "subcube" else mw.mesh(4, 4)
+    machine: Any = mw.hypercube(3) if column == "subcube" else mw.mesh(4, 4)
+    if column in OF_PIECES:
+        machine = {"topology": "flat", "processors": 16, "nodes": [SHARED]}
     arrays = {name: np.array(cells) for name, cells in columns.items()}
     for table in (columns, arrays, pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
         rows = list(csv.DictReader(io.StringIO(csv_of(table, "jobs"))))
