@@ -140,19 +140,19 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ),
         (
             "drawn.toml --set load=0.7",
-            "--set load=0.7: unknown key `load` (did you mean `workload.load`? known: claim, obtain, record, \
-             compare, allocator, replications, name, seed, paper, output and 20 more)",
+            "--set load=0.7: unknown key `load` (did you mean `workload.load`? known: claim, order, obtain, record, \
+             compare, allocator, replications, name, seed, paper and 22 more)",
         ),
         (
             "drawn.toml --set mean=7",
             "--set mean=7: unknown key `mean` (did you mean `workload.runtimes.mean`? known: measure, machine, \
              time_unit, obtain, energy, compare, replications, precision_of, min_replications, \
-             max_replications and 20 more)",
+             max_replications and 22 more)",
         ),
         (
             "drawn.toml --set metric=wait",
             "--set metric=wait: unknown key `metric` (did you mean `measure.metrics`? known: min_replications, \
-             max_replications, network, measure, replications, name, description, quick, paper, obtain and 20 more)",
+             max_replications, network, measure, replications, name, description, quick, paper, obtain and 22 more)",
         ),
         (
             "drawn.toml --set workload.mean=7",

@@ -585,7 +585,7 @@ mod tests {
                 "\nreplication = 3",
                 "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: replications, \
                  max_replications, description, precision, min_replications, precision_of, selector, allocator, record, \
-                 workload and 20 more)",
+                 workload and 22 more)",
             ),
             (
                 "replications = 2.5",

@@ -282,10 +282,10 @@ mod tests {
     fn what_is_wrong_with_a_csv_table_is_said_with_its_line() {
         let header = |given: &str| {
             format!(
-                "t.csv: a table of jobs has the columns submit, runtime and one of nodes, block and subcube, \
-                 and perhaps job, estimate, user, group, application, queue, priority, deadline, after, think, \
+                "t.csv: a table of jobs has the columns submit, runtime and one of nodes, block, subcube and \
+                 pieces, and perhaps job, estimate, user, group, application, queue, priority, deadline, after, think, \
                  wait, nodes_max, segment, spread_segments, consolidate_segments, switches, contiguous, \
-                 exclusive, require, exclude, partition; this one has {given}"
+                 exclusive, require, exclude, partition, mem, other, per_node, inside, type; this one has {given}"
             )
         };
         for (text, sentence) in [
