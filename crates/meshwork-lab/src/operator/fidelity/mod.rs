@@ -276,8 +276,7 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// `report` covers all three parts together.
 ///
 /// # Complexity
-/// That of [`decisions`] and of [`ControllerReplay::run`], and that of both schedulers at each of their cycles
-/// in the recorded state.
+/// That of [`verdict`], and that of [`ControllerReplay::run`] for each copy of the history.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
@@ -297,7 +296,8 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 /// Compares the decisions and the starts of a history with the model, without waits.
 ///
 /// # Complexity
-/// That of [`decisions`], and that of both schedulers at each of their cycles in the recorded state.
+/// For each start that of the rule, and for starts by backfill that of a plan of the jobs before it;
+/// and that of both schedulers at each of their cycles in the recorded state.
 #[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
