@@ -144,7 +144,7 @@ impl<'a> Controller<'a> {
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// What the first partition of a job answers to its request now.
+    /// The answer of the first partition of a job to its request now.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         self.desks[request.partition].ask(&request.asked)

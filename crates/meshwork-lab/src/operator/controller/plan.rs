@@ -139,12 +139,9 @@ impl BackfillPlan {
                 available.intersect(&span.free);
             }
             let mut kept = NodeSet::empty(available.universe());
-            if let Some(end) = reserved(from.max(self.now), &mut kept) {
-                available.subtract(&kept);
-                later = Some(later.map_or(end + 1, |later| later.min(end + 1)));
-            } else {
-                available.subtract(&kept);
-            }
+            let end = reserved(from.max(self.now), &mut kept);
+            available.subtract(&kept);
+            later = later.into_iter().chain(end.map(|end| end + 1)).min();
             available.intersect(request.may());
             let lacks = wanted.listed.as_ref().is_some_and(|listed| {
                 listed.count() <= wanted.nodes && !listed.is_within(&available)

@@ -183,10 +183,15 @@ impl<'a> Given<'a> {
                 self.completing.extend(held.map(|held| (end, held.nodes)));
             }
             Event::Cancel(job) => self.controller.withdraw(job),
-            Event::Queue(job) if self.controller.is_hopeless(job) => {}
-            Event::Queue(job) => self.controller.submit(job),
+            Event::Queue(job) => self.submit(job),
         }
         self.cycles.news();
+    }
+
+    fn submit(&mut self, job: usize) {
+        if !self.controller.is_hopeless(job) {
+            self.controller.submit(job);
+        }
     }
 
     /// The second in which the main scheduler runs next after an event.
@@ -351,8 +356,7 @@ impl<'a> Given<'a> {
                         ended.extend(held.map(|held| (job, held)));
                     }
                     Event::Cancel(job) => self.controller.withdraw(job),
-                    Event::Queue(job) if self.controller.is_hopeless(job) => {}
-                    Event::Queue(job) => self.controller.submit(job),
+                    Event::Queue(job) => self.submit(job),
                 }
             }
             for nodes in starts.iter().filter_map(|own| self.nodes[*own].as_ref()) {
