@@ -141,20 +141,22 @@ impl BackfillPlan {
         let wanted = request.wanted();
         let (mut from, mut is_tried) = (self.now, false);
         let mut possible = None;
+        let (mut available, mut next_free) = (site.whole.clone(), site.whole.clone());
         loop {
             let until = from.max(self.now).saturating_add(request.limit);
-            let (mut available, mut later) = (site.whole.clone(), None);
-            for (place, span) in self.spans.iter().enumerate() {
-                if span.end <= from {
-                    continue;
-                }
+            available.copy_from(&site.whole);
+            let mut later = None;
+            let first = self.spans.partition_point(|span| span.end <= from);
+            for (place, span) in self.spans.iter().enumerate().skip(first) {
                 if let Some(next) = self.spans.get(place + 1).filter(|_| later.is_none()) {
-                    let mut next = next.free.clone();
-                    next.intersect(&site.whole);
-                    let adds = !next.is_within(&span.free) || !next.is_within(&available);
+                    next_free.copy_from(&next.free);
+                    next_free.intersect(&site.whole);
+                    let adds = !next_free.is_within(&span.free) || !next_free.is_within(&available);
                     later = adds.then_some(span.end);
                 }
-                if span.begin > until {
+                // Once nodes are lacking, only the next attempt matters.
+                let are_lacking = later.is_some() && available.count() < wanted.nodes;
+                if span.begin > until || are_lacking {
                     break;
                 }
                 available.intersect(&span.free);
