@@ -44,7 +44,7 @@ pub struct JobRecord {
     pub processors: u32,
     /// Whether it was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether its blocks were exclusive.
+    /// Whether it was allocated whole base blocks.
     pub whole_blocks: bool,
     /// The segment size: the number of nodes that must be placed together.
     pub segment: Option<u32>,
@@ -60,11 +60,11 @@ pub struct JobRecord {
     pub require: String,
     /// The excluded nodes, as a host list.
     pub exclude: String,
-    /// What it was nice by: the points that its priority is lower by.
+    /// The nice value: the points subtracted from its priority.
     pub nice: i64,
-    /// The reservation that it named; empty for none.
+    /// The name of its reservation; empty for none.
     pub reservation: String,
-    /// The number of tasks of its array that may run at once.
+    /// The maximum number of tasks of its array that may run at once.
     pub throttle: Option<u32>,
     /// The last priority.
     pub priority: Option<i64>,

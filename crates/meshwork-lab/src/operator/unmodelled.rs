@@ -151,7 +151,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// The features that the [controller](super::controller) leaves out too.
+/// The features that the [controller](super::controller) does not model either.
 ///
 /// # Complexity
 /// That of [`of`].

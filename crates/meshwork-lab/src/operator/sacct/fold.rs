@@ -63,7 +63,7 @@ impl Columns {
         }
     }
 
-    /// The job ID of a record; `None` for a step.
+    /// The ID of the record's job; `None` for a step.
     fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
         let id = row.field(self.id.or(self.raw));
         (!id.contains('.')).then_some(id)
@@ -135,7 +135,7 @@ struct Folder<'t, 'a> {
     table: &'t Table<'a>,
     columns: Columns,
     clock: LocalClock,
-    /// The first line with times of each form, by the order of the forms.
+    /// For each format of times, the first line with it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
     /// The number of hosts in each host list, cached because lists recur.
     lengths: HashMap<&'a str, u32>,
@@ -161,7 +161,7 @@ fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
 const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
-    /// The job of a record with its attempt; `None` for a step.
+    /// The attempt in a record with its job ID; `None` for a step.
     fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, JobRecord)>, FileProblem> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))
@@ -280,7 +280,7 @@ impl<'a> Folder<'_, 'a> {
             line,
             partitions: submitted.partitions,
             nice: submitted.nice,
-            // The column is empty for jobs that waited for the reservation to begin.
+            // The column is empty for jobs that waited for their reservation to begin.
             reservation: if is_none(reservation) {
                 submitted.reservation
             } else {
@@ -291,7 +291,7 @@ impl<'a> Folder<'_, 'a> {
     }
 }
 
-/// The processors of a job from `AllocTRES`, else from a column of their own.
+/// The processors of a job, from `AllocTRES` or else from their own column.
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
@@ -366,8 +366,7 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs show nothing
-/// about waits.
+/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs distort waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history
