@@ -1,6 +1,7 @@
-//! Slurm's controller: its queue, its two schedulers and its limits, for the jobs of a history.
+//! A model of Slurm's controller: its queue, its two schedulers and its limits.
 //!
-//! It has no clock. A replay tells it what happens and when each scheduler runs.
+//! It has no clock: its caller reports the events of a history and decides when each scheduler
+//! runs.
 
 pub(super) mod cycles;
 mod limits;
@@ -27,7 +28,7 @@ use request::{ControlledJob, ResolvedRequest};
 use reserved::Reserved;
 use rules::SiteRules;
 
-/// A waiting job in one of its partitions.
+/// A waiting job in one of its partitions: an entry of the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
     tier: u32,
@@ -55,12 +56,12 @@ pub(super) struct Held {
     pub(super) start: Second,
 }
 
-/// A start that a scheduler decides on.
+/// A start decided by a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) job: usize,
     pub(super) partition: usize,
-    /// The nodes by the rule; `None` if it would let the job wait.
+    /// The nodes by the rule; `None` if it would leave the job waiting.
     pub(super) nodes: Option<NodeSet>,
 }
 
@@ -68,15 +69,16 @@ pub(super) struct Start {
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
-/// Recorded starts of a pass with their partitions and nodes: it decides on each as if all before it were made.
+/// Recorded starts with partition and nodes, by job. A pass decides on each job as if all recorded
+/// starts before it had been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
-/// Whether a job is recorded to start in a partition.
+/// Whether a recorded start of a job is in this partition.
 fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
 
-/// The state of a controller.
+/// The state of the controller.
 pub(super) struct Controller<'a> {
     machine: &'a SlurmMachine,
     pub(super) rules: &'a SiteRules,
@@ -87,15 +89,15 @@ pub(super) struct Controller<'a> {
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
-    /// Nodes without a job that are not given back yet.
+    /// Nodes of ended jobs that cannot be allocated yet.
     pub(super) completing: NodeSet,
     sums: RunningSums,
-    /// The running tasks of each array.
+    /// The number of running tasks of each array.
     tasks: BTreeMap<u64, u32>,
     reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
-    /// The nodes and processors of the machine.
+    /// The numbers of nodes and of processors of the machine.
     size: (f64, f64),
 }
 
@@ -133,29 +135,30 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The number of waiting pairs of jobs and partitions.
+    /// The number of queue entries: pairs of a waiting job and one of its partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
     }
 
-    /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
+    /// The waiting jobs in queue order with the kinds of their requests, each in its first
+    /// partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// The answer of the first partition of a job to its request now.
+    /// The present answer of the first partition of a job to its request.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// Whether no partition could ever hold a job.
+    /// Whether a job can never start in any of its partitions.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
 
-    /// Adds a job to the queue.
+    /// Adds a job to the queue, once for each of its partitions.
     pub(super) fn submit(&mut self, job: usize) {
         for request in 0..self.jobs[job].requests.len() {
             let pair = self.pair(job, request, None);
@@ -177,7 +180,7 @@ impl<'a> Controller<'a> {
         self.pairs.retain(|own| own.job != job);
     }
 
-    /// Lets a job run in a partition on nodes.
+    /// Starts a job in a partition on the given nodes.
     pub(super) fn start(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         self.withdraw(job);
         self.hold(job, partition, nodes, now);
@@ -198,7 +201,7 @@ impl<'a> Controller<'a> {
         requests.iter().find(|own| own.partition == partition).unwrap_or(&requests[0])
     }
 
-    /// Takes back the starts of some jobs and restores the queue in which they waited.
+    /// Undoes the starts of some jobs, and restores the queue in which they waited.
     pub(super) fn retract(&mut self, jobs: &[usize], queue: Queue) {
         for &job in jobs {
             self.release(job);
@@ -206,7 +209,7 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// The queue as it is, for [`retract`](Controller::retract).
+    /// A copy of the queue, for [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -230,7 +233,7 @@ impl<'a> Controller<'a> {
         Some(held)
     }
 
-    /// Takes back the end of a job.
+    /// Undoes the end of a job.
     pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
         self.charge(job, held.start, now, -1.0);
         self.hold(job, held.partition, held.nodes, held.start);
@@ -243,14 +246,14 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The partition in which a job is recorded to have run.
+    /// The partition in which a job ran according to its record.
     pub(super) fn partition_of(&self, job: usize) -> usize {
         let name = &self.stays[job].partition;
         let own = self.rules.partitions.iter().position(|own| own.name == *name);
         own.unwrap_or_else(|| self.jobs[job].requests[0].partition)
     }
 
-    /// Notes that a scheduler has gone through the queue.
+    /// Registers that a scheduler has considered the whole queue.
     pub(super) fn ran(&mut self, is_backfill: bool) {
         for pair in &self.pairs {
             let seen = &mut self.seen[pair.job];
@@ -258,7 +261,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Computes all priorities anew; returns whether the order of the queue has changed.
+    /// Computes all priorities; returns whether the order of the queue has changed.
     pub(super) fn tick(&mut self, now: Second) -> bool {
         if !self.rules.weights.is_multifactor {
             return false;
@@ -295,12 +298,12 @@ impl<'a> Controller<'a> {
         (self.fair.clone(), self.last_tick)
     }
 
-    /// Takes back all ticks since some shares were read.
+    /// Undoes all ticks since the shares were saved.
     pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// The nodes on which no job may start now.
+    /// The nodes on which no job may start now because of an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
@@ -315,8 +318,8 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
-    /// Adds the nodes that reservations keep from a job that would run over some time; returns when
-    /// the first of these reservations ends.
+    /// Adds the nodes that reservations withhold from a job that would run for `limit` seconds from
+    /// `from`. Returns the first end of these reservations.
     fn keep(
         &self,
         job: usize,
@@ -331,13 +334,13 @@ impl<'a> Controller<'a> {
         reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
     }
 
-    /// Whether enough other tasks of its array run to hold up a job.
+    /// Whether the limit of running tasks of its array keeps a job from starting.
     fn is_throttled(&self, job: usize) -> bool {
         let array = self.jobs[job].array;
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
     }
 
-    /// The nodes that a job would get in its partition if it came first.
+    /// The nodes that a job would get in its partition if it were the first in the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
         let request = self.request(job, partition);
@@ -345,7 +348,7 @@ impl<'a> Controller<'a> {
         self.find(request, &kept)
     }
 
-    /// Whether the limits of a partition admit a job, and the partition gives out nodes.
+    /// Whether a partition is up and its limits admit a job.
     fn is_admitted(&self, pair: &Pair, request: &ResolvedRequest) -> bool {
         let own = &self.rules.partitions[request.partition];
         let nodes = self.jobs[pair.job].nodes;
@@ -361,8 +364,9 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler; the jobs that start do so at once. With `recorded` starts it makes
-    /// these instead of its own, which it only returns.
+    /// Runs the main scheduler; jobs start immediately.
+    ///
+    /// With `recorded` starts, those are made instead of its own starts, which are only returned.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -372,13 +376,13 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
         let part_depth = parameters.partition_job_depth;
-        // A completing node is no reason to leave a partition out.
+        // A partition is not skipped because its nodes are completing.
         let (mut kept, completing) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let mut considered = vec![0_usize; self.desks.len()];
         let mut open = self.open_partitions();
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded, which are taken back behind the pass.
+        // Starts that are not recorded; they are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for pair in &pairs {
@@ -395,7 +399,7 @@ impl<'a> Controller<'a> {
                 continue;
             }
             tested += 1;
-            // One job more than the parameter says is considered.
+            // Slurm considers one job more than the parameter says.
             if tested > depth.saturating_add(1) {
                 break;
             }
@@ -412,7 +416,7 @@ impl<'a> Controller<'a> {
             busy.unite(&completing);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
             let found = if are_enough { self.find(&request, &busy) } else { None };
-            // A job that is over its limits holds up nobody, if its partition has the nodes.
+            // A job beyond its limits does not block its partition if enough nodes are free.
             let is_allowed = self.allows(pair.job, partition, Test::After);
             let found_or_over = found.is_some() || (are_enough && !is_allowed);
             let nodes = found.filter(|_| is_allowed);
@@ -430,7 +434,7 @@ impl<'a> Controller<'a> {
                             self.hold(pair.job, partition, held.clone(), now);
                             done.insert(pair.job);
                         }
-                        // It starts in another of its partitions.
+                        // The recorded start is in another of its partitions.
                         Some(_) => {}
                         None => {
                             let held = nodes.clone().into_iter();
@@ -443,12 +447,12 @@ impl<'a> Controller<'a> {
                 }
                 _ if found_or_over || (are_enough && request.is_hopeless()) => {}
                 _ => match &request.wanted().listed {
-                    // A job that names all of its nodes holds up nobody on others.
+                    // A job that requires specific nodes does not block other nodes.
                     Some(named) if are_enough && named.count() >= request.wanted().nodes => {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // It is the reservation that lacks nodes, and not the partition.
+                    // The reservation lacks nodes, not the partition.
                     _ if are_enough && !self.jobs[pair.job].reservation.is_empty() => {}
                     _ => {
                         failed[partition] = true;
@@ -464,14 +468,14 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job is too young, or its priority too low, to keep nodes from others.
+    /// Whether a job is too young, or its priority too low, for a reservation of nodes.
     fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
         let parameters = &self.rules.parameters;
         let waited = now - self.jobs[pair.job].eligible;
         waited < parameters.bf_min_age_reserve || pair.priority < parameters.bf_min_prio_reserve
     }
 
-    /// The number of partitions in which jobs wait.
+    /// The number of partitions with waiting jobs.
     fn open_partitions(&self) -> usize {
         let mut waits = vec![false; self.desks.len()];
         for pair in &self.pairs {
@@ -480,7 +484,7 @@ impl<'a> Controller<'a> {
         waits.iter().filter(|own| **own).count()
     }
 
-    /// Runs backfill, as [`main`](Controller::main) runs the main scheduler.
+    /// Runs the backfill scheduler, with `recorded` as in [`main`](Controller::main).
     pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
@@ -489,7 +493,8 @@ impl<'a> Controller<'a> {
             let request = &self.jobs[pair.job].requests[pair.request];
             *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
         };
-        // Reservations last for one pass, so behind the last job that may start none is needed.
+        // Planned nodes are reserved for one pass only, so the pass ends with the last job that may
+        // start.
         let is_wanted = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
             recorded.is_some_and(|own| own.contains_key(&pair.job)) || may_start(fits, pair)
         };
@@ -499,7 +504,7 @@ impl<'a> Controller<'a> {
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded, which are taken back behind the pass.
+        // Starts that are not recorded; they are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for pair in &pairs[..=last] {
@@ -535,7 +540,7 @@ impl<'a> Controller<'a> {
                 if fits { self.find(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
-            // Limits on nodes are tested after these were found, so such a job counts as tested.
+            // Limits on nodes are tested after nodes were found, so such a job counts as tested.
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
             // A job that would start on completing nodes waits for them.
             let planned = match planned {
@@ -549,7 +554,7 @@ impl<'a> Controller<'a> {
             let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
             let nodes = if let Planned::Now(nodes) = &planned { Some(nodes.clone()) } else { None };
             if nodes.is_some() || here.is_some() {
-                // A recorded job may start in another of its partitions.
+                // The recorded start may be in another of its partitions.
                 if mine.is_none() || here.is_some() {
                     done.insert(pair.job);
                 }
@@ -576,7 +581,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// The plan behind the running jobs.
+    /// A plan with the running jobs and without reservations.
     fn plan(&self, now: Second, closed: &NodeSet) -> BackfillPlan {
         let mut up = NodeSet::full(self.machine.reading.hosts.count());
         up.subtract(closed);
@@ -598,7 +603,7 @@ mod tests {
 
     const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 
-    /// A machine of 16 nodes, with lines of a `slurm.conf` and tables.
+    /// A machine of 16 nodes, with additional lines of a `slurm.conf` and two tables.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
         let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
@@ -624,7 +629,7 @@ mod tests {
         }
     }
 
-    /// The jobs that a main pass and then a backfill pass start, with their partitions.
+    /// The starts of a main pass and of a backfill pass after it: jobs and partitions.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
@@ -640,7 +645,7 @@ mod tests {
                     PartitionName=high Nodes=n[0-7] PriorityTier=5\n\
                     PartitionName=other Nodes=n[8-15]\n";
         let machine = machine(conf, "", "");
-        // The second job of the higher tier finds nothing; it leaves n[8-15] to the others.
+        // The second job of the higher tier finds no nodes, but leaves n[8-15] to other partitions.
         let jobs = [
             job("1", "low", 9),
             job("2", "high", 5),
@@ -649,7 +654,7 @@ mod tests {
             job("5", "other", 2),
         ];
         let [main, backfill] = passes(&machine, &jobs);
-        // The job of 9 nodes fails then too, and with it all of them.
+        // The job of 9 nodes fails in the main pass, and blocks all nodes of its partition.
         assert_eq!(main, [(1, 1)]);
         assert_eq!(backfill, [(3, 0), (4, 2)]);
     }
@@ -672,7 +677,8 @@ mod tests {
         let machine = machine(conf, qos, associations);
         let own =
             |id: &str, nodes, qos: &str| JobRecord { qos: qos.to_owned(), ..job(id, "p", nodes) };
-        // The QOS q replaces the limit of 4 nodes by one of 10; r allows one job, and leaves it.
+        // The QOS q replaces the limit of 4 nodes by one of 10. The QOS r allows one job, and keeps
+        // that limit.
         let jobs = [
             own("1", 8, "q"),
             own("2", 3, "q"),

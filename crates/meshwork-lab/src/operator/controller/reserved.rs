@@ -1,4 +1,4 @@
-//! Reservations of a site: which nodes they keep from which jobs, and when.
+//! Reservations of a site: the nodes that they withhold from other jobs, and when.
 
 use meshwork::geometry::NodeSet;
 
@@ -6,17 +6,17 @@ use super::rules::{SiteReservation, SiteRules};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Reserved nodes.
+/// A reservation with its nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
     nodes: NodeSet,
-    /// When it was made at the earliest.
+    /// The earliest possible time of its creation.
     since: Second,
 }
 
-/// The reservations of a site, whose nodes are found in its history where no table names them.
+/// The reservations of a site. Nodes that no table names are derived from its history.
 ///
 /// # Complexity
 /// **O(r n)** for *r* reservations and *n* records.
@@ -29,8 +29,8 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// The second from which a reservation may have been known: until then jobs started on its nodes
-/// that might have run into it.
+/// The second from which a reservation may have existed: one after the last start of another job on
+/// its nodes whose limit ran into the reservation.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -49,8 +49,8 @@ fn since(
     last.map_or(Second::MIN, |start| start + 1)
 }
 
-/// The nodes of a reservation: those on which its own jobs ran, and the first of those on which no
-/// other job started meanwhile.
+/// The nodes of a reservation: those on which its own jobs ran, then the first ones on which no
+/// other job started while it lasted.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -76,8 +76,8 @@ fn found(
     (left == 0 && nodes.count() > 0).then_some(nodes)
 }
 
-/// The nodes that are kept `now` from a job that would run over a time, and when the first of these
-/// reservations ends.
+/// Adds the nodes that reservations withhold from a job that would run from `from` to `until`.
+/// Returns the first end of these reservations; reservations not known at `now` are ignored.
 pub(super) fn kept(
     reserved: &[Reserved],
     now: Second,
@@ -96,7 +96,7 @@ pub(super) fn kept(
     if reservation.is_empty() {
         return end;
     }
-    // A job of a reservation runs on its nodes, and only while it lasts.
+    // A job with a reservation runs only on its nodes, and only while it lasts.
     let open = reserved
         .iter()
         .find(|own| own.name == reservation && own.span.0 <= from && from < own.span.1);

@@ -1,7 +1,7 @@
-//! The starts that the modelled controller makes, given the recorded past.
+//! The starts predicted by the modelled controller, given the recorded past.
 //!
-//! The state follows the recording: the controller only says which jobs it would start at each of
-//! its cycles, and then those start that did. Cycles run when the parameters say so, and when a
+//! The state follows the recording. At each of its cycles the controller predicts starts, but the
+//! recorded starts are the ones made. Cycles run when the parameters say so, and whenever a
 //! recorded start shows that one ran.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,20 +14,20 @@ use crate::operator::controller::{Controller, Recorded, Start};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// A recorded start beside the model's.
+/// A recorded start with the start predicted by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
     /// The index of the record in the history.
     pub stay: usize,
-    /// The scheduler taken to have made it.
+    /// The scheduler assumed to have made it.
     pub by: StartedBy,
-    /// When the model would start it; `None` if it would let it wait longer.
+    /// The predicted start; `None` if the model would let it wait longer.
     pub predicted: Option<Second>,
-    /// The nodes by the rule at its start; `None` if it finds none.
+    /// The nodes by the rule at the predicted start; `None` if it finds none.
     pub nodes: Option<NodeSet>,
 }
 
-/// The largest distance in seconds of starts in the same cycle.
+/// The maximum distance in seconds between starts in the same cycle.
 pub const SAME_CYCLE: Second = 3;
 
 /// An event of the recording other than a start.
@@ -38,35 +38,35 @@ enum Event {
     Queue(usize),
 }
 
-/// The seconds after the end of a job in which its nodes may not have been given back.
+/// The seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// Whether something holds before the first and the second cycle of a second.
+/// The cases of a condition that may hold before the first and the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// The score of a recorded start that is found, and as much again if on its nodes.
+/// The score of a predicted start that is recorded; twice as much if it is on the recorded nodes.
 const FOUND: usize = 8;
-/// The score that is left of if no other start is found.
+/// The score of an order without wrong predictions; each of them lowers it by 1, down to 0.
 const UNWANTED: usize = 7;
 
-/// An order in which the events and cycles of a second may have come.
+/// A possible order of the events and cycles within one second.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before all of them.
+    /// Whether priorities are computed before all cycles.
     ticked: bool,
-    /// Whether all events of the second come before each cycle; otherwise only those that its
-    /// recorded starts need.
+    /// Whether all events of the second come before each cycle. Otherwise only those do that are
+    /// necessary for its recorded starts.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are back before each cycle; otherwise only those on which
-    /// recorded jobs start.
+    /// Whether all nodes of ended jobs are available before each cycle. Otherwise only those are on
+    /// which recorded jobs start.
     all_back: [bool; 2],
 }
 
-/// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
+/// A cycle: its scheduler, whether it considers the whole queue, and its recorded starts.
 type Cycle<'c> = (StartedBy, bool, &'c [usize]);
 
-/// A recording on its way through a controller.
+/// A recording that is replayed through a controller.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
@@ -76,10 +76,10 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
-    /// The nodes of jobs that have ended a moment ago, with their ends: each node is given back by
-    /// itself.
+    /// The nodes of jobs that ended a moment ago, with their ends. Each node becomes available at
+    /// its own time.
     completing: Vec<(Second, NodeSet)>,
-    /// When priorities are computed next.
+    /// The next time at which priorities are computed.
     tick: Second,
 }
 
@@ -121,18 +121,18 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Compares every recorded start with the model.
+    /// Predicts all starts, with `report` called with the number of starts so far.
     pub(super) fn run(mut self, report: &dyn Fn(usize)) -> Vec<PredictedStart> {
         let Some(first) = self.first() else { return Vec::new() };
         let rules = self.controller.rules;
         let period = rules.weights.period;
         let origin = rules.started.unwrap_or(first);
         self.tick = origin + (first - origin).div_euclid(period) * period + period;
-        // The first event that may not have happened, and those behind it that have.
+        // The first event that may not have been applied, and the later ones that have been.
         let (mut next, mut happened) = (0, BTreeSet::new());
         let mut at = first;
         while next < self.events.len() || self.starts.range(at..).next().is_some() {
-            // What was recorded in earlier seconds has happened.
+            // Events of earlier seconds are applied.
             while let Some((_, event)) = self.events.get(next).filter(|own| own.0 < at).copied() {
                 if !happened.remove(&next) {
                     self.happen(event, at);
@@ -194,7 +194,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The second in which the main scheduler runs next after an event.
+    /// The second of the next cycle of the main scheduler after an event.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -209,9 +209,11 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the cycles of a second. Events of the same second may come before or after them, and
-    /// the nodes of jobs that have just ended may be given back or not: of the possible orders the
-    /// one counts with which most recorded starts agree.
+    /// Runs the cycles of one second.
+    ///
+    /// Events of that second may come before or after its cycles, and nodes of jobs that just ended
+    /// may be available or not. Of the possible orders, the one with which most recorded starts
+    /// agree is used.
     fn second(
         &mut self,
         at: Second,
@@ -275,8 +277,8 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// The orders in which the cycles of a second and its events may have come; without recorded
-    /// starts only one in which nothing of that second has happened before.
+    /// The possible orders of the cycles and events of a second. Without recorded starts
+    /// (`is_quiet`), there is only one, with no event before a cycle.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let first =
             Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2] };
@@ -301,8 +303,8 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// The events of a second that have happened before one of its cycles: all, or those without
-    /// which its recorded starts and those of the cycles before it are not possible.
+    /// The events of a second that come before one of its cycles. These are either all, or those
+    /// that are necessary for the recorded starts of this and the earlier cycles.
     fn before(
         &self,
         cycle: usize,
@@ -317,7 +319,7 @@ impl<'a> Given<'a> {
             Event::Cancel(_) => false,
         };
         let all = order.all[..=cycle].contains(&true);
-        // A job that ends in the second of its start has not ended before it.
+        // A job that ends in the second of its start has not started yet.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
@@ -326,7 +328,7 @@ impl<'a> Given<'a> {
         may_be.filter(|own| all || is_needed(own)).collect()
     }
 
-    /// The decisions of the cycles of a second in some order; the state stays.
+    /// The decisions of the cycles of a second in a given order; the state remains unchanged.
     fn try_order(
         &mut self,
         at: Second,
@@ -386,7 +388,7 @@ impl<'a> Given<'a> {
         decided
     }
 
-    /// How well decisions agree with the starts of a second.
+    /// The agreement of decisions with the recorded starts of a second.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {
@@ -401,7 +403,7 @@ impl<'a> Given<'a> {
         score - unwanted.min(UNWANTED)
     }
 
-    /// Notes the decisions of a second and makes its recorded starts.
+    /// Records the decisions of a second, and makes its recorded starts.
     fn settle(&mut self, at: Second, recorded: &[usize], decided: &[(StartedBy, Start)]) {
         for (by, own) in decided {
             let is_found = own.nodes.is_some();
