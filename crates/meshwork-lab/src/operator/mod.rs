@@ -14,14 +14,6 @@
 //! [`unlisted`] sizes, and [`propose`] searches a better topology. A [`state`] is a machine at one
 //! instant, for which [`explain`] says why a job waits and [`defrag`] which moves free a place; an
 //! [`instant`] is the state of a simulated run or of a pool with any allocator.
-//! [`when`] estimates starts of waiting jobs over sampled futures.
-//! [`folder`] stores a machine with its history. [`plan`] is the plan of backfill, [`forecast`]
-//! replays a history, [`causes`] records what jobs wait for meanwhile, [`controller`] is
-//! Slurm's controller with its two schedulers, and [`fidelity`] compares recorded decisions with
-//! the rule. [`compare`] replays a history under several topologies, with
-//! [`paired`] intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`]
-//! is a machine at one instant, for which [`explain`] says why a job waits, and [`defrag`] which
-//! moves free a place; an [`instant`] is that of a simulated run or a pool with any allocator.
 
 pub mod causes;
 pub mod compare;

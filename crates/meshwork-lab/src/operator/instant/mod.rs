@@ -4,7 +4,6 @@
 //! question is answered by the allocator itself, on copies of the machine on which some jobs have
 //! ended or have been moved; `ways` selects the copies worth a query. [`explain`] says why a job
 //! waits, and [`defrag`] which moves would let it start.
-//! [`defrag`] which moves would let it start.
 
 pub mod defrag;
 pub mod explain;
