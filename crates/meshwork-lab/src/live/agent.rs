@@ -32,11 +32,12 @@ pub struct AgentSettings {
     pub dry_run: bool,
     /// The number of waiting jobs that are considered, in order of priority.
     pub depth: usize,
-    /// How long a placed job must look wrong, in at least two looks, before it is taken back.
+    /// Seconds for which a placed job must look wrong, in at least two looks, before it is taken
+    /// back.
     pub settle: f64,
-    /// How long a placed job may wait on idle nodes before it is taken back.
+    /// Seconds for which a placed job may wait on idle nodes before it is taken back.
     pub patience: f64,
-    /// How long a job is left alone after it has met a limit; doubled each time.
+    /// Seconds for which a job is left alone after it has met a limit; doubled each time.
     pub back_off: f64,
 }
 
@@ -75,7 +76,7 @@ const STUCK: [&str; 11] = [
 /// Identifies a job across restarts of the controller.
 type Key = (String, i64);
 
-/// Until when a job is left alone, and for how long the next time.
+/// The end of a job's back-off, and the length of its next one.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -86,11 +87,11 @@ struct BackOff {
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
-    /// Takes each event before it happens.
+    /// Receives each event before it is carried out.
     log: Box<dyn FnMut(&Json) + 'a>,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Since when a placed job looks wrong.
+    /// The time since which each placed job has looked wrong.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
@@ -222,7 +223,7 @@ impl<'a> PlacementAgent<'a> {
         }
     }
 
-    /// Why a placed job is to be taken back now, if it has looked wrong for long enough.
+    /// The reason to take a placed job back now; `None` if it has not looked wrong for long enough.
     fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");
@@ -468,7 +469,7 @@ impl<'a> PlacementAgent<'a> {
         Ok(placed)
     }
 
-    /// Places one job, if it still is what was looked at.
+    /// Places one job, if it has not changed since the look.
     fn place(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -599,7 +600,7 @@ pub fn prepare(
     Ok(())
 }
 
-/// An id that a line for `scontrol` may have.
+/// Checks that an ID may be part of a line for `scontrol`.
 fn checked(id: &str) -> Result<&str, String> {
     if crate::slurm::live::is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

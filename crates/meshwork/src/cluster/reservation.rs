@@ -91,7 +91,7 @@ impl BesideParts {
 }
 
 impl Guard {
-    /// Whether it protects parts of nodes, which are known as long as the guard is.
+    /// Whether it protects parts of nodes; what it needs of them is then stored under its number.
     pub(crate) fn is_of_parts(&self) -> bool {
         self.beside.is_some()
     }

@@ -276,7 +276,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Proposed placement with what is kept taken, where jobs share nodes.
+    /// Proposed placement with the kept amounts marked as taken, where jobs share nodes.
     fn ask_beside_kept(
         &mut self,
         ticket: Ticket,

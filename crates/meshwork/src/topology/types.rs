@@ -16,7 +16,7 @@ pub struct NodeType {
     pub mem: u32,
     /// Number of GPUs.
     pub gpu: u32,
-    /// Amount of a fourth kind, whose meaning only the study knows.
+    /// Amount of a fourth kind, whose meaning is left to the study.
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
@@ -31,7 +31,7 @@ pub struct NodeType {
 /// Index of the memory among the cells of a node.
 pub const MEM: usize = 0;
 
-/// Index of the fourth kind among the cells of a node.
+/// Index of the fourth kind of amounts (`other`) among the cells of a node.
 pub const OTHER: usize = 1;
 
 /// Index of the first island's cores among the cells of a node.

@@ -1,4 +1,4 @@
-//! The published traces, as data: the columns of each, and ours that are made of them.
+//! The published traces, as data: their columns, and the columns of a table of jobs made from them.
 
 use super::Source::{
     Always, Between, Hour, Id, Limit, Of, Product, Share, SlurmMemory, Times, Word,
@@ -14,7 +14,7 @@ const HOUR: f64 = 3600.0;
 
 /// All published traces that are read.
 ///
-/// Of several entries for one of our columns, the first that has a value counts.
+/// If several entries are for one of our columns, the first one with a value counts.
 pub(super) static FORMATS: [Published; 14] = [
     Published {
         name: "Alibaba openb 2023, pods",
