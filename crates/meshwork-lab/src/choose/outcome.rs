@@ -139,6 +139,8 @@ pub struct ChoiceOutcome {
 }
 
 impl ChoiceOutcome {
+    /// The outcome of a race that has ended.
+    ///
     /// # Errors
     /// If no candidate can be chosen: one sentence with the reason, and the nearest.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {

@@ -123,7 +123,7 @@ pub trait Allocator: Send {
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
-/// The reason why numbers are not the [memory](Allocator::memory) of an allocator.
+/// The reason why given numbers are not a saved [memory](Allocator::memory) of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {

@@ -256,7 +256,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposed placement that leaves a reservation of parts what it needs.
+    /// Proposed placement that does not delay a reservation of parts of nodes.
     fn ask_beside_parts(&mut self, ticket: Ticket, beside: &BesideParts) -> Option<Proposal> {
         let form = self.forms.request(self.queue.form(ticket)?);
         let now = self.now;

@@ -16,7 +16,7 @@ pub use rules::{GPU_RULES, GpuRule, GpuRuleEntry, NodeScore, ScoreRule, score_ru
 /// One GPU, in the thousandths in which tasks ask for a fraction of it.
 pub const WHOLE_GPU: u32 = 1000;
 
-/// A node with what is free of it.
+/// A node with its free processors, memory and GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuNode {
     /// Name, by which nodes are ordered.
@@ -173,7 +173,7 @@ impl GpuCluster {
         GpuCluster { nodes, changes }
     }
 
-    /// The nodes, with what is free of them.
+    /// The nodes with their free amounts.
     #[must_use]
     pub fn nodes(&self) -> &[GpuNode] {
         &self.nodes

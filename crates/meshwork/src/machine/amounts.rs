@@ -174,7 +174,7 @@ impl Amounts {
         self.free_cores
     }
 
-    /// Totals of what is free: cores, memory, wholly free GPUs and the fourth kind. **O(n)**.
+    /// Total free amounts: cores, memory, wholly free GPUs and the fourth kind. **O(n)**.
     #[must_use]
     pub fn free(&self) -> [u64; 4] {
         let mut free = [self.free_cores, 0, 0, 0];

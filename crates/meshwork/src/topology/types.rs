@@ -24,7 +24,7 @@ pub struct NodeType {
     pub gpu_type: Option<String>,
     /// Features, by which jobs ask for it.
     pub features: Vec<String>,
-    /// Weight: orders that go by it take lighter nodes first.
+    /// Weight, by which some orders take lighter nodes first.
     pub weight: u32,
 }
 
@@ -101,7 +101,7 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// Amounts that an idle node lacks for a piece, each as a share of what is asked, in
+    /// Amounts that an idle node lacks for a piece, each as a share of the requested amount, in
     /// thousandths.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [

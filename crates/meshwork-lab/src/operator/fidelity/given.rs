@@ -55,11 +55,11 @@ struct Order {
     main_first: bool,
     /// Whether priorities are computed before all cycles.
     ticked: bool,
-    /// Whether all events of the second come before each cycle. Otherwise only those do that are
-    /// necessary for its recorded starts.
+    /// Whether each cycle comes after all events of the second. Otherwise it comes only after those
+    /// that its recorded starts require.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available before each cycle. Otherwise only those are on
-    /// which recorded jobs start.
+    /// Whether all nodes of ended jobs are available before each cycle. Otherwise only the nodes of
+    /// its recorded starts are.
     all_back: [bool; 2],
 }
 

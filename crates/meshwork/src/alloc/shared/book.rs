@@ -1,4 +1,4 @@
-//! The holdings of a machine, with what is known for recent requests.
+//! The parts of nodes that jobs hold, with stored results for recent requests.
 
 use super::decide::{NOT_AVAILABLE, SharedDecision, Wanted, decide_shared, is_ever, wanted};
 use super::give::give;

@@ -60,7 +60,7 @@ pub(super) struct Attempt<'a> {
     pub first_pass: bool,
 }
 
-/// The nodes of a job, with what it could take of each.
+/// The nodes of a job, with the part that it could take of each.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {

@@ -94,7 +94,7 @@ pub(super) struct Peaks {
     /// include nodes that are not bases and, around a ring, some bases that can be moved.
     low: Vec<NodeSet>,
     high: Vec<NodeSet>,
-    /// Bases at an end of a range along one dimension, or beside an edge along it.
+    /// Candidate bases along one dimension: ends of ranges, and bases beside an edge.
     candidates: NodeSet,
     /// The positions of bases whose blocks end level with an edge along the current dimension.
     level: NodeSet,
