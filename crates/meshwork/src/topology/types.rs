@@ -101,8 +101,9 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// Amounts that an idle node lacks for a piece, each as a share of the requested amount, in
-    /// thousandths.
+    /// Amounts that an idle node lacks for a piece.
+    ///
+    /// Each is a share of the requested amount, in thousandths.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),
