@@ -50,7 +50,7 @@ pub(crate) struct ChoiceOptions {
     pub(crate) screen_above: u16,
 }
 
-/// `meshwork choose`.
+/// Arguments of `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
     /// The studies, each with its candidates in `[sweep]`; several are raced one after another

@@ -174,7 +174,7 @@ pub(crate) enum Command {
     },
 }
 
-/// `meshwork run`.
+/// Arguments of `meshwork run`.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
     /// The studies
@@ -219,18 +219,18 @@ pub(crate) struct Run {
     pub(crate) memory: Memory,
 }
 
-/// How long the page of `meshwork run --serve` is there.
+/// How long `meshwork run --serve` serves its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ServeUntil {
-    /// Until someone at the terminal is done with it.
+    /// Until Enter is pressed, or until all runs have ended if there is no terminal.
     Auto,
-    /// Until all has run.
+    /// Until all runs have ended.
     Once,
-    /// Until the command is ended.
+    /// Until the command is terminated.
     Stay,
 }
 
-/// `meshwork reproduce`.
+/// Arguments of `meshwork reproduce`.
 #[derive(Args, Debug)]
 pub(crate) struct Reproduce {
     /// The paper; all papers if omitted
@@ -271,7 +271,7 @@ pub(crate) struct Reproduce {
     pub(crate) memory: Memory,
 }
 
-/// `meshwork report`.
+/// Arguments of `meshwork report`.
 #[derive(Args, Debug)]
 pub(crate) struct Report {
     /// A folder that `meshwork run --out` or `meshwork reproduce` wrote
@@ -305,7 +305,7 @@ fn run_of(text: &str) -> Result<(u64, u64), String> {
     text.parse().map(|RunName { scenario, replication }| (scenario, replication))
 }
 
-/// `meshwork show`.
+/// Arguments of `meshwork show`.
 #[derive(Args, Debug)]
 pub(crate) struct Show {
     /// The study
@@ -319,7 +319,7 @@ pub(crate) struct Show {
     pub(crate) json: bool,
 }
 
-/// `meshwork plan`.
+/// Arguments of `meshwork plan`.
 #[derive(Args, Debug)]
 pub(crate) struct Plan {
     /// The state as JSON; - for standard input
@@ -332,7 +332,7 @@ pub(crate) struct Plan {
     pub(crate) settings: Vec<String>,
 }
 
-/// `meshwork list`.
+/// Arguments of `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
     /// A kind, or the name of an entry of any kind; lists everything if omitted
@@ -356,7 +356,7 @@ const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the righ
     Example:\n  meshwork watch study.toml --set scheduler=easy\n  \
     meshwork watch study.toml --until 100 --every 10";
 
-/// `meshwork watch`.
+/// Arguments of `meshwork watch`.
 #[derive(Args, Debug)]
 pub(crate) struct Watch {
     /// The study, or a folder that `meshwork run --out` wrote
@@ -434,7 +434,7 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     {\"op\":\"allocate\",\"id\":\"a\",\"options\":\"-n2 --gpus-per-task=1 -c8\"}  parts of nodes, as salloc gives them\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
-/// `meshwork place`.
+/// Arguments of `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
     /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
@@ -470,7 +470,7 @@ pub(crate) struct Place {
     pub(crate) memory: Memory,
 }
 
-/// `meshwork check`.
+/// Arguments of `meshwork check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
     /// A folder that `meshwork run --out` wrote

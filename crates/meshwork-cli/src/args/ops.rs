@@ -12,7 +12,7 @@ use meshwork_lab::operator::sacct::LocalClock;
 use super::sweep::duration;
 use crate::memory::Memory;
 
-/// `meshwork ops`.
+/// Arguments of `meshwork ops`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ops {
     /// Lint a topology file: errors, silent misconfigurations, and a table of its placements
@@ -148,7 +148,7 @@ fn poll(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// `meshwork ops shadow`.
+/// Arguments of `meshwork ops shadow`.
 #[derive(Args, Debug)]
 pub(crate) struct Shadow {
     #[command(flatten)]
@@ -164,7 +164,7 @@ pub(crate) struct Shadow {
     pub(crate) json: bool,
 }
 
-/// `meshwork ops agent`.
+/// Arguments of `meshwork ops agent`.
 #[derive(Args, Debug)]
 pub(crate) struct Agent {
     #[command(flatten)]
@@ -254,7 +254,7 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
 }
 
-/// `meshwork ops explain`.
+/// Arguments of `meshwork ops explain`.
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
     #[command(flatten)]
@@ -271,7 +271,7 @@ pub(crate) struct Explain {
     pub(crate) json: bool,
 }
 
-/// `meshwork ops when`.
+/// Arguments of `meshwork ops when`.
 #[derive(Args, Debug)]
 pub(crate) struct When {
     /// The site, as `ops import` wrote it
@@ -312,7 +312,7 @@ fn confidence(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "a probability between 0 and 1 is needed, as 0.9".to_owned())
 }
 
-/// `meshwork ops defrag`.
+/// Arguments of `meshwork ops defrag`.
 #[derive(Args, Debug)]
 pub(crate) struct Defrag {
     #[command(flatten)]
@@ -357,7 +357,7 @@ pub(crate) struct Terms {
     pub(crate) anyway: bool,
 }
 
-/// `meshwork ops compare`.
+/// Arguments of `meshwork ops compare`.
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
     /// The site, as `ops import` wrote it
@@ -379,7 +379,7 @@ pub(crate) struct Compare {
     pub(crate) json: bool,
 }
 
-/// `meshwork ops propose`.
+/// Arguments of `meshwork ops propose`.
 #[derive(Args, Debug)]
 pub(crate) struct Propose {
     /// The site, as `ops import` wrote it
@@ -407,7 +407,7 @@ pub(crate) struct Propose {
     pub(crate) json: bool,
 }
 
-/// `meshwork ops fidelity`.
+/// Arguments of `meshwork ops fidelity`.
 #[derive(Args, Debug)]
 pub(crate) struct Fidelity {
     /// The site, as `ops import` wrote it
@@ -420,7 +420,7 @@ pub(crate) struct Fidelity {
     pub(crate) json: bool,
 }
 
-/// `meshwork ops import`.
+/// Arguments of `meshwork ops import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
     /// Accounting records: the output of sacct -P
@@ -466,7 +466,7 @@ pub(crate) struct Import {
     pub(crate) json: bool,
 }
 
-/// `meshwork ops check`.
+/// Arguments of `meshwork ops check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
     /// The topology file

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::threads;
 use crate::memory::Memory;
 
-/// `meshwork replay`.
+/// Arguments of `meshwork replay`.
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
     /// A log in the Standard Workload Format, or a table of jobs in CSV or Parquet; .gz too
@@ -40,7 +40,7 @@ pub(crate) struct Replay {
     pub(crate) memory: Memory,
 }
 
-/// `meshwork new`.
+/// Arguments of `meshwork new`.
 #[derive(Args, Debug)]
 pub(crate) struct New {
     /// The file to write, which must not exist yet; - for standard output

@@ -1,4 +1,4 @@
-//! The command line arguments for studies shared by several processes.
+//! Command-line arguments for studies shared by several processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job n
     meshwork submit study.toml --out results --engine slurm --missing\n  \
     meshwork submit study.toml --out results --engine slurm --choose --within 2%";
 
-/// `meshwork submit`.
+/// Arguments of `meshwork submit`.
 #[derive(Args, Debug)]
 pub(crate) struct Submit {
     /// The study
@@ -107,7 +107,7 @@ pub(crate) enum Engine {
     Hq,
 }
 
-/// `meshwork collect`.
+/// Arguments of `meshwork collect`.
 #[derive(Args, Debug)]
 pub(crate) struct Collect {
     /// The folder of all shards
@@ -126,7 +126,7 @@ pub(crate) enum RunsFormat {
     Parquet,
 }
 
-/// `meshwork status`.
+/// Arguments of `meshwork status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
     /// The folder of all shards

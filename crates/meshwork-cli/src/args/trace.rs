@@ -10,7 +10,7 @@ use toml::Value;
 use super::{not_negative, positive};
 use crate::memory::Memory;
 
-/// `meshwork trace`.
+/// Arguments of `meshwork trace`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Trace {
     /// Print statistics of a log: counts, spans and distributions
@@ -61,7 +61,7 @@ pub(crate) enum Trace {
     Resample(Resample),
 }
 
-/// `meshwork trace resample`.
+/// Arguments of `meshwork trace resample`.
 #[derive(Args, Debug)]
 pub(crate) struct Resample {
     /// The log, or a table of jobs; it may be compressed with gzip
@@ -80,7 +80,7 @@ pub(crate) struct Resample {
     pub(crate) json: bool,
 }
 
-/// `meshwork trace convert`.
+/// Arguments of `meshwork trace convert`.
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
     /// The log, or a table of jobs; it may be compressed with gzip
@@ -115,7 +115,7 @@ pub(crate) struct Convert {
     pub(crate) replication: u64,
 }
 
-/// `meshwork trace generate`.
+/// Arguments of `meshwork trace generate`.
 #[derive(Args, Debug)]
 pub(crate) struct Generate {
     /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
@@ -140,7 +140,7 @@ pub(crate) struct Generate {
     pub(crate) memory: Memory,
 }
 
-/// `meshwork trace fit`.
+/// Arguments of `meshwork trace fit`.
 #[derive(Args, Debug)]
 pub(crate) struct Fit {
     /// The log, or a table of jobs; it may be compressed with gzip

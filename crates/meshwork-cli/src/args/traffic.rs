@@ -5,7 +5,7 @@ use clap::Args;
 use super::{load, threads};
 use crate::memory::Memory;
 
-/// `meshwork traffic`.
+/// Arguments of `meshwork traffic`.
 #[derive(Args, Debug)]
 pub(crate) struct Traffic {
     /// The machine: mesh:8x8, hypercube:10, fat_tree:4x4x4, tpu_v4, or a table as in a study. It
