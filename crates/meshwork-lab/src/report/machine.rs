@@ -18,13 +18,13 @@ use crate::watch::recording::{
 };
 
 /// Maximum number of timelines: more lines could not be told apart.
-const MAX_TIMELINES: usize = 12;
+const GLANCES: usize = 12;
 
 /// Default maximum number of scenarios whose runs are replayed.
 const MAPS: usize = 4;
 
 /// Maximum size of all recordings in a page in characters, unless runs were selected.
-const MAX_SIZE: usize = 4 << 20;
+const ROOM: usize = 4 << 20;
 
 /// The runs that a page replays, and the part of each.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
             Ok((recording, timeline)) => {
                 timelines.push(timeline);
                 taken += serde_json::to_string(&recording).map_or(0, |text| text.len());
-                if maps.runs.is_empty() && taken > MAX_SIZE && !recordings.is_empty() {
+                if maps.runs.is_empty() && taken > ROOM && !recordings.is_empty() {
                     without.push(format!(
                         "{name} is not shown here: the page would be too large. `meshwork report` shows it \
                          when it is asked to with `--run`."
@@ -109,7 +109,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
         }
     }
     timelines.extend(further(content, folder, &archive, &chosen));
-    timelines.truncate(MAX_TIMELINES);
+    timelines.truncate(GLANCES);
     timelines.sort_by_key(|timeline| (timeline.scenario, timeline.replication));
     for timeline in &mut timelines {
         let swept = content.points[timeline.scenario as usize - 1].swept.iter();
@@ -131,7 +131,7 @@ fn further(
         let is_kept = !is_shown && kept::path(folder, &key).is_file();
         is_kept.then(|| archive.find(&key).map(|record| (scenario, record)))?
     };
-    let rest = MAX_TIMELINES.saturating_sub(chosen.len());
+    let rest = GLANCES.saturating_sub(chosen.len());
     let kept: Vec<(usize, RunRecord)> =
         (0..content.points.len()).filter_map(of).take(rest).collect();
     let seen = |(scenario, record): &(usize, RunRecord)| {
