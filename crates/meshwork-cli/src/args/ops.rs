@@ -116,7 +116,7 @@ pub(crate) struct Live {
     /// or of the topology if the study's machine is made of Slurm's files]
     #[arg(long, value_name = "LIST")]
     pub(crate) names: Option<String>,
-    /// The time between two looks, such as 1s or 500ms
+    /// The time between looks, as 1s or 500ms
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = poll)]
     pub(crate) poll: Duration,
     /// End after this number of looks

@@ -48,8 +48,8 @@ pub const CHOICE: &str = "choice.json";
 /// Name of the winner's study in a results folder.
 pub const WINNER: &str = "winner.toml";
 
-/// Number of pairs before any candidate is dropped, on logarithms and on the raw scale. Raw values
-/// may be skewed and need more pairs.
+/// Pairs before anything is dropped, on logarithms and on the raw scale, where skewed values need
+/// more.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
 /// Options for making a choice.
@@ -129,7 +129,7 @@ pub(crate) struct Raced<'a> {
     pub(crate) rules: RaceRules,
     pub(crate) options: Vec<String>,
     within: Within,
-    /// Maximum number of replications.
+    /// Replications that there can be.
     most: u64,
 }
 
@@ -385,8 +385,8 @@ pub struct RaceRound {
 }
 
 impl Raced<'_> {
-    /// The round that the race needs after some runs. A round is larger than one of a single
-    /// process, by half of the existing replications.
+    /// The round that the race needs after some runs. Rounds are larger than those of one process:
+    /// by half of what there is.
     fn round(
         &self,
         inputs: &[Option<Input>],
@@ -563,7 +563,7 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Advances the race over all replications that its survivors have.
+    /// Lets the race read all replications that its survivors have.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);

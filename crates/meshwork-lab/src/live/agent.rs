@@ -32,12 +32,11 @@ pub struct AgentSettings {
     pub dry_run: bool,
     /// The number of waiting jobs that are considered, in order of priority.
     pub depth: usize,
-    /// Seconds for which a placed job must look wrong, in at least two looks, before it is taken
-    /// back.
+    /// How long a placed job must look wrong, in at least two looks, before it is taken back.
     pub settle: f64,
-    /// Seconds for which a placed job may wait on idle nodes before it is taken back.
+    /// How long a placed job may wait on idle nodes before it is taken back.
     pub patience: f64,
-    /// Seconds for which a job is left alone after it has met a limit; doubled each time.
+    /// How long a job is left alone after it has met a limit; doubled each time.
     pub back_off: f64,
 }
 
@@ -76,7 +75,7 @@ const STUCK: [&str; 11] = [
 /// Identifies a job across restarts of the controller.
 type Key = (String, i64);
 
-/// The end of a job's back-off, and the length of its next one.
+/// Until when a job is left alone, and for how long the next time.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -87,11 +86,11 @@ struct BackOff {
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
-    /// Receives each event before it is carried out.
+    /// Takes each event before it happens.
     log: Box<dyn FnMut(&Json) + 'a>,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// The time since which each placed job has looked wrong.
+    /// Since when a placed job looks wrong.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
@@ -223,7 +222,7 @@ impl<'a> PlacementAgent<'a> {
         }
     }
 
-    /// The reason to take a placed job back now; `None` if it has not looked wrong for long enough.
+    /// Why a placed job is to be taken back now, if it has looked wrong for long enough.
     fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");
@@ -469,7 +468,7 @@ impl<'a> PlacementAgent<'a> {
         Ok(placed)
     }
 
-    /// Places one job, if it has not changed since the look.
+    /// Places one job, if it still is what was looked at.
     fn place(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -600,7 +599,7 @@ pub fn prepare(
     Ok(())
 }
 
-/// Checks that an ID may be part of a line for `scontrol`.
+/// An id that a line for `scontrol` may have.
 fn checked(id: &str) -> Result<&str, String> {
     if crate::slurm::live::is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

@@ -14,7 +14,7 @@ const HOUR: f64 = 3600.0;
 
 /// All published traces that are read.
 ///
-/// If several entries are for one of our columns, the first one with a value counts.
+/// Of several entries for one of our columns, the first that has a value counts.
 pub(super) static FORMATS: [Published; 14] = [
     Published {
         name: "Alibaba openb 2023, pods",
