@@ -97,9 +97,7 @@ pub struct Cluster<'a> {
     without: Option<starts::Without>,
     /// Number of guards of parts of nodes so far.
     guards: u64,
-    /// Forms that do not fit beside the last guard of parts of nodes.
-    ///
-    /// The numbers are those of the guard and of the releases so far.
+    /// Forms without room beside the last guard of parts, with its number and the releases so far.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer asks what blocks the oldest waiting job.

@@ -256,7 +256,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposed placement that does not delay a reservation of parts of nodes.
+    /// Proposed placement that leaves a reservation of parts what it needs.
     fn ask_beside_parts(&mut self, ticket: Ticket, beside: &BesideParts) -> Option<Proposal> {
         let form = self.forms.request(self.queue.form(ticket)?);
         let now = self.now;
@@ -276,7 +276,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Proposed placement with the kept amounts marked as taken, where jobs share nodes.
+    /// Proposed placement with what is kept taken, where jobs share nodes.
     fn ask_beside_kept(
         &mut self,
         ticket: Ticket,

@@ -334,7 +334,7 @@ impl Amounts {
         self.log.truncate(mark);
     }
 
-    /// The part of a job that holds a whole node.
+    /// The part of a node that a job holds that has all of it.
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);

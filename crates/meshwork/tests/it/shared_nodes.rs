@@ -240,7 +240,7 @@ fn choose(
 
 type Held = Vec<(usize, Node, Node)>;
 
-/// Claims the nodes of a request; returns each changed node before and after.
+/// Takes what a request gets; returns before and after of each node it touches.
 fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
     let mut held = Vec::new();
     for &(role, at, count) in picks {

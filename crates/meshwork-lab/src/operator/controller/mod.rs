@@ -140,8 +140,7 @@ impl<'a> Controller<'a> {
         self.pairs.len()
     }
 
-    /// The waiting jobs in queue order with the kinds of their requests, each in its first
-    /// partition.
+    /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
@@ -209,7 +208,7 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// A copy of the queue, for [`retract`](Controller::retract).
+    /// The queue as it is, for [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -416,7 +415,7 @@ impl<'a> Controller<'a> {
             busy.unite(&completing);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
             let found = if are_enough { self.find(&request, &busy) } else { None };
-            // A job beyond its limits does not block its partition if enough nodes are free.
+            // A job that is over its limits holds up nobody, if its partition has the nodes.
             let is_allowed = self.allows(pair.job, partition, Test::After);
             let found_or_over = found.is_some() || (are_enough && !is_allowed);
             let nodes = found.filter(|_| is_allowed);
@@ -493,8 +492,7 @@ impl<'a> Controller<'a> {
             let request = &self.jobs[pair.job].requests[pair.request];
             *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
         };
-        // Planned nodes are reserved for one pass only, so the pass ends with the last job that may
-        // start.
+        // Reservations last for one pass, so behind the last job that may start none is needed.
         let is_wanted = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
             recorded.is_some_and(|own| own.contains_key(&pair.job)) || may_start(fits, pair)
         };

@@ -31,7 +31,7 @@ pub(super) struct BackfillPlan {
     spans: Vec<Span>,
     /// Nodes without a running job.
     idle: NodeSet,
-    /// Running jobs, sorted by the ends of their time limits.
+    /// Running jobs by the ends of their limits.
     running: Vec<(Second, NodeSet)>,
 }
 
@@ -71,7 +71,7 @@ impl BackfillPlan {
         BackfillPlan { now, horizon, resolution, spans, idle, running }
     }
 
-    /// Adds a job that starts now.
+    /// Lets a job run from now on.
     pub(super) fn run(&mut self, limit: Second, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
@@ -104,15 +104,11 @@ impl BackfillPlan {
         }
     }
 
-    /// Plans a job behind all jobs planned before, by Slurm's algorithm.
-    ///
-    /// From each candidate start the job gets nodes that no reservation of the plan covers during
-    /// its time limit, once running jobs have released them. If that fails, or would take longer
-    /// than until the end of a reservation, that end is the next candidate start.
-    ///
-    /// `now` finds nodes that are free now, without those in its argument. `reserved` adds the
-    /// nodes that the site's reservations withhold from the job at a start, and returns the first
-    /// end of these reservations.
+    /// Plans a job behind all that were planned before, as Slurm does: it looks when running jobs
+    /// leave enough nodes that nobody has reserved, and tries again later if that is not before
+    /// reservations end. `now` finds nodes that are free now, beside those in its argument;
+    /// `reserved` adds the nodes that reservations keep from it at a start, and says when the first
+    /// of these ends.
     ///
     /// # Complexity
     /// One query to the rule for each attempt, and **O(log t)** attempts for each reservation, for

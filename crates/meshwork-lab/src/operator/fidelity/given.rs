@@ -44,12 +44,12 @@ const COMPLETING: Second = 1;
 /// The cases of a condition that may hold before the first and the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// The score of a predicted start that is recorded; twice as much if it is on the recorded nodes.
+/// The score of a recorded start that is found, and as much again if on its nodes.
 const FOUND: usize = 8;
 /// The score of an order without wrong predictions; each of them lowers it by 1, down to 0.
 const UNWANTED: usize = 7;
 
-/// A possible order of the events and cycles within one second.
+/// An order in which the events and cycles of a second may have come.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     main_first: bool,
@@ -58,8 +58,8 @@ struct Order {
     /// Whether each cycle comes after all events of the second. Otherwise it comes only after those
     /// that its recorded starts require.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available before each cycle. Otherwise only the nodes of
-    /// its recorded starts are.
+    /// Whether all nodes of ended jobs are back before each cycle. Otherwise only those on which
+    /// recorded jobs start.
     all_back: [bool; 2],
 }
 

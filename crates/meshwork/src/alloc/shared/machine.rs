@@ -93,7 +93,7 @@ pub struct SelectParams {
     pub serial_at_end: bool,
     /// Whether every job gets whole nodes (`OverSubscribe=EXCLUSIVE`).
     pub exclusive: bool,
-    /// Memory for each CPU if a job does not request any, in MB; 0 for all memory of a node.
+    /// Memory for each CPU if a job does not say, in MB; 0 for all memory of a node.
     pub mem_per_cpu: u64,
     /// Memory for each node if a job does not request any, in MB; overrides `mem_per_cpu`.
     pub mem_per_node: u64,
