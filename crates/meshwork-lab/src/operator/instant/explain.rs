@@ -156,7 +156,7 @@ impl Instant {
         explained.nearest = self.nearest(job, &ways);
         explained.overlooked = self.overlooked(job);
         if explained.short.is_some() {
-            // Moves are only planned for whole nodes.
+            // Moves are of whole nodes.
             return explained;
         }
         let target = |site| InstantTarget { site, ..InstantTarget::of(job.clone()) };
