@@ -26,7 +26,7 @@ pub struct AllocationPoint {
     pub arrived: usize,
     /// Mean allocation over the seeds.
     pub allocation: f64,
-    /// Its standard error; `None` of a single seed.
+    /// Standard error of the mean; `None` for a single seed.
     pub se: Option<f64>,
     /// Mean of the GPUs that typical tasks cannot use.
     pub fragmentation: f64,

@@ -27,11 +27,11 @@ pub struct SlurmRequest {
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
-    /// The nodes it gets, or could get now.
+    /// The nodes that the job gets, or could get now.
     Nodes(NodeSet),
-    /// It may start later.
+    /// The job may start later.
     Wait(Wait, SlurmMessage),
-    /// It can never start, for this reason.
+    /// The job can never start, for this reason.
     Never(String),
 }
 

@@ -24,7 +24,7 @@ use crate::study::{Refused, Replications, Study};
 /// Number of fresh replications, each of the winner and of the baseline.
 const FRESH: u64 = 20;
 
-/// Number of classes of jobs, at most, of which a text names those that lose.
+/// Maximum number of job sizes whose change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
 /// The time that is held out: where it begins in the log of each candidate.

@@ -15,7 +15,7 @@ use crate::slurm::topology::Structure;
 /// The cost of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// One for each move.
+    /// The number of moves.
     #[default]
     Moves,
     /// The nodes of the job.

@@ -19,7 +19,7 @@ const NEAREST: usize = 3;
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
-    /// It can never start, for Slurm's reason.
+    /// The job can never start, for Slurm's reason.
     Never(String),
     /// Too few nodes are free, or a required node is not.
     Nodes(String),

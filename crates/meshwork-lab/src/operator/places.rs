@@ -9,11 +9,11 @@ use crate::slurm::topology::{Structure, by};
 /// The kind of place that a set of nodes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// One place of their size.
+    /// One place of the size of the job.
     One,
     /// One place of the segment size for each segment.
     Union,
-    /// Neither.
+    /// No listed place.
     None,
 }
 

@@ -20,7 +20,7 @@ use gres::GresLine;
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// Its parts, as the rules see them.
+    /// Nodes and their parts, as the rules see them.
     pub machine: SharedMachine,
 }
 

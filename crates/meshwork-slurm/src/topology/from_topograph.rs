@@ -18,7 +18,7 @@ struct Listed {
     line: usize,
     switch: String,
     nodes: Vec<String>,
-    /// Its domains, in the order of [`DOMAINS`].
+    /// Domains of the node, in the order of [`DOMAINS`].
     domains: [Option<String>; 2],
 }
 

@@ -26,7 +26,7 @@ pub struct Outlook {
     free: Vec<Profile>,
     /// Where shape matters: expected ends, sites and placements of running jobs, earliest first.
     running: Vec<(Time, usize, Placement)>,
-    /// Where shape matters: planned reservations.
+    /// Planned reservations, where shape matters.
     planned: Vec<Reservation>,
     /// Planned outages and access rules. With any of them, node identities matter on every site,
     /// not only counts.

@@ -77,7 +77,7 @@ pub enum RestoreError {
     Instants {
         /// Preceding instant.
         from: Time,
-        /// Number that follows it.
+        /// Following instant in the snapshot, as read.
         to: f64,
     },
     /// An entry is not a placement on this machine.

@@ -21,11 +21,11 @@ const MOST_MOVES: usize = 100;
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantReason {
-    /// It would not fit the empty machine; the text is the violated rule of the machine, if any.
+    /// The job would not fit the empty machine; the text is the violated rule, if any.
     Never(Option<String>),
-    /// It waits for this cause.
+    /// The job waits for this cause.
     WaitsFor(Cause),
-    /// It could start, and no earlier job is known.
+    /// The job could start, and no earlier job is known.
     Nothing,
 }
 

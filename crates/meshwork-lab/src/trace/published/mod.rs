@@ -70,7 +70,7 @@ enum Source {
     Share(&'static str, &'static str),
     /// Seconds between two instants.
     Between(&'static str, &'static str),
-    /// One word for another.
+    /// A word translated by a list of pairs.
     Word(&'static str, &'static [(&'static str, &'static str)]),
     /// The beginning of an hour of a day, both counted from 0.
     Hour(&'static str, &'static str),

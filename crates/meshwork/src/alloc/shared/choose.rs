@@ -15,7 +15,7 @@ use super::{blocks, tree};
 /// Nodes to leave out of the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// There is no further attempt.
+    /// No further attempt.
     Stop,
     /// All nodes of the attempt.
     All,

@@ -69,6 +69,6 @@ pub struct Stuck {
     pub since: Cycle,
     /// Number of packets in the network.
     pub packets: usize,
-    /// The positions of some of them.
+    /// Positions of some of these packets, as text.
     pub dump: String,
 }

@@ -71,7 +71,7 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Whether every job has a cell in it.
+    /// Whether every job has a value in this column.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         ["job", "submit", "runtime", "estimate"].contains(&self.name)
@@ -507,7 +507,7 @@ pub struct Ended<'a> {
     pub held: u32,
     /// Index of its site.
     pub site: usize,
-    /// Its processors: corner and sides of each block.
+    /// Processors of the job: corner and sides of each block.
     pub blocks: String,
 }
 

@@ -115,7 +115,7 @@ pub struct Row {
     pub deadline: Option<Instant>,
     /// Number of the job after whose end it was submitted.
     pub after: Option<u64>,
-    /// Think time after that end.
+    /// Think time between that job's end and this submission.
     pub think: Option<f64>,
     /// Wait in an earlier run.
     pub wait: Option<f64>,
