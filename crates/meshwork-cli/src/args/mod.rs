@@ -457,7 +457,7 @@ pub(crate) struct Place {
     /// first_fit, and naive on flat machines]
     #[arg(short, long)]
     pub(crate) allocator: Option<String>,
-    /// A file for the state: read at the start, if it exists, and written before each answer
+    /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
     /// The seed of an allocator that uses random numbers

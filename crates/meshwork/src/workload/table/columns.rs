@@ -71,7 +71,7 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Whether every job has a value in this column.
+    /// Whether every job has a cell in it.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         ["job", "submit", "runtime", "estimate"].contains(&self.name)
