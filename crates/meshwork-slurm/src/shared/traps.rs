@@ -1,4 +1,4 @@
-//! Surprises that Slurm has for jobs with GPUs or parts of nodes, found in the configuration.
+//! Pitfalls of Slurm for jobs with GPUs or parts of nodes, found in the configuration.
 
 use super::gres::GresLine;
 use super::{SharedSite, params};

@@ -85,7 +85,7 @@ struct Weighed {
 }
 
 impl Intelligent {
-    /// Equations 2 to 5. In both sums best fit places the other jobs.
+    /// Scores of both choices, by equations 2 to 5. In both sums best fit places the other jobs.
     fn weigh(
         &self,
         job: &Job,

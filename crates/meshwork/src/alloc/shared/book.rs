@@ -65,7 +65,7 @@ impl SharedBook {
         &self.holdings
     }
 
-    /// Books a grant.
+    /// Records that a job holds a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         self.holdings.take(grant);
         self.note(grant.node);
