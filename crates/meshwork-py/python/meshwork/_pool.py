@@ -33,7 +33,7 @@ class Pool(_native.Pool):
     seed
         The seed of an allocator that draws random numbers.
     shape
-        The conversion of a count of processors to a block: `squarest` or `exact`.
+        How a count of processors becomes a block: `squarest` or `exact`.
 
     Raises
     ------

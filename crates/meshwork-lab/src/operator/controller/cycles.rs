@@ -8,9 +8,9 @@ pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,
     last_full: Option<f64>,
     last_backfill: Option<f64>,
-    /// Whether a job was submitted or ended since the last cycle of the main scheduler.
+    /// Whether a job was submitted or ended since the main scheduler ran.
     news: bool,
-    /// Whether the queue or the machine has changed since the last cycle of backfill.
+    /// Whether anything has changed since backfill ran.
     changed: bool,
 }
 
@@ -20,12 +20,12 @@ impl Cycles {
         (self.news, self.changed) = (true, true);
     }
 
-    /// Registers a change of the queue or the machine for backfill, if `changed`.
+    /// Notes that jobs have started or priorities have moved, if they did.
     pub(in crate::operator) fn change(&mut self, changed: bool) {
         self.changed |= changed;
     }
 
-    /// The next cycle of the main scheduler after an event; `None` if there was no event.
+    /// When the main scheduler runs next after an event.
     pub(in crate::operator) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let last = self.last_main.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
         self.news.then_some(last)
@@ -42,7 +42,7 @@ impl Cycles {
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
     }
 
-    /// Registers a cycle of the main scheduler; the first one counts as one over the whole queue.
+    /// Notes a cycle of the main scheduler; the first counts as one over the whole queue.
     pub(in crate::operator) fn ran_main(&mut self, at: f64, is_full: bool) {
         (self.last_main, self.news) = (Some(at), false);
         if is_full || self.last_full.is_none() {

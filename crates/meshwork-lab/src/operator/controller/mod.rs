@@ -78,7 +78,7 @@ fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
 
-/// The state of the controller.
+/// The state of a controller.
 pub(super) struct Controller<'a> {
     machine: &'a SlurmMachine,
     pub(super) rules: &'a SiteRules,
@@ -89,10 +89,10 @@ pub(super) struct Controller<'a> {
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
-    /// Nodes of ended jobs that cannot be allocated yet.
+    /// Nodes without a job that are not given back yet.
     pub(super) completing: NodeSet,
     sums: RunningSums,
-    /// The number of running tasks of each array.
+    /// The running tasks of each array.
     tasks: BTreeMap<u64, u32>,
     reserved: Vec<Reserved>,
     fair: FairTree,
@@ -152,12 +152,12 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// Whether a job can never start in any of its partitions.
+    /// Whether no partition could ever hold a job.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
 
-    /// Adds a job to the queue, once for each of its partitions.
+    /// Adds a job to the queue.
     pub(super) fn submit(&mut self, job: usize) {
         for request in 0..self.jobs[job].requests.len() {
             let pair = self.pair(job, request, None);
@@ -451,7 +451,7 @@ impl<'a> Controller<'a> {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // The reservation lacks nodes, not the partition.
+                    // It is the reservation that lacks nodes, and not the partition.
                     _ if are_enough && !self.jobs[pair.job].reservation.is_empty() => {}
                     _ => {
                         failed[partition] = true;

@@ -41,7 +41,7 @@ pub(super) enum Planned {
     Now(NodeSet),
     /// Later, on nodes to be reserved.
     Later(Second, NodeSet),
-    /// Not within the planning window.
+    /// Not within the window.
     Never,
 }
 
@@ -94,7 +94,7 @@ impl BackfillPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Splits the span that contains a time, so that one span ends there.
+    /// Lets a span end at a time within the plan.
     fn cut(&mut self, time: Second) {
         let place = self.spans.iter().position(|span| span.begin < time && time < span.end);
         if let Some(place) = place {
@@ -195,8 +195,8 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// The time at which running jobs will have released nodes for a job, and these nodes. Ends in
-    /// one group count as if all were at the last of them.
+    /// When running jobs leave nodes for a job, and which. Ends that lie close together count as
+    /// one, at the last of them.
     fn will_run(
         &self,
         site: &SlurmSite,
@@ -224,8 +224,8 @@ impl BackfillPlan {
         if let Some(nodes) = attempt(&free) {
             return Some((self.now, nodes));
         }
-        // The end of the first group is rounded to a multiple of its length, so that groups are
-        // stable from pass to pass. Each later group is longer.
+        // The end of the first group is a multiple of its length, so that it does not move from one
+        // pass to the next; later groups reach further beyond it.
         let (mut group, mut bound) = (FIRST_GROUP, None);
         let mut running = self.running.iter().peekable();
         loop {

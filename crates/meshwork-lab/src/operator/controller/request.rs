@@ -50,7 +50,7 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// The processors that it uses on all of its nodes.
+    /// The processors of its nodes that it takes.
     pub(super) processors: u64,
     /// The time limit in seconds.
     pub(super) limit: Second,
@@ -61,9 +61,9 @@ pub(super) struct ControlledJob {
     /// One request for each of its partitions.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
-    /// The name of its reservation; empty for none.
+    /// The reservation that it names; empty for none.
     pub(super) reservation: String,
-    /// Its array, and the maximum number of tasks of the array that may run at once.
+    /// Its array, and how many tasks of it may run at once.
     pub(super) array: Option<(u64, u32)>,
     /// The last recorded priority, and the time at which its wait ended.
     pub(super) last_priority: Option<(f64, Second)>,

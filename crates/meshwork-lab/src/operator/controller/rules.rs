@@ -20,9 +20,9 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// The associations; each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and QOS apply, and ended jobs are charged to their users.
+    /// Whether limits hold up jobs, and ended jobs are charged to their users.
     pub enforces_limits: bool,
-    /// Whether the limits of QOS apply.
+    /// Whether limits of a QOS hold up jobs.
     pub enforces_qos: bool,
     /// Whether a table is missing that is needed to compute priorities.
     pub lacks_priorities: bool,

@@ -53,20 +53,20 @@ const UNWANTED: usize = 7;
 #[derive(Clone, Copy, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before all cycles.
+    /// Whether priorities are computed before all of them.
     ticked: bool,
-    /// Whether each cycle comes after all events of the second. Otherwise it comes only after those
-    /// that its recorded starts require.
+    /// Whether all events of the second come before each cycle; otherwise only those that its
+    /// recorded starts need.
     all: [bool; 2],
     /// Whether all nodes of ended jobs are back before each cycle. Otherwise only those on which
     /// recorded jobs start.
     all_back: [bool; 2],
 }
 
-/// A cycle: its scheduler, whether it considers the whole queue, and its recorded starts.
+/// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
 type Cycle<'c> = (StartedBy, bool, &'c [usize]);
 
-/// A recording that is replayed through a controller.
+/// A recording on its way through a controller.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
@@ -76,10 +76,10 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
-    /// The nodes of jobs that ended a moment ago, with their ends. Each node becomes available at
-    /// its own time.
+    /// The nodes of jobs that have ended a moment ago, with their ends: each node is given back by
+    /// itself.
     completing: Vec<(Second, NodeSet)>,
-    /// The next time at which priorities are computed.
+    /// When priorities are computed next.
     tick: Second,
 }
 
@@ -277,8 +277,8 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// The possible orders of the cycles and events of a second. Without recorded starts
-    /// (`is_quiet`), there is only one, with no event before a cycle.
+    /// The orders in which the cycles of a second and its events may have come; without recorded
+    /// starts only one in which nothing of that second has happened before.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let first =
             Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2] };
@@ -319,7 +319,7 @@ impl<'a> Given<'a> {
             Event::Cancel(_) => false,
         };
         let all = order.all[..=cycle].contains(&true);
-        // A job that ends in the second of its start has not started yet.
+        // A job that ends in the second of its start has not ended before it.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
