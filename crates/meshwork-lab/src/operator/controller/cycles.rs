@@ -10,7 +10,7 @@ pub(in crate::operator) struct Cycles {
     last_backfill: Option<f64>,
     /// Whether a job was submitted or ended since the main scheduler ran.
     news: bool,
-    /// Whether the main scheduler runs without delay.
+    /// Whether the main scheduler runs next without its usual delay.
     urgent: bool,
     /// Whether anything has changed since backfill ran.
     changed: bool,
@@ -22,17 +22,17 @@ impl Cycles {
         (self.news, self.changed) = (true, true);
     }
 
-    /// Notes that the processes of a killed job are gone.
+    /// Registers that the processes of a killed job have ended.
     pub(in crate::operator) fn killed(&mut self) {
         self.urgent = true;
     }
 
-    /// Notes that jobs have started or priorities have moved, if they did.
+    /// Registers whether jobs have started or priorities have changed.
     pub(in crate::operator) fn change(&mut self, changed: bool) {
         self.changed |= changed;
     }
 
-    /// When the main scheduler runs next after an event.
+    /// The next time of the main scheduler after an event.
     pub(in crate::operator) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let last = self.last_main.filter(|_| !self.urgent);
         let last = last.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
@@ -50,7 +50,7 @@ impl Cycles {
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
     }
 
-    /// Notes a cycle of the main scheduler; the first counts as one over the whole queue.
+    /// Registers a cycle of the main scheduler; the first one counts as one over the whole queue.
     pub(in crate::operator) fn ran_main(&mut self, at: f64, is_full: bool) {
         (self.last_main, self.news, self.urgent) = (Some(at), false, false);
         if is_full || self.last_full.is_none() {

@@ -31,7 +31,7 @@ use rules::SiteRules;
 /// A waiting job in one of its partitions: an entry of the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// What comes before the priority: the tier of its partition, and whether it has a reservation.
+    /// Sort key before the priority: the tier of its partition, and whether it has a reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
@@ -95,14 +95,14 @@ pub(super) struct Controller<'a> {
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
-    /// Nodes without a job that are not given back yet.
+    /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether starts that are not recorded take no nodes in a pass with recorded ones.
+    /// Whether unrecorded starts take no nodes in a pass with recorded starts.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// The running tasks of each array.
     tasks: BTreeMap<u64, u32>,
-    /// The schedulers that have had a task of each array in their queues.
+    /// The schedulers that have considered a task of each array.
     arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
@@ -152,7 +152,8 @@ impl<'a> Controller<'a> {
         self.pairs.len()
     }
 
-    /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
+    /// The waiting jobs in queue order with the kinds of their requests, each in its first
+    /// partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
@@ -164,7 +165,7 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// The place of a job in the queue; behind all if it is not in it.
+    /// The position of a job in the queue; behind the last one if the job does not wait.
     pub(super) fn place_in_queue(&self, job: usize) -> usize {
         self.pairs.iter().position(|own| own.job == job).unwrap_or(usize::MAX)
     }
@@ -176,7 +177,7 @@ impl<'a> Controller<'a> {
 
     /// Adds a job to the queue.
     pub(super) fn submit(&mut self, job: usize) {
-        // A task of an array that waits already is no newcomer.
+        // Another task of a waiting array does not count as a new job.
         let before = self.jobs[job].array.and_then(|(array, _)| self.arrays.get(&array).copied());
         self.seen[job] = before.unwrap_or(self.seen[job]);
         let tick = self.last_tick.filter(|_| before.is_some());
@@ -194,7 +195,7 @@ impl<'a> Controller<'a> {
         let priority = priority::priority(rules, &self.fair, own, partition, tick, seen, self.size);
         let tier = self.rules.partitions[partition].tier;
         let is_reserved = u32::from(!own.reservation.is_empty());
-        // Whoever could preempt a job comes before it in any case.
+        // A job that may preempt others is sorted before jobs that may not.
         let standing = match rules.preemption {
             Some(rules::Preemption::Partitions) => (tier, is_reserved),
             _ => (is_reserved, tier),
@@ -236,7 +237,7 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// The queue as it is, for [`retract`](Controller::retract).
+    /// A copy of the queue, for [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -363,7 +364,7 @@ impl<'a> Controller<'a> {
         reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
     }
 
-    /// Whether the limit of running tasks of its array keeps a job from starting.
+    /// Whether the limit of running tasks of its array delays a job.
     fn is_throttled(&self, job: usize) -> bool {
         let array = self.jobs[job].array;
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
@@ -455,7 +456,7 @@ impl<'a> Controller<'a> {
             busy.unite(&completing);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
             let found = if are_enough { self.find(&request, &busy) } else { None };
-            // A job that is over its limits holds up nobody, if its partition has the nodes.
+            // A job beyond its limits does not block its partition if enough nodes are free.
             let is_allowed = self.allows(pair.job, partition, Test::After);
             let found_or_over = found.is_some() || (are_enough && !is_allowed);
             let nodes = found.filter(|_| is_allowed);
@@ -493,7 +494,7 @@ impl<'a> Controller<'a> {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // It is the reservation that lacks nodes, and not the partition.
+                    // The reservation lacks nodes, but the partition does not.
                     _ if are_enough && is_reserved => {}
                     _ => open -= fail(&mut failed, &mut kept),
                 },
@@ -530,7 +531,8 @@ impl<'a> Controller<'a> {
             let request = &self.jobs[pair.job].requests[pair.request];
             *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
         };
-        // The least limit and number of nodes of the jobs from each place on that may start now.
+        // For each queue position, minimum time limit and minimum node count of the jobs from there
+        // on.
         let mut least = vec![(Second::MAX, u32::MAX); self.pairs.len() + 1];
         for (place, pair) in self.pairs.iter().enumerate().rev() {
             let request = &self.jobs[pair.job].requests[pair.request];
@@ -548,7 +550,7 @@ impl<'a> Controller<'a> {
         }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
-        // The components that could start now of each heterogeneous job.
+        // The components that could start now, by heterogeneous job.
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
@@ -557,7 +559,7 @@ impl<'a> Controller<'a> {
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
-            // Reservations last for one pass: none is needed if nobody behind them can start.
+            // Reservations of the plan last for one pass: none is needed if no later job can start.
             let (limit, nodes) = least[place];
             if plan.left_until(now.saturating_add(limit)) < nodes {
                 break;
@@ -607,7 +609,7 @@ impl<'a> Controller<'a> {
             };
             let around = |nodes: &NodeSet| blocks_around(site, nodes, request.asked.whole_blocks);
             let mine = recorded.and_then(|own| own.get(&pair.job));
-            // The components of a heterogeneous job start together behind the pass.
+            // The components of a heterogeneous job start together after the pass.
             let planned = match (planned, self.jobs[pair.job].group) {
                 (Planned::Now(nodes), Some(group)) if mine.is_none() => {
                     together.entry(group).or_default().push((pair.job, partition, nodes.clone()));
@@ -625,7 +627,8 @@ impl<'a> Controller<'a> {
                 let own = || nodes.clone().filter(|_| !self.leaves_others);
                 if let Some(start) = if mine.is_none() { own() } else { here.cloned() } {
                     let around = around(&start);
-                    // Whoever may be preempted keeps nodes from nobody who could do it.
+                    // A preemptable job reserves nothing in the plan, since other jobs may take its
+                    // nodes.
                     if !self.is_preemptable(partition) {
                         plan.reserve(now, request.limit, &around);
                     }
@@ -664,7 +667,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// The nodes of running jobs that a job may preempt, which is given with its partition and QOS.
+    /// The nodes of running jobs that a job, given with its partition and QOS, may preempt.
     fn preemptable(&self, job: (usize, Option<usize>)) -> NodeSet {
         let mut nodes = self.no_nodes();
         if self.rules.preemption.is_some() {

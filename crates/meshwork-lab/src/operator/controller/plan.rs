@@ -31,7 +31,7 @@ pub(super) struct BackfillPlan {
     spans: Vec<Span>,
     /// Nodes without a running job.
     idle: NodeSet,
-    /// Running jobs by the ends of their limits.
+    /// Running jobs, sorted by the ends of their time limits.
     running: Vec<(Second, NodeSet)>,
 }
 
@@ -45,11 +45,11 @@ pub(super) enum Planned {
     Never,
 }
 
-/// When running jobs leave nodes for a job.
+/// The result of a search for nodes that running jobs release in time.
 enum WillRun {
-    /// At a time, on some nodes.
+    /// Available from this time on, and the nodes.
     At(Second, NodeSet),
-    /// Later than the time that was given.
+    /// After the limit `by` of the search, which is given.
     Behind(Second),
     Never,
 }
@@ -80,7 +80,7 @@ impl BackfillPlan {
         BackfillPlan { now, horizon, resolution, spans, idle, running }
     }
 
-    /// Lets a job run from now on.
+    /// Adds a job that starts now.
     pub(super) fn run(&mut self, limit: Second, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
@@ -124,11 +124,15 @@ impl BackfillPlan {
         }
     }
 
-    /// Plans a job behind all that were planned before, as Slurm does: it looks when running jobs
-    /// leave enough nodes that nobody has reserved, and tries again later if that is not before
-    /// reservations end. `gone` are nodes of running jobs that it may preempt, `now` finds nodes that are free now, beside those in its argument;
-    /// `reserved` adds the nodes that reservations keep from it at a start, and says when the first
-    /// of these ends.
+    /// Plans a job behind all jobs planned before, by Slurm's algorithm.
+    ///
+    /// From each candidate start the job gets nodes that no reservation of the plan covers during
+    /// its time limit, once running jobs have released them. If that fails, or would take longer
+    /// than until the end of a reservation, that end is the next candidate start.
+    ///
+    /// `gone` are nodes of running jobs that it may preempt. `now` finds nodes that are free now,
+    /// without those in its argument. `reserved` adds the nodes that the site's reservations
+    /// withhold from the job at a start, and returns the first end of these reservations.
     ///
     /// # Complexity
     /// One query to the rule for each attempt, and **O(log t)** attempts for each reservation, for
@@ -223,8 +227,11 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// When running jobs leave nodes for a job, and which, up to a time `by`. Ends that lie close
-    /// together count as one, at the last of them. `possible` are nodes known to be enough.
+    /// Finds the time, up to `by`, at which running jobs have released nodes for a job, and the
+    /// nodes.
+    ///
+    /// Ends that are close together count as one, at the last of them. `possible` are nodes known
+    /// to be enough.
     fn will_run(
         &self,
         (site, request): (&SlurmSite, &ResolvedRequest),
@@ -264,8 +271,8 @@ impl BackfillPlan {
                 return WillRun::At(self.now, nodes);
             }
         }
-        // The end of the first group is a multiple of its length, so that it does not move from one
-        // pass to the next; later groups reach further beyond it.
+        // The end of the first group is a multiple of its length, so that it is the same in the
+        // next pass; later groups are longer.
         let (mut group, mut bound) = (FIRST_GROUP, None);
         let is_left = |own: &&(Second, NodeSet)| gone.is_empty() || !own.1.is_within(gone);
         let mut running = self.running.iter().filter(is_left).peekable();

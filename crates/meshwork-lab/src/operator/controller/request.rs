@@ -50,13 +50,13 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// The processors that it asks for before nodes are found.
+    /// The processors that it requests, used until its nodes are known.
     pub(super) asked_processors: u64,
-    /// The processors of its nodes that it takes.
+    /// The processors that it uses on its nodes.
     pub(super) processors: u64,
     /// The time limit in seconds.
     pub(super) limit: Second,
-    /// The time from which it could start but for the machine and other jobs.
+    /// The time from which it could start if the machine were free.
     pub(super) eligible: Second,
     /// Its rank in the order of submission; the tie-breaker between equal priorities.
     pub(super) rank: u64,
@@ -67,9 +67,9 @@ pub(super) struct ControlledJob {
     pub(super) reservation: String,
     /// The heterogeneous job of which it is a component.
     pub(super) group: Option<u64>,
-    /// Its array, and how many tasks of it may run at once.
+    /// Its array, and the maximum number of running tasks of it.
     pub(super) array: Option<(u64, u32)>,
-    /// The last recorded priority, and the time at which its wait ended.
+    /// The last recorded priority, and the time at which the job started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
 }
 
@@ -138,11 +138,12 @@ pub(super) fn jobs(
             chain: chain(rules, stay),
             qos: rules.qos.iter().position(|own| own.name == stay.qos),
             nodes: u64::from(stay.least.unwrap_or(stay.nodes)),
-            // A job that takes any number of nodes in a range has one task, if it says nothing.
+            // A job with a range of node counts has one task, unless it states the number.
             asked_processors: stay.least.map_or(u64::from(stay.nodes), |_| 1),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
             limit,
-            // Tasks are recorded as eligible when others left them room, but the array was before.
+            // Tasks are recorded as eligible once the array's limit admits them; the array was
+            // eligible before.
             eligible: arrays
                 .get(&number(stay).1)
                 .filter(|_| stay.throttle.is_some() && stay.attempt == 1)
@@ -163,7 +164,8 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// The largest number of running tasks of each array with a limit, which may have been raised.
+/// The maximum number of running tasks of each array with a limit. Records show that a limit may
+/// have been raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

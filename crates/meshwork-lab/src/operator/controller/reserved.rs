@@ -11,7 +11,7 @@ use crate::operator::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// When it was to end, as far as that is known.
+    /// The planned end, as far as known.
     planned_end: Second,
     nodes: NodeSet,
     /// The earliest possible time of its creation.
@@ -26,7 +26,7 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;
         let since = since(machine, own, &nodes, stays);
-        // One that does not last for whole minutes was ended before its time.
+        // A reservation whose length is not a whole number of minutes was ended early.
         let is_cut = (own.span.1 - own.span.0) % 60 != 0;
         let planned_end = if is_cut { Second::MAX } else { own.span.1 };
         Some(Reserved { name: own.name.clone(), span: own.span, planned_end, nodes, since })

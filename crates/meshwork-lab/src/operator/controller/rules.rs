@@ -20,11 +20,11 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// The associations; each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits hold up jobs, and ended jobs are charged to their users.
+    /// Whether limits delay jobs, and users are charged for ended jobs.
     pub enforces_limits: bool,
-    /// Who may preempt whom; `None` for nobody.
+    /// The type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
-    /// Whether limits of a QOS hold up jobs.
+    /// Whether limits of a QOS delay jobs.
     pub enforces_qos: bool,
     /// Whether a table is missing that is needed to compute priorities.
     pub lacks_priorities: bool,
@@ -62,16 +62,16 @@ pub struct PartitionRules {
     /// The index of its QOS.
     pub qos: Option<usize>,
     pub is_up: bool,
-    /// Whether its running jobs may be preempted, if anybody's may.
+    /// Whether its running jobs may be preempted, if preemption is on.
     pub is_preemptable: bool,
 }
 
-/// What decides whether a job may take the nodes of a running one.
+/// The attribute that decides which jobs may preempt a running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
     /// The tiers of their partitions.
     Partitions,
-    /// The QOS that a QOS lists.
+    /// The list of QOS that each QOS may preempt.
     Qos,
 }
 
@@ -140,7 +140,7 @@ pub struct QosRules {
     pub name: String,
     pub priority: f64,
     pub limits: LimitSet,
-    /// The names of the QOS whose jobs it may preempt.
+    /// The names of the QOS whose jobs its jobs may preempt.
     pub preempts: Vec<String>,
 }
 

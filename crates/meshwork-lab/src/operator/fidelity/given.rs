@@ -44,24 +44,25 @@ const COMPLETING: Second = 1;
 /// The cases of a condition that may hold before the first and the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// The score of a recorded start that is found, and as much again if on its nodes.
+/// The score of a predicted start that is recorded; twice as much if it is on the recorded nodes.
 const FOUND: usize = 8;
 /// The score of an order without wrong predictions; each of them lowers it by 1, down to 0.
 const UNWANTED: usize = 7;
 
-/// An order in which the events and cycles of a second may have come.
+/// A possible order of the events and cycles within one second.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before all of them.
+    /// Whether priorities are computed before all cycles.
     ticked: bool,
-    /// Whether the main scheduler runs twice: before and after killed jobs have left their nodes.
+    /// Whether the main scheduler runs twice: before and after killed jobs have released their
+    /// nodes.
     split: bool,
-    /// Whether all events of the second come before each cycle; otherwise only those that its
-    /// recorded starts need.
+    /// Whether all events of the second come before each cycle. If not, only the events come before
+    /// it that its recorded starts require.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are back before each cycle. Otherwise only those on which
-    /// recorded jobs start.
+    /// Whether all nodes of ended jobs are available before each cycle. If not, only the nodes of
+    /// its recorded starts are.
     all_back: [bool; 2],
 }
 
@@ -73,11 +74,11 @@ struct Cycle {
     is_full: bool,
     /// Its recorded starts.
     starts: Vec<usize>,
-    /// Nodes of killed jobs that come back behind it.
+    /// Nodes of killed jobs that become available after it.
     held: NodeSet,
 }
 
-/// A recording on its way through a controller.
+/// A recording that is replayed through a controller.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
@@ -87,10 +88,10 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
-    /// Jobs that have ended a moment ago, with their ends and nodes: each node is given back by
-    /// itself.
+    /// Jobs that have just ended, with their ends and nodes. Each of their nodes becomes available
+    /// separately.
     completing: Vec<(Second, usize, NodeSet)>,
-    /// When priorities are computed next.
+    /// The time of the next computation of priorities.
     tick: Second,
 }
 
@@ -285,8 +286,8 @@ impl<'a> Given<'a> {
                 break;
             }
         }
-        // Slurm has not made the starts that are not recorded, so those of the record may as well
-        // be made without them.
+        // Slurm has not made the starts that are not recorded, so the recorded starts may be
+        // predicted without them.
         if let Some((score, order, tried)) = &best
             && tried.iter().any(|own| !recorded.contains(&own.1.job))
         {
@@ -322,8 +323,9 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// The main cycles of a second in which killed jobs leave their nodes one after the other, for
-    /// recorded starts: the scheduler runs each time.
+    /// The main cycles of a second in which killed jobs release their nodes one after the other.
+    ///
+    /// The scheduler runs each time; each cycle returned has recorded starts.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -354,7 +356,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Takes nodes on which recorded jobs start from jobs that are known to have been suspended.
+    /// Takes nodes of recorded starts from jobs that are recorded as suspended.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -367,8 +369,9 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The orders in which the cycles of a second and its events may have come; without recorded
-    /// starts only one in which nothing of that second has happened before.
+    /// The possible orders of the cycles and events of a second.
+    ///
+    /// Without recorded starts there is one order, in which no event precedes the cycles.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order { main_first: true, ticked: false, split, all: no, all_back: no };
@@ -393,8 +396,10 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// The events of a second that come before one of its cycles. These are either all, or those
-    /// that are necessary for the recorded starts of this and the earlier cycles.
+    /// The events of a second that come before one of its cycles.
+    ///
+    /// These are either all, or those that the recorded starts of this and the earlier cycles
+    /// require.
     fn before(
         &self,
         cycle: usize,
@@ -409,7 +414,7 @@ impl<'a> Given<'a> {
             Event::Cancel(_) => false,
         };
         let all = order.all[..=cycle.min(1)].contains(&true);
-        // A job that ends in the second of its start has not ended before it.
+        // A job can only end while it runs, so not before its start in this second.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
@@ -469,7 +474,7 @@ impl<'a> Given<'a> {
                 _ => self.controller.backfill(at, Some(&own)),
             };
             decided.extend(found.into_iter().map(|own| (*by, own)));
-            // Whatever the model says, later cycles of the second have seen these starts.
+            // Later cycles of the second see the recorded starts, whatever the model predicts.
             for (job, (partition, nodes)) in own {
                 if !self.controller.running.contains_key(&job) {
                     self.controller.start(job, partition, nodes, at);

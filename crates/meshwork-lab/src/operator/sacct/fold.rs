@@ -215,7 +215,7 @@ impl<'a> Folder<'_, 'a> {
         let mut submitted = Submitted::read(row.field(columns.line));
         let asked = count("ReqNodes", row.field(columns.req_nodes))?;
         let asked = asked.filter(|&nodes| nodes > 0).or(submitted.nodes);
-        // Of a range the number counts that the job has got.
+        // For a range, the number of nodes that the job got counts.
         let asked = asked.filter(|_| !submitted.is_range || had == 0);
         let nodes = match asked {
             Some(nodes) => nodes,

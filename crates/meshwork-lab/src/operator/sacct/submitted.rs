@@ -10,7 +10,7 @@ pub(super) struct Submitted {
     pub(super) segment: Option<u32>,
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
-    /// Whether any number of nodes in a range would do.
+    /// Whether a range of node counts is requested.
     pub(super) is_range: bool,
     /// Several partitions, separated by commas.
     pub(super) partitions: String,
