@@ -165,7 +165,7 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// The position of a job in the queue and `true`, or the position that it would get and `false`.
+    /// The position of a job in the queue and `true`, or the one that it would get and `false`.
     pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
         match self.pairs.iter().position(|own| own.job == job) {
             Some(place) => (place, true),
