@@ -62,7 +62,7 @@ fn per_node(nodes: Option<u32>, gpus: u64, cpus: u32) -> SharedRequest {
     }
 }
 
-/// Fills half of the GPUs with jobs of 1 to 8, of which as many have ended.
+/// Fills all GPUs with jobs of 1 to 8 GPUs, and ends random jobs until half of the GPUs are held.
 fn half_full(machine: &SharedMachine) -> (SharedBook, Vec<Vec<SharedGrant>>) {
     let mut book = SharedBook::new(machine);
     let mut rng = Stream::new(11, 0, "jobs");

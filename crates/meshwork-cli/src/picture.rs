@@ -20,7 +20,7 @@ pub(crate) enum Cell {
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// Name of a layer: a switch or a group of wirings that have them.
+    /// The word for a layer in labels: a switch or a group, for wirings with such layers.
     layer: &'static str,
 }
 

@@ -16,7 +16,7 @@ use crate::study::Refused;
 /// Highest arrived load, in per cent of all GPUs.
 pub const MOST_LOAD: usize = 130;
 
-/// First seed: the published runs are those of 42 to 51.
+/// First seed; the published runs use the seeds 42 to 51.
 const FIRST_SEED: u64 = 42;
 
 /// Means of a rule at one arrived load, in per cent of all GPUs.
@@ -26,7 +26,7 @@ pub struct AllocationPoint {
     pub arrived: usize,
     /// Mean allocation over the seeds.
     pub allocation: f64,
-    /// Its standard error; `None` of a single seed.
+    /// Standard error of the mean; `None` for a single seed.
     pub se: Option<f64>,
     /// Mean of the GPUs that typical tasks cannot use.
     pub fragmentation: f64,
@@ -87,7 +87,7 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     Ok(tasks)
 }
 
-/// Mean allocation of every rule at every arrived load, over as many seeds.
+/// Mean allocation of every rule at every arrived load, over a number of seeds.
 ///
 /// # Complexity
 /// A curve for each rule and seed, on all threads.
@@ -146,7 +146,7 @@ fn points(curves: &[LoadCurve]) -> Vec<AllocationPoint> {
         .collect()
 }
 
-/// One row of a trace, by the numbers of the columns that were asked for.
+/// One row of a trace: the cells of the requested columns.
 struct TraceRow<'a> {
     path: &'a str,
     line: u64,

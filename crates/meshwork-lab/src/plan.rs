@@ -41,7 +41,7 @@ struct WithheldText {
     /// The end; without one it never ends.
     #[serde(default)]
     until: Option<f64>,
-    /// The ids of the waiting jobs from which nodes are withheld; without them, of all.
+    /// The IDs of the waiting jobs from which nodes are withheld; if missing, from all jobs.
     #[serde(default)]
     jobs: Option<Vec<Json>>,
 }
@@ -61,7 +61,7 @@ struct HeldText {
     blocks: Option<Vec<PlacedBlock>>,
 }
 
-/// A state that was read, with what its answer needs.
+/// A parsed state, with the names that its answer needs.
 #[derive(Debug)]
 pub struct ReadState {
     /// The state.
@@ -80,7 +80,7 @@ impl ReadState {
         ReadState::of(scenario, value)
     }
 
-    /// Takes a state for a scenario from an object that was read.
+    /// Converts a parsed JSON object to a state for a scenario.
     ///
     /// # Errors
     /// The sentences of [`ReadState::read`].

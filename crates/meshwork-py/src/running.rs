@@ -245,6 +245,8 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Active;
 
 impl Active {
+    /// Begins a period in which threads of this library run.
+    ///
     /// # Errors
     /// If this process was forked while such threads ran: they do not exist in the fork, so their
     /// work would never be done.

@@ -37,11 +37,11 @@ pub struct Partition {
     pub least: u32,
     /// The maximum number of nodes of a job.
     pub most: u32,
-    /// Whether jobs without a partition go to it.
+    /// Whether jobs that name no partition are submitted to this one.
     pub is_default: bool,
     /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
-    /// Its line, after the defaults.
+    /// Line of the partition, with defaults filled in.
     pub given: ConfLine,
 }
 

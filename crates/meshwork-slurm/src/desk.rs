@@ -27,11 +27,11 @@ pub struct SlurmRequest {
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
-    /// The nodes it gets, or could get now.
+    /// The nodes that the job gets, or could get now.
     Nodes(NodeSet),
-    /// It may start later.
+    /// The job may start later.
     Wait(Wait, SlurmMessage),
-    /// It can never start, for this reason.
+    /// The job can never start, for this reason.
     Never(String),
 }
 
@@ -59,7 +59,7 @@ pub struct SlurmAllocator<K: Ord> {
 const INVALID_NAME: &str = "Invalid node name specified";
 
 impl<K: Ord + Clone> SlurmAllocator<K> {
-    /// An empty desk.
+    /// An allocator of an empty partition.
     #[must_use]
     pub fn new(site: SlurmSite) -> SlurmAllocator<K> {
         let count = site.hosts.count();
@@ -100,7 +100,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// The answer to a request, without allocating.
+    /// The answer to a request now, without allocating.
     ///
     /// # Complexity
     /// That of [`decide`].

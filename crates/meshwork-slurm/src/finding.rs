@@ -1,4 +1,4 @@
-//! The findings of the lint: what Slurm refuses, and what it silently accepts.
+//! The findings of the lint: configurations that Slurm refuses or silently misinterprets.
 
 /// The file that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub enum Source {
 pub enum Level {
     /// Slurm does not start.
     Fatal,
-    /// Slurm starts, but does not do what is intended.
+    /// Slurm starts, but behaves differently than intended.
     Warning,
 }
 

@@ -14,14 +14,15 @@ const FIELDS: [char; 22] = [
 /// A job that waits, runs or ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuedJob {
-    /// The id that users see, as `17`, `17_3` of an array or `17+1` of a heterogeneous job.
+    /// The job ID that users see: `17`, `17_3` for a task of an array, or `17+1` for a component of
+    /// a heterogeneous job.
     pub id: String,
     /// The number of its record.
     pub number: u64,
     pub partition: String,
-    /// The state in two letters, as `PD` or `R`.
+    /// The state in two letters, such as `PD` or `R`.
     pub state: String,
-    /// The number of nodes, of a range the largest.
+    /// The number of nodes; of a range, the largest.
     pub nodes: u32,
     /// The priority, 0 if it is held.
     pub priority: u64,
@@ -34,9 +35,9 @@ pub struct QueuedJob {
     pub dependency: String,
     /// Seconds since 1970.
     pub submitted: Option<i64>,
-    /// The start, or of a waiting job the expected one or its `--begin`.
+    /// The start; for a waiting job, the expected start or its `--begin`.
     pub start: Option<i64>,
-    /// The end that its limit gives.
+    /// The end by its time limit.
     pub end: Option<i64>,
     /// The time limit in seconds; `None` if it has none.
     pub limit: Option<i64>,
@@ -63,7 +64,7 @@ impl QueuedJob {
     }
 }
 
-/// Whether a field is empty in one of Slurm's spellings.
+/// The text of a field; empty for each of Slurm's spellings of an empty field.
 fn filled(text: &str) -> String {
     let text = text.trim();
     let is_empty = ["(null)", "N/A", "n/a", "None", "NULL"].contains(&text);
@@ -165,7 +166,7 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// The arguments with which `squeue` gives smallest numbers of nodes.
+/// The arguments with which `squeue` prints minimum numbers of nodes.
 ///
 /// They are those of the given jobs, or of all in a partition.
 #[must_use]
@@ -184,7 +185,7 @@ pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     all
 }
 
-/// Reads what `squeue` prints for [`range_arguments`]: ids with their smallest number of nodes.
+/// Reads what `squeue` prints for [`range_arguments`]: job IDs with their minimum numbers of nodes.
 #[must_use]
 pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     let of = |line: &str| {

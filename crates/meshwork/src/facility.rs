@@ -248,7 +248,7 @@ impl Facility {
         self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
     }
 
-    /// The answer to a question about the only site with other amounts, which are then restored.
+    /// Evaluates a query on the only site with other free amounts, which are restored afterwards.
     pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
         self.sites[0].site_mut().begin_trial();
         let answer = ask(&mut self.sites[0]);
@@ -409,7 +409,7 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Lowers the free amounts of cells, by node and cell, as far as there are any.
+    /// Lowers the free amounts of cells, given by node and cell, but not below 0.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         self.managed.site_mut().lower(by);
         self.managed.forget();

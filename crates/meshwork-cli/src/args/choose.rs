@@ -20,59 +20,61 @@ pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep
 /// Options of a choice, for the commands that make one or submit its rounds.
 #[derive(Args, Debug)]
 pub(crate) struct ChoiceOptions {
-    /// How much worse than the best the choice may be; with --raw also in units of the metric
+    /// The indifference zone: how much worse than the best the choice may be; with --raw also in
+    /// units of the metric
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(crate) within: String,
-    /// How certain that is to be
+    /// The confidence of that guarantee
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
     /// A limit on the mean of a metric, such as 'p95_wait <= 4 h'; may be given several times
     #[arg(long = "constraint", value_name = "LIMIT")]
     pub(crate) constraints: Vec<String>,
-    /// Keep so much of the end of a log to measure the winner on, such as 8w
+    /// Hold out this much of the end of a log, such as 8w, and measure the winner on it
     #[arg(long, value_name = "TIME")]
     pub(crate) hold_out: Option<String>,
-    /// The candidate to compare with; a value for each key that tells candidates apart
+    /// The candidate to compare with, given by a value for each key in which candidates differ
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) baseline: Vec<String>,
     /// The metric to race on [default: the first of measure.metrics]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Option<String>,
-    /// A second metric, of which the trade-off is shown
+    /// A second metric, for a plot of the trade-off
     #[arg(long, value_name = "METRIC")]
     pub(crate) second: Option<String>,
-    /// Compare differences of the metric, and not ratios
+    /// Compare differences of the metric instead of ratios
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Begin with a screening, which the guarantee does not cover, above so many candidates
+    /// Begin with a screening above this number of candidates; the guarantee does not cover it
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(2..=3000))]
     pub(crate) screen_above: u16,
 }
 
-/// `meshwork choose`.
+/// Arguments of `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
     /// The studies, each with its candidates in `[sweep]`; several are raced one after another
     #[arg(required = true, value_name = "STUDY")]
     pub(crate) files: Vec<PathBuf>,
-    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
+    /// its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     #[command(flatten)]
     pub(crate) options: ChoiceOptions,
-    /// End the race after so many runs, or after a time such as 30m
+    /// End the race after this number of runs, or after a time such as 30m
     #[arg(long, value_name = "RUNS|TIME")]
     pub(crate) budget: Option<String>,
-    /// The folder for results; of several studies each has a folder of its own in it
+    /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Let the tables of another study in the folder be replaced; its runs are kept
+    /// Replace the tables of another study in the folder; its runs are kept
     #[arg(long, requires = "out")]
     pub(crate) replace: bool,
     /// Run one of N parts of the next round only, I from 0 to N-1; /N takes I from the task of an array
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "json")]
     pub(crate) shard: Option<String>,
-    /// How many threads run [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object

@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// Write the script that runs a study as an array of jobs, and submit it
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),
-    /// Put together what the shards of a study have written
+    /// Merge the results of all shards of a study
     #[command(
         after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. You can run it at any time, also while \
         shards are running. Once all runs have finished, the tables are written too.\n\nExit status: 0 all runs have finished, 1 \
@@ -126,7 +126,8 @@ pub(crate) enum Command {
     /// Draw the machine of a study while it is running
     #[command(after_help = WATCH_HELP)]
     Watch(Watch),
-    /// Decide once: which waiting jobs of a state start now, on which nodes, and what is reserved
+    /// Make one scheduling decision for a given state: the jobs that start, their nodes, and
+    /// reservations
     #[command(
         after_help = "The state is an object: now, running jobs with id, nodes (or blocks), since and until, and waiting jobs in \
         the order of the queue, with id and the columns of a table of jobs, of which a size and an estimate are needed. With \
@@ -144,10 +145,11 @@ pub(crate) enum Command {
         --buffer 8"
     )]
     Traffic(Traffic),
-    /// Ask about a cluster under Slurm or Kueue: its configuration, its history, why a job waits
+    /// Answer questions about a cluster under Slurm or Kueue: its configuration, its history, why a
+    /// job waits
     #[command(subcommand, arg_required_else_help = true)]
     Ops(Ops),
-    /// Replay a sample of stored runs and compare
+    /// Replay a sample of stored runs and compare the results
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
     /// Print a script that completes this command in a shell
@@ -172,22 +174,23 @@ pub(crate) enum Command {
     },
 }
 
-/// `meshwork run`.
+/// Arguments of `meshwork run`.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
     /// The studies
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
+    /// its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The folder for results; of several studies each has a folder of its own in it
+    /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Let the tables of another study in the folder be replaced; its runs are kept
+    /// Replace the tables of another study in the folder; its runs are kept
     #[arg(long, requires = "out", conflicts_with = "shard")]
     pub(crate) replace: bool,
-    /// How many threads run [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object for each scenario
@@ -196,7 +199,8 @@ pub(crate) struct Run {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
-    /// Show the plots and a machine in a browser while it runs, on a page of this computer alone
+    /// Show plots and the machine in a browser during the run, on a page that only this computer
+    /// can open
     #[arg(
         long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
         default_missing_value = "auto", hide_possible_values = true
@@ -205,7 +209,7 @@ pub(crate) struct Run {
     /// Run one of N parts of the study, I from 0 to N-1; /N takes I from the task of an array
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["serve", "json"])]
     pub(crate) shard: Option<String>,
-    /// Run only the runs that this file names, which `meshwork submit` wrote
+    /// Run only the runs listed in this file, which `meshwork submit` writes
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
     /// Start no run after this time, such as 55m, 1h30m or 1:30:00, and exit with status 75
@@ -215,23 +219,23 @@ pub(crate) struct Run {
     pub(crate) memory: Memory,
 }
 
-/// How long the page of `meshwork run --serve` is there.
+/// How long `meshwork run --serve` serves its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ServeUntil {
-    /// Until someone at the terminal is done with it.
+    /// Until Enter is pressed, or until all runs have ended if there is no terminal.
     Auto,
-    /// Until all has run.
+    /// Until all runs have ended.
     Once,
-    /// Until the command is ended.
+    /// Until the command is terminated.
     Stay,
 }
 
-/// `meshwork reproduce`.
+/// Arguments of `meshwork reproduce`.
 #[derive(Args, Debug)]
 pub(crate) struct Reproduce {
-    /// The paper; all of them where it is left out
+    /// The paper; all papers if omitted
     pub(crate) paper: Option<String>,
-    /// One of its figures or tables, such as 1a
+    /// One figure or table of the paper, such as 1a
     pub(crate) figure: Option<String>,
     /// Smaller runs, fewer points, wider intervals: seconds for a figure, a few minutes for all of them
     #[arg(long)]
@@ -239,35 +243,35 @@ pub(crate) struct Reproduce {
     /// List the studies and run nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) list: bool,
-    /// Set a key of every study; workload.path is set in those that read a log
+    /// Override a key of every study; workload.path only applies to those that read a log
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The folder for results; each study has a folder of its own in it
+    /// The folder for results; each study gets a subfolder
     #[arg(short, long, value_name = "DIR", default_value = "reproduction")]
     pub(crate) out: PathBuf,
-    /// How many threads run [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
-    /// Print the tables of every study too, and not its claims alone
+    /// Also print the tables of every study, not only its claims
     #[arg(long, conflicts_with = "json")]
     pub(crate) tables: bool,
-    /// Print one JSON object for each claim; of fgd one for each rule and load
+    /// Print one JSON object for each claim; for fgd, one for each rule and load
     #[arg(long)]
     pub(crate) json: bool,
-    /// Of fgd: the nodes of the cluster, as CSV
+    /// For fgd: the nodes of the cluster, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<String>,
-    /// Of fgd: the tasks of its workload, as CSV
+    /// For fgd: the tasks of its workload, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<String>,
-    /// Of fgd: the number of seeds over which means are taken [default: 10]
+    /// For fgd: the number of seeds for the means [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: Option<u64>,
     #[command(flatten)]
     pub(crate) memory: Memory,
 }
 
-/// `meshwork report`.
+/// Arguments of `meshwork report`.
 #[derive(Args, Debug)]
 pub(crate) struct Report {
     /// A folder that `meshwork run --out` or `meshwork reproduce` wrote
@@ -281,17 +285,17 @@ pub(crate) struct Report {
         default_missing_value = "auto", hide_possible_values = true, conflicts_with_all = ["out", "figures", "runs"]
     )]
     pub(crate) serve: Option<ServeUntil>,
-    /// Write every figure into this folder too, as SVG, for a paper
+    /// Also write every figure into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
-    /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
-    /// replication; may be given several times [default: up to four scenarios that are compared]
+    /// A run to show instant by instant, such as 3 for a scenario or 3/2 for its second
+    /// replication; may be given several times [default: up to four of the compared scenarios]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
     pub(crate) runs: Vec<(u64, u64)>,
     /// The time from which runs are shown
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
     pub(crate) from: f64,
-    /// How many jobs of each run are shown; 0 leaves the machine out
+    /// The number of jobs shown of each run; 0 omits the machine
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub(crate) jobs: usize,
 }
@@ -301,12 +305,13 @@ fn run_of(text: &str) -> Result<(u64, u64), String> {
     text.parse().map(|RunName { scenario, replication }| (scenario, replication))
 }
 
-/// `meshwork show`.
+/// Arguments of `meshwork show`.
 #[derive(Args, Debug)]
 pub(crate) struct Show {
     /// The study
     pub(crate) file: PathBuf,
-    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
+    /// its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// Print one JSON object for each scenario
@@ -314,7 +319,7 @@ pub(crate) struct Show {
     pub(crate) json: bool,
 }
 
-/// `meshwork plan`.
+/// Arguments of `meshwork plan`.
 #[derive(Args, Debug)]
 pub(crate) struct Plan {
     /// The state as JSON; - for standard input
@@ -322,19 +327,19 @@ pub(crate) struct Plan {
     /// The study whose policy decides
     #[arg(long, value_name = "FILE")]
     pub(crate) study: PathBuf,
-    /// Set a key of the study, such as scheduler=easy
+    /// Override a key of the study, such as scheduler=easy
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
 }
 
-/// `meshwork list`.
+/// Arguments of `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
-    /// A kind, or the name of an entry of any kind; everything where it is left out
+    /// A kind, or the name of an entry of any kind; lists everything if omitted
     pub(crate) kind: Option<String>,
     /// One entry, with its parameters
     pub(crate) name: Option<String>,
-    /// Only entries with this text in name, alias, summary, definition or source, in any case
+    /// Only entries with this text in name, alias, summary, definition or source, ignoring case
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     pub(crate) grep: Option<String>,
     /// Print one JSON object for each entry
@@ -351,42 +356,43 @@ const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the righ
     Example:\n  meshwork watch study.toml --set scheduler=easy\n  \
     meshwork watch study.toml --until 100 --every 10";
 
-/// `meshwork watch`.
+/// Arguments of `meshwork watch`.
 #[derive(Args, Debug)]
 pub(crate) struct Watch {
     /// The study, or a folder that `meshwork run --out` wrote
     pub(crate) file: PathBuf,
-    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
+    /// its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The run: the number of a scenario, or that and of a replication, both from 1, as in 3/2
+    /// The run: a scenario such as 3, or scenario and replication such as 3/2, both counted from 1
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
     run: RunName,
-    /// The scenario of the run, as it was given before `--run`
+    /// The scenario of the run; superseded by `--run`
     #[arg(long, hide = true, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(1..))]
     scenario: Option<u64>,
-    /// The replication of the run, as it was given before `--run`
+    /// The replication of the run; superseded by `--run`
     #[arg(long, hide = true, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(1..))]
     replication: Option<u64>,
-    /// Write frames of plain text, on a terminal too
+    /// Write frames of plain text, even on a terminal
     #[arg(long)]
     pub(crate) frames: bool,
-    /// A frame after every so many events [default: 1]
+    /// The number of events between two frames [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: Option<u64>,
     /// Begin at this time of the run, paused
     #[arg(long, value_name = "T", value_parser = not_negative, conflicts_with = "from_event")]
     pub(crate) from: Option<f64>,
-    /// Begin where so many events have happened, paused
+    /// Begin after this number of events, paused
     #[arg(long, value_name = "N")]
     pub(crate) from_event: Option<u64>,
-    /// Frames until this time of the run
+    /// Write frames up to this time of the run
     #[arg(long, value_name = "T", value_parser = not_negative)]
     pub(crate) until: Option<f64>,
-    /// At most so many frames
+    /// The maximum number of frames
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_frames: Option<u64>,
-    /// Columns of a frame
+    /// The width of a frame in columns
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(crate) width: u16,
     #[command(flatten)]
@@ -428,26 +434,27 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     {\"op\":\"allocate\",\"id\":\"a\",\"options\":\"-n2 --gpus-per-task=1 -c8\"}  parts of nodes, as salloc gives them\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
-/// `meshwork place`.
+/// Arguments of `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
     /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
     #[arg(short, long, required_unless_present = "slurm")]
     pub(crate) machine: Option<String>,
-    /// The machine of a topology.yaml or topology.conf, whose nodes are given out by their names as Slurm would
+    /// The machine of a topology.yaml or topology.conf; its nodes are allocated by name, as Slurm
+    /// would
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) slurm: Option<PathBuf>,
     /// The slurm.conf of that machine: nodes, weights, partitions
     #[arg(long, value_name = "FILE", requires = "slurm")]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf of that machine: its GPUs, for questions with options
+    /// The gres.conf of that machine: its GPUs, for requests with options
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
-    /// The partition [default: the one that slurm.conf makes the default]
+    /// The partition [default: the default one of slurm.conf]
     #[arg(long, value_name = "NAME", requires = "slurm")]
     pub(crate) partition: Option<String>,
-    /// Which processors are given: a name, or a table such as {name="first_fit",rotation="best"}
-    /// [default: first_fit, and naive on flat machines]
+    /// The allocator: a name, or a table such as {name="first_fit",rotation="best"} [default:
+    /// first_fit, and naive on flat machines]
     #[arg(short, long)]
     pub(crate) allocator: Option<String>,
     /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
@@ -456,22 +463,22 @@ pub(crate) struct Place {
     /// The seed of an allocator that uses random numbers
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seed: i64,
-    /// How a count of processors becomes a block
+    /// The rule that turns a count of processors into a block
     #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
     pub(crate) shape: String,
     #[command(flatten)]
     pub(crate) memory: Memory,
 }
 
-/// `meshwork check`.
+/// Arguments of `meshwork check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
     /// A folder that `meshwork run --out` wrote
     pub(crate) dir: PathBuf,
-    /// How many runs are replayed, at most
+    /// The maximum number of runs to replay
     #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
     pub(crate) sample: usize,
-    /// How many threads replay [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object for each run

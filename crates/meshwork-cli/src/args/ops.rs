@@ -12,10 +12,10 @@ use meshwork_lab::operator::sacct::LocalClock;
 use super::sweep::duration;
 use crate::memory::Memory;
 
-/// `meshwork ops`.
+/// Arguments of `meshwork ops`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ops {
-    /// Check a topology file: what Slurm would refuse, what it would accept without a word, what its lists name
+    /// Lint a topology file: errors, silent misconfigurations, and a table of its placements
     #[command(
         after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
         form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
@@ -65,7 +65,7 @@ pub(crate) enum Ops {
         slurm.conf\n  meshwork ops explain results 17 --run 3 --at 86400\n  meshwork ops explain state.json --shape 8x8x4"
     )]
     Explain(Explain),
-    /// Find the cheapest moves of jobs after which a place of a shape is free
+    /// Find the cheapest moves of jobs that free a place of a given shape
     #[command(
         after_help = "Every listed place of the shape is looked at, or every block of it where an allocator gives blocks. \
         Jobs move one after the other, the largest first, to where the rule or the allocator puts them on what is free by \
@@ -81,7 +81,7 @@ pub(crate) enum Ops {
         2026-11-21T14:54:44\n  meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
     )]
     When(When),
-    /// Observe a running Slurm: what a policy would have done at every start, and a history as a site
+    /// Observe a running Slurm: the policy's choice at every start, and a history as a site
     #[command(
         after_help = "It runs squeue and sinfo and changes nothing. Each start gives a line; the history is written as a site \
         (-o), which `ops fidelity` and `ops compare` read, with the free nodes at every decision in starts.jsonl. A look in \
@@ -103,12 +103,13 @@ pub(crate) enum Ops {
 /// Where a running Slurm is, and how often it is looked at.
 #[derive(Args, Debug)]
 pub(crate) struct Live {
-    /// A folder with slurm.conf and, if there is one, topology.yaml or topology.conf: a site, or /etc/slurm
+    /// A folder with slurm.conf and optionally topology.yaml or topology.conf: a site, or
+    /// /etc/slurm
     pub(crate) site: PathBuf,
     /// The study whose policy decides
     #[arg(long, value_name = "STUDY")]
     pub(crate) policy: Option<PathBuf>,
-    /// Set a key of the study, such as scheduler=easy
+    /// Override a key of the study, such as scheduler=easy
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The nodes in the order of their numbers in the study's machine, as a host list [default: the order of slurm.conf,
@@ -118,13 +119,13 @@ pub(crate) struct Live {
     /// The time between looks, as 1s or 500ms
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = poll)]
     pub(crate) poll: Duration,
-    /// End after so many looks
+    /// End after this number of looks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) looks: Option<u64>,
-    /// Answer Prometheus at this address; a port alone is on the loopback interface
+    /// Serve metrics for Prometheus at this address; a port alone means the loopback interface
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(crate) metrics: Option<SocketAddr>,
-    /// The folder of Slurm's commands [default: they are in PATH]
+    /// The folder of Slurm's commands [default: looked up in PATH]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) commands: Option<PathBuf>,
 }
@@ -147,28 +148,28 @@ fn poll(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// `meshwork ops shadow`.
+/// Arguments of `meshwork ops shadow`.
 #[derive(Args, Debug)]
 pub(crate) struct Shadow {
     #[command(flatten)]
     pub(crate) live: Live,
-    /// The partition that is observed [default: the one that slurm.conf makes the default]
+    /// The observed partition [default: the default one of slurm.conf]
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
     /// Write the history into this folder, as a site, with starts.jsonl and shadow.html
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Print each start as one object of JSON
+    /// Print one JSON object for each start
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `meshwork ops agent`.
+/// Arguments of `meshwork ops agent`.
 #[derive(Args, Debug)]
 pub(crate) struct Agent {
     #[command(flatten)]
     pub(crate) live: Live,
-    /// Say what would be done, and change nothing
+    /// Report the planned actions, but change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The parking partition, to which users submit
@@ -180,16 +181,16 @@ pub(crate) struct Agent {
     /// The partition for jobs that are left to Slurm [default: they stay parked]
     #[arg(long, value_name = "NAME")]
     pub(crate) pass: Option<String>,
-    /// Consider so many waiting jobs, in order of priority
+    /// The number of waiting jobs to consider, in order of priority
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
     /// The folder for log, heartbeat and lock [default: agent in the site's folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// Look at once when a datagram comes to this port of the loopback interface
+    /// Look immediately when a datagram arrives at this port of the loopback interface
     #[arg(long, value_name = "PORT")]
     pub(crate) wake: Option<u16>,
-    /// List waiting jobs by their ids among the metrics
+    /// List waiting jobs by their IDs in the metrics
     #[arg(long, requires = "metrics")]
     pub(crate) metrics_jobs: bool,
     /// Kill switch: open the parking partition, so that Slurm starts its jobs, and keep agents from deciding
@@ -201,7 +202,7 @@ pub(crate) struct Agent {
     /// Open the parking partition if the heartbeat is older than this; the exit status is 1 if it was
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["policy", "replay", "dry_run"])]
     pub(crate) watchdog: Option<Duration>,
-    /// Make the decisions of a log again; the exit status is 1 if one is another
+    /// Repeat the decisions of a log; the exit status is 1 if one differs
     #[arg(long, value_name = "LOG", requires = "policy", conflicts_with = "dry_run")]
     pub(crate) replay: Option<PathBuf>,
 }
@@ -225,79 +226,82 @@ fn at(text: &str) -> Result<At, String> {
 /// A machine at one instant.
 #[derive(Args, Debug)]
 pub(crate) struct State {
-    /// A site, a folder of results, what `scontrol show job -o` prints, or what `meshwork place` saves or, with --slurm,
-    /// answers to `show`
+    /// A site, a folder of results, the output of `scontrol show job -o`, or of `meshwork place`: a
+    /// saved state or, with --slurm, the answer to `show`
     pub(crate) state: PathBuf,
-    /// The instant: for a site as 2026-01-31T23:59:59 or in seconds since 1970, for a run in its
-    /// units of time [default for a job in a site's history: when it began to wait]
+    /// The instant: for a site, a date such as 2026-01-31T23:59:59 or seconds since 1970; for a
+    /// run, in its units of time [default for a job in a site's history: when it began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
-    /// The time zone of dates that name none, as Europe/Berlin or +01:00, and of those that are
-    /// shown [default: UTC of a site's history; of what scontrol prints, its own, whatever that is]
+    /// The time zone of dates without one, and of displayed dates, such as Europe/Berlin or +01:00
+    /// [default: UTC for a site's history; the zone of scontrol for its output]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
     pub(crate) time_zone: Option<LocalClock>,
-    /// The run of a folder of results: the number of a scenario, or that and of a replication, as in 3/2
+    /// The run in a folder of results: a scenario such as 3, or scenario and replication such as
+    /// 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,
     /// The topology.yaml or topology.conf, if the state is not a site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
-    /// The slurm.conf beside it
+    /// The slurm.conf that belongs to it
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(crate) conf: Option<PathBuf>,
-    /// What `scontrol show nodes -o` prints: which nodes are down
+    /// The output of `scontrol show nodes -o`, which shows the nodes that are down
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(crate) nodes: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) memory: Memory,
 }
 
-/// `meshwork ops explain`.
+/// Arguments of `meshwork ops explain`.
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) state: State,
-    /// The job, as in 1109 or 1088_3
+    /// The job, such as 1109 or 1088_3
     #[arg(required_unless_present = "shape")]
     pub(crate) job: Option<String>,
-    /// In place of a job: sides, as 8x8x4, a number of nodes, or a subcube, as 2^5; of a run, or what `place` has saved
+    /// Instead of a job, a request: sides such as 8x8x4, a number of nodes, or a subcube such as
+    /// 2^5; for a run or a state of `place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
     pub(crate) shape: Option<String>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `meshwork ops when`.
+/// Arguments of `meshwork ops when`.
 #[derive(Args, Debug)]
 pub(crate) struct When {
     /// The site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// The job, as in 1109 or 1088_3
+    /// The job, such as 1109 or 1088_3
     #[arg(required_unless_present = "all")]
     pub(crate) job: Option<String>,
-    /// All jobs that wait, as a table
+    /// All waiting jobs, as a table
     #[arg(long, conflicts_with = "job", requires = "at")]
     pub(crate) all: bool,
-    /// The instant, as 2026-01-31T23:59:59 or in seconds since 1970 [default: when the job began to wait]
+    /// The instant: a date such as 2026-01-31T23:59:59, or seconds since 1970 [default: when the
+    /// job began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
-    /// The probability with which a job starts within its interval
+    /// The probability that a job starts within its interval
     #[arg(long, value_name = "P", default_value = "0.9", value_parser = confidence)]
     pub(crate) confidence: f64,
     /// The number of sampled futures
     #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) futures: u32,
-    /// Where the sampling begins to draw
+    /// The seed of the random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
-    /// The seconds from a job's end until its nodes are given out again
+    /// The clean-up time: seconds from a job's end until its nodes can be allocated again
     #[arg(long, value_name = "SECONDS", default_value = "1")]
     pub(crate) cleanup: u32,
-    /// The time zone of dates that name none, and of those that are shown [default: UTC]
+    /// The time zone of dates without one, and of displayed dates [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
     pub(crate) time_zone: Option<LocalClock>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -308,30 +312,31 @@ fn confidence(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "a probability between 0 and 1 is needed, as 0.9".to_owned())
 }
 
-/// `meshwork ops defrag`.
+/// Arguments of `meshwork ops defrag`.
 #[derive(Args, Debug)]
 pub(crate) struct Defrag {
     #[command(flatten)]
     pub(crate) state: State,
-    /// The shape of the place, as 8x8x4, or its number of nodes; of a run, or what `place` has saved, 2^5 is a subcube
+    /// The shape of the place, such as 8x8x4, or its number of nodes; for a run or a state of
+    /// `place`, also a subcube such as 2^5
     #[arg(long)]
     pub(crate) shape: String,
     /// Jobs that may not be moved
     #[arg(long, value_name = "JOB", value_delimiter = ',')]
     pub(crate) exempt: Vec<String>,
-    /// What a move costs
+    /// The cost of a move
     #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
     pub(crate) cost: String,
-    /// The partition [default: the one that slurm.conf makes the default]
+    /// The partition [default: the default one of slurm.conf]
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
     /// The site of a run, from 1 [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) site: Option<u64>,
-    /// The most plans that are given
+    /// The maximum number of plans
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) plans: usize,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -339,91 +344,95 @@ pub(crate) struct Defrag {
 /// How the jobs of a site happen again.
 #[derive(Args, Debug)]
 pub(crate) struct Terms {
-    /// The seconds from a job's end until its nodes are given out again [default: those that fit the history best]
+    /// The clean-up time: seconds from a job's end until its nodes can be allocated again [default:
+    /// the best fit to the history]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) cleanup: Option<u32>,
-    /// Whether a job of a size that is not listed asks for the next larger one, or is refused
+    /// The treatment of jobs of unlisted sizes: request the next larger size, or refuse them
     #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
     pub(crate) unlisted: String,
-    /// Go on though `ops fidelity` says that the site is not modelled well enough, and say so above
-    /// the result
+    /// Continue even if `ops fidelity` finds that the site is not modelled well enough; the result
+    /// then begins with that verdict
     #[arg(long)]
     pub(crate) anyway: bool,
 }
 
-/// `meshwork ops compare`.
+/// Arguments of `meshwork ops compare`.
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
     /// The site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// Other topologies of its machine
+    /// Other topology files for its machine
     #[arg(required = true, value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<PathBuf>,
-    /// What the others are compared with: the site's own topology, or the first of those given
+    /// The baseline of the comparison: the site's own topology, or the first of the given ones
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
     #[command(flatten)]
     pub(crate) terms: Terms,
-    /// Write a page of HTML with the table, plots of the differences, and how much each node was used
+    /// Write an HTML page with the table, plots of the differences, and the utilization of each
+    /// node
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `meshwork ops propose`.
+/// Arguments of `meshwork ops propose`.
 #[derive(Args, Debug)]
 pub(crate) struct Propose {
     /// The site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// How long to search, as 10m, 1h30m or 90s
+    /// The time for the search, such as 10m, 1h30m or 90s
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub(crate) budget: Duration,
-    /// Search no further than so many lists, whatever the time: the result is then the same on every machine
+    /// Try at most this number of lists, whatever the time; the result is then the same on every
+    /// computer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) lists: Option<u32>,
-    /// Where the search begins to draw
+    /// The seed of the random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
-    /// On how many threads [default: as many as there are processors]
+    /// The number of threads [default: one for each processor]
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) terms: Terms,
-    /// Write the topology.yaml that is proposed into this file
+    /// Write the proposed topology.yaml to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `meshwork ops fidelity`.
+/// Arguments of `meshwork ops fidelity`.
 #[derive(Args, Debug)]
 pub(crate) struct Fidelity {
     /// The site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// Write every start beside that of the model to this file, as CSV
+    /// Write every recorded start with the predicted one to this file, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) starts: Option<PathBuf>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `meshwork ops import`.
+/// Arguments of `meshwork ops import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Accounting records, as sacct -P prints them
+    /// Accounting records: the output of sacct -P
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
-    /// Kueue's workloads and nodes, as kubectl get workloads,nodes -A -o json prints them at several times, in their order
+    /// Kueue's workloads and nodes: outputs of kubectl get workloads,nodes -A -o json, in
+    /// chronological order
     #[arg(
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
     )]
     pub(crate) kueue: Vec<PathBuf>,
-    /// A log in the Standard Workload Format, which has waits and no nodes
+    /// A log in the Standard Workload Format, which has waits but no node lists
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
     /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of --conf; with --kueue a
@@ -433,42 +442,43 @@ pub(crate) struct Import {
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
-    /// QOS, as sacctmgr show qos -P prints them
+    /// QOS: the output of sacctmgr show qos -P
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) qos: Option<PathBuf>,
-    /// Associations, as sacctmgr show assoc -P prints them
+    /// Associations: the output of sacctmgr show assoc -P
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) assoc: Option<PathBuf>,
-    /// Nodes that were down or drained, as sacctmgr show event -P prints them
+    /// Nodes that were down or drained: the output of sacctmgr show event -P
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) events: Option<PathBuf>,
-    /// Reservations, as scontrol show res -o prints them
+    /// Reservations: the output of scontrol show res -o
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) reservations: Option<PathBuf>,
     /// The folder for the site
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,
-    /// The time zone of dates that name none, as Europe/Berlin or +01:00 [default: UTC, with a
+    /// The time zone of dates without one, such as Europe/Berlin or +01:00 [default: UTC, with a
     /// warning]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(crate) time_zone: Option<String>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `meshwork ops check`.
+/// Arguments of `meshwork ops check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
     /// The topology file
     pub(crate) file: PathBuf,
-    /// The slurm.conf of the machine: without it every node that the file names is taken to be there
+    /// The slurm.conf of the machine; without it, every node named in the topology is assumed to
+    /// exist
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf of the machine: its GPUs, and what Slurm does with them that surprises
+    /// The gres.conf of the machine: its GPUs, and surprising effects of their configuration
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
-    /// Print one object of JSON
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -7,16 +7,16 @@ use clap::{Args, ValueEnum};
 use super::threads;
 use crate::memory::Memory;
 
-/// `meshwork replay`.
+/// Arguments of `meshwork replay`.
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
     /// A log in the Standard Workload Format, or a table of jobs in CSV or Parquet; .gz too
     pub(crate) log: PathBuf,
     /// The machine: mesh:16x8, torus:8x8x8, flat:128, tpu_v4, or a table as in a study [default: a
-    /// flat one with the processors that the log's header names]
+    /// flat one with the processors stated in the log's header]
     #[arg(short, long)]
     pub(crate) machine: Option<String>,
-    /// The schedulers; the others are compared with the first
+    /// The schedulers, all compared with the first one
     #[arg(
         long = "schedulers",
         value_name = "NAME,…",
@@ -24,13 +24,13 @@ pub(crate) struct Replay {
         default_value = "fcfs,easy,conservative"
     )]
     pub(crate) schedulers: Vec<String>,
-    /// Set any other key of the study, such as workload.first_jobs=10000
+    /// Override any other key of the study, such as workload.first_jobs=10000
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The folder for the runs and the page [default: the log's name with -replay]
+    /// The folder for the runs and the page [default: the log's name followed by -replay]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How many threads run [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object for each scheduler
@@ -40,13 +40,13 @@ pub(crate) struct Replay {
     pub(crate) memory: Memory,
 }
 
-/// `meshwork new`.
+/// Arguments of `meshwork new`.
 #[derive(Args, Debug)]
 pub(crate) struct New {
-    /// The file to write, which must not be there yet; - is standard output
+    /// The file to write, which must not exist yet; - for standard output
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
-    /// What the study begins with
+    /// The template of the study
     #[arg(long, value_enum, default_value = "sweep")]
     pub(crate) from: Start,
 }

@@ -1,4 +1,4 @@
-//! The command line arguments for studies shared by several processes.
+//! Command-line arguments for studies shared by several processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,30 +21,31 @@ pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job n
     meshwork submit study.toml --out results --engine slurm --missing\n  \
     meshwork submit study.toml --out results --engine slurm --choose --within 2%";
 
-/// `meshwork submit`.
+/// Arguments of `meshwork submit`.
 #[derive(Args, Debug)]
 pub(crate) struct Submit {
     /// The study
     pub(crate) file: PathBuf,
-    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
+    /// its sweep
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The folder for results, which all computers see under this path
+    /// The folder for results; all computers must see it under this path
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// What starts the processes: slurm, pbs, lsf or hq
+    /// The engine that starts the processes: slurm, pbs, lsf or hq
     #[arg(long)]
     pub(crate) engine: Engine,
-    /// How many shards, or auto
+    /// The number of shards, or auto
     #[arg(long, value_name = "N", default_value = "auto", value_parser = shards)]
     pub(crate) shards: Shards,
-    /// How many of them run at once, at most
+    /// The maximum number of shards that run at once
     #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_parallel: u64,
-    /// How long a task may take, such as 1:00:00 or 90m; no run begins in its last twentieth
+    /// The time limit of a task, such as 1:00:00 or 90m; no run begins in its last twentieth
     #[arg(long, value_name = "TIME", default_value = "1:00:00", value_parser = duration)]
     pub(crate) time: Duration,
-    /// How much memory a task may take
+    /// The memory limit of a task
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = crate::memory::bytes)]
     pub(crate) mem: u64,
     /// The partition, or queue
@@ -53,10 +54,10 @@ pub(crate) struct Submit {
     /// The account, or project
     #[arg(long, value_name = "A", value_parser = word)]
     pub(crate) account: Option<String>,
-    /// Submit only the runs that are missing; of a race, the next round
+    /// Submit only the missing runs; for a race, the next round
     #[arg(long)]
     pub(crate) missing: bool,
-    /// Submit the rounds of the race of `meshwork choose`, one after another; the options below are its own
+    /// Submit a race of `meshwork choose` round by round; the options below are those of the race
     #[arg(long)]
     pub(crate) choose: bool,
     #[command(flatten)]
@@ -106,12 +107,12 @@ pub(crate) enum Engine {
     Hq,
 }
 
-/// `meshwork collect`.
+/// Arguments of `meshwork collect`.
 #[derive(Args, Debug)]
 pub(crate) struct Collect {
-    /// The folder that was given to all shards
+    /// The folder of all shards
     pub(crate) dir: PathBuf,
-    /// Write the runs as a table, DIR/runs.parquet, too
+    /// Also write the runs as a table, DIR/runs.parquet
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) format: RunsFormat,
 }
@@ -125,10 +126,10 @@ pub(crate) enum RunsFormat {
     Parquet,
 }
 
-/// `meshwork status`.
+/// Arguments of `meshwork status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder that was given to all shards
+    /// The folder of all shards
     pub(crate) dir: PathBuf,
     /// Look again from time to time, until all runs have finished
     #[arg(long)]

@@ -10,10 +10,10 @@ use toml::Value;
 use super::{not_negative, positive};
 use crate::memory::Memory;
 
-/// `meshwork trace`.
+/// Arguments of `meshwork trace`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Trace {
-    /// Print what a log is like: counts, spans and distributions
+    /// Print statistics of a log: counts, spans and distributions
     #[command(
         after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
         log.\n\nExample:\n  meshwork trace info log.swf.gz"
@@ -42,7 +42,7 @@ pub(crate) enum Trace {
     #[command(after_help = "The same arguments give the same bytes.\n\n\
         Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
     Generate(Generate),
-    /// Fit a model to a log, and print a study of its jobs with how far they are from the log
+    /// Fit a model to a log, and print a study of its jobs with their distances from the log
     #[command(
         after_help = "What is printed is a study: `run` reads it as it is. The distances stand in its comments, or, with -o, in a \
         table. As many jobs are drawn for them as the log has.\nModels: jann has classes of sizes, each with three \
@@ -52,7 +52,7 @@ pub(crate) enum Trace {
         Example:\n  meshwork trace fit log.swf.gz -o model.toml"
     )]
     Fit(Fit),
-    /// Compare a log with many resamplings of it: which of its statistics do they preserve?
+    /// Compare the statistics of a log with those of many resamplings of it
     #[command(
         after_help = "The ways are those of `workload.resample`. Beside each number of the log stands the range that 95 % of the \
         resamplings have; a star is where the log lies outside. Figures are one file each: hours, weekdays, correlation, \
@@ -61,7 +61,7 @@ pub(crate) enum Trace {
     Resample(Resample),
 }
 
-/// `meshwork trace resample`.
+/// Arguments of `meshwork trace resample`.
 #[derive(Args, Debug)]
 pub(crate) struct Resample {
     /// The log, or a table of jobs; it may be compressed with gzip
@@ -69,10 +69,10 @@ pub(crate) struct Resample {
     /// Ways of resampling, separated by commas
     #[arg(long, value_name = "WAYS", value_delimiter = ',', default_values = WAYS)]
     pub(crate) by: Vec<String>,
-    /// How many resamplings of each
+    /// The number of resamplings for each way
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) count: u64,
-    /// Write a figure of each function of the jobs into this folder, as SVG
+    /// Write figures to this folder, as SVG: arrivals by hour and weekday, correlation of days, sizes
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
     /// Print one JSON object
@@ -80,7 +80,7 @@ pub(crate) struct Resample {
     pub(crate) json: bool,
 }
 
-/// `meshwork trace convert`.
+/// Arguments of `meshwork trace convert`.
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
     /// The log, or a table of jobs; it may be compressed with gzip
@@ -89,19 +89,19 @@ pub(crate) struct Convert {
     /// The file to write
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// Only so many jobs, of those that --from and --until leave
+    /// Keep only this number of jobs, after --from and --until
     #[arg(long, value_name = "N")]
     pub(crate) first_jobs: Option<u64>,
-    /// Only jobs submitted at or after this time of the log, in seconds, or this date
+    /// Keep only jobs submitted at or after this time of the log, in seconds, or this date
     #[arg(long, value_name = "T", value_parser = instant)]
     pub(crate) from: Option<Value>,
-    /// Only jobs submitted before this time of the log, in seconds, or this date
+    /// Keep only jobs submitted before this time of the log, in seconds, or this date
     #[arg(long, value_name = "T", value_parser = instant)]
     pub(crate) until: Option<Value>,
     /// Multiply run times and requested times
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) runtime_scale: Option<f64>,
-    /// Multiply times of submission: below 1, the load grows
+    /// Multiply submission times; a factor below 1 increases the load
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) arrival_scale: Option<f64>,
     /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
@@ -110,42 +110,42 @@ pub(crate) struct Convert {
     /// The seed of a shuffle or a resampling
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// The replication of a study whose shuffle or resampling it is
+    /// The replication whose shuffle or resampling is made, as in a study
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) replication: u64,
 }
 
-/// `meshwork trace generate`.
+/// Arguments of `meshwork trace generate`.
 #[derive(Args, Debug)]
 pub(crate) struct Generate {
     /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// How many jobs
+    /// The number of jobs
     #[arg(long, value_name = "N", default_value = "10000")]
     pub(crate) jobs: u64,
-    /// The size of the machine that the model is scaled to
+    /// The number of processors of the machine to which the model is scaled
     #[arg(long, value_name = "P", default_value = "128")]
     pub(crate) processors: u32,
     /// The seed of the random numbers
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// Which fit of the model
+    /// The parameter set of the model
     #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
     pub(crate) classes: String,
-    /// Stretch the times of submission until the jobs ask for this share of the machine
+    /// Stretch submission times so that the jobs offer this load, as a share of the machine
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
     #[command(flatten)]
     pub(crate) memory: Memory,
 }
 
-/// `meshwork trace fit`.
+/// Arguments of `meshwork trace fit`.
 #[derive(Args, Debug)]
 pub(crate) struct Fit {
     /// The log, or a table of jobs; it may be compressed with gzip
     pub(crate) log: PathBuf,
-    /// Which model
+    /// The model
     #[arg(long, default_value = "jann", value_parser = FitModel::ALL.map(|model| model.0))]
     pub(crate) model: String,
     /// Write the study to this file, and print the distances

@@ -5,7 +5,7 @@ use clap::Args;
 use super::{load, threads};
 use crate::memory::Memory;
 
-/// `meshwork traffic`.
+/// Arguments of `meshwork traffic`.
 #[derive(Args, Debug)]
 pub(crate) struct Traffic {
     /// The machine: mesh:8x8, hypercube:10, fat_tree:4x4x4, tpu_v4, or a table as in a study. It
@@ -16,7 +16,7 @@ pub(crate) struct Traffic {
         ]
     )]
     pub(crate) machine: Option<String>,
-    /// How the nodes are wired
+    /// The topology
     #[arg(
         long, default_value = "mesh",
         value_parser = ["mesh", "torus", "hypercube", "tofu", "fat_tree", "dragonfly", "twisted_torus"]
@@ -24,7 +24,8 @@ pub(crate) struct Traffic {
     pub(crate) topology: String,
     #[command(flatten)]
     pub(crate) wiring: Wiring,
-    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour, next_group or hotspot
+    /// The destinations of packets: uniform, transpose, bit_complement, tornado, neighbour,
+    /// next_group or hotspot
     #[arg(long, default_value = "uniform")]
     pub(crate) traffic: String,
     /// The loads, in flits per node and cycle
@@ -42,26 +43,27 @@ pub(crate) struct Traffic {
     /// Virtual channels of a link [default: 2 on a torus or dragonfly, 3 with detours, 1 elsewhere]
     #[arg(long, value_name = "N")]
     pub(crate) vcs: Option<u32>,
-    /// Whose router it is
+    /// The simulator whose router is modelled
     #[arg(long, default_value = "procsimity", value_parser = ["procsimity", "booksim"])]
     pub(crate) timing: String,
     /// Cycles in which a router of procsimity routes a head [default: 3]
     #[arg(long, value_name = "CYCLES")]
     pub(crate) router_delay: Option<u32>,
-    /// Which class of channels a packet uses on a ring
+    /// The class of virtual channels that a packet uses on a ring
     #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
     pub(crate) class: String,
-    /// Whether the virtual channels of a link share it
+    /// Whether the virtual channels of a link share its bandwidth
     #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
     pub(crate) lanes: String,
-    /// Through which port packets go up a fat tree
+    /// The choice of upward ports in a fat tree
     #[arg(long, default_value = "random", value_parser = ["random", "fixed"])]
     pub(crate) upward: String,
-    /// Ways between groups of a dragonfly: the direct link, by another group, or the less full one
+    /// The routing between groups of a dragonfly: by the direct link, by another group, or the less
+    /// full of both
     #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
     pub(crate) routing: String,
-    /// Flits by which the direct way has to be fuller before ugal takes another [default: 30 with --timing
-    /// booksim, else 0]
+    /// Threshold of ugal: extra queued flits on the direct route before a packet takes another
+    /// [default: 30 with --timing booksim, else 0]
     #[arg(long, value_name = "FLITS")]
     pub(crate) ugal_threshold: Option<u32>,
     /// Cycles in which a flit crosses a link, on a dragonfly one within a group
@@ -70,16 +72,16 @@ pub(crate) struct Traffic {
     /// Cycles in which a flit crosses a link between groups of a dragonfly
     #[arg(long, value_name = "CYCLES", default_value = "1")]
     pub(crate) global_latency: u32,
-    /// Cycles that are simulated for each load
+    /// Simulated cycles for each load
     #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub(crate) cycles: u64,
-    /// How many of them go by before anything is measured [default: a quarter]
+    /// Warm-up cycles before the measurement [default: a quarter of all]
     #[arg(long, value_name = "N")]
     pub(crate) warmup: Option<u64>,
     /// The seed of all random numbers
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// How many threads run [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object for each load
@@ -101,13 +103,13 @@ pub(crate) struct Wiring {
     /// Processors of each node of a grid
     #[arg(long, value_name = "N")]
     pub(crate) processors_per_node: Option<u32>,
-    /// Nodes of a leaf switch of a fat tree and children of every other, or one number for each level
+    /// Children of each switch of a fat tree (nodes, for a leaf), or one number for each level
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub(crate) arity: Vec<u32>,
     /// Levels of switches of a fat tree
     #[arg(long, value_name = "N")]
     pub(crate) levels: Option<u32>,
-    /// How many times more nodes than links upwards a leaf switch of a fat tree has
+    /// The taper of a fat tree: nodes divided by upward links of a leaf switch
     #[arg(long, value_name = "X")]
     pub(crate) taper: Option<f64>,
     /// Nodes of a router of a dragonfly

@@ -19,7 +19,7 @@ use crate::args::choose::Choose;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::table::{Column, print, wrapped};
 
-/// Rows of the table of candidates, at most.
+/// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 30;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -> Ended {
@@ -218,7 +218,7 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Cells of one width.
+/// Pads cells to one width.
 fn right(cells: Vec<String>) -> Vec<String> {
     let width = cells.iter().map(String::len).max().unwrap_or(0);
     cells.into_iter().map(|cell| format!("{cell:>width$}")).collect()

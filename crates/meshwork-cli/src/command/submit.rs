@@ -118,7 +118,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     submit(out, arguments, &script, &plan)
 }
 
-/// Options with which the next round of a race is submitted as this one.
+/// The options of this submission, to be repeated for the next round of a race.
 fn submission(arguments: &Submit) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);

@@ -139,7 +139,7 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A log beside its resamplings.
+/// Compares a log with its resamplings.
 fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     let found = resampled(&arguments.log, &arguments.by, arguments.count)?;
     if let Some(folder) = &arguments.figures {

@@ -50,9 +50,9 @@ fn chapters() -> Vec<String> {
 
 /// A fenced block.
 struct Block {
-    /// The text behind the opening fence.
+    /// The text after the opening fence.
     language: String,
-    /// The last non-empty line before it.
+    /// The last non-empty line before the block.
     before: String,
     text: String,
     /// The first and the last line of the text, from 0.

@@ -52,7 +52,7 @@ fn short(answer: &Json) -> String {
     text
 }
 
-/// Options of jobs 1, 2, … and what they get; `!5` ends job 5.
+/// Checks the parts of nodes that jobs 1, 2, … get for these options; `!5` ends job 5.
 fn check(conf: &str, gres: &str, topology: &str, cases: &[(&str, &str)]) {
     let folder = site(conf, gres, topology);
     let mut lines = String::new();

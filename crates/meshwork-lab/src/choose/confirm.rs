@@ -21,10 +21,10 @@ use crate::run::{Results, Runner, ScenarioRuns};
 use crate::study::expand::Point;
 use crate::study::{Refused, Replications, Study};
 
-/// Number of fresh replications of winner and baseline.
+/// Number of fresh replications, each of the winner and of the baseline.
 const FRESH: u64 = 20;
 
-/// Number of classes of jobs, at most, of which a text names those that lose.
+/// Maximum number of job sizes whose change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
 /// The time that is held out: where it begins in the log of each candidate.

@@ -19,7 +19,7 @@ use crate::study::{Refused, Study, same};
 /// Reason for which a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
-    /// Nobody can beat the leader by more than the indifference zone.
+    /// No candidate can beat the leader by more than the indifference zone.
     Decided,
     /// The budget of runs does not allow another round.
     Budget,
@@ -139,6 +139,8 @@ pub struct ChoiceOutcome {
 }
 
 impl ChoiceOutcome {
+    /// The outcome of a race that has ended.
+    ///
     /// # Errors
     /// If no candidate can be chosen: one sentence with the reason, and the nearest.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {
@@ -715,7 +717,7 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     })
 }
 
-/// Number of parameters in the swept values of a candidate; simpler ones have fewer.
+/// Number of parameters in the swept values of a candidate; candidates with fewer count as simpler.
 fn words(raced: &Raced<'_>, own: usize) -> usize {
     fn parameters(value: &Value) -> usize {
         match value {
@@ -726,8 +728,8 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs at which a race is shown: seldom, wherever a candidate is dropped, and
-/// at its end.
+/// Numbers of pairs at which the race is shown: a few, those at which a candidate is dropped, and
+/// its end.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;

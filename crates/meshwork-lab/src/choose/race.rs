@@ -18,16 +18,16 @@ use crate::findings::statistics::quantile;
 /// Replications after which growing queues are looked for, and screening halves first.
 pub const FIRST_LOOK: u64 = 4;
 
-/// Candidates that a screening leaves, at most.
+/// Maximum number of candidates left by a screening.
 pub const FINALISTS: usize = 64;
 
-/// Replications of a candidate after which a race is given up.
+/// Maximum number of replications of a candidate; beyond it the race is given up.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Survivors, at most, that are parted or called equal after the leader is certain.
+/// Maximum number of survivors that are compared further once the leader is certain.
 const MAX_TIES: usize = 8;
 
-/// Runs of a round, at least, so that few survivors keep several threads busy.
+/// Minimum number of runs in a round, so that few survivors keep several threads busy.
 const ROUND: usize = 16;
 
 /// Rules of a race.
@@ -124,7 +124,7 @@ pub struct Race {
     places: Vec<usize>,
     /// Differences of each pair of them, the first minus the second, in the upper triangle.
     pairs: Vec<RunningMoments>,
-    /// Replications that served the screening and are no evidence.
+    /// Replications used for the screening, which do not count as evidence.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -326,8 +326,8 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// The leader is certain, and so is each of a few other survivors, or twice the pairs that the
-    /// leader needed were not enough to part them.
+    /// It is over once the leader is certain, and each of few other survivors is either certain
+    /// too, or still undecided after twice the number of pairs that the leader needed.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;

@@ -145,6 +145,8 @@ impl ChoiceRequest {
         words
     }
 
+    /// Reads the indifference zone.
+    ///
     /// # Errors
     /// If it is no share, or no positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {
@@ -175,6 +177,8 @@ impl ChoiceRequest {
         )
     }
 
+    /// Reads the limit of the race.
+    ///
     /// # Errors
     /// If it is neither a number of runs nor a time.
     pub fn budget(&self) -> Result<Option<Budget>, Refused> {

@@ -31,7 +31,7 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
     text + &toml::to_string(&table).unwrap_or_default()
 }
 
-/// Schedulers that Slurm has, with their line.
+/// Schedulers that also exist in Slurm, each with its line of `slurm.conf`.
 const SLURM_LINES: [(&str, &str); 3] = [
     ("fcfs", "SchedulerType=sched/builtin"),
     ("easy", "SchedulerType=sched/backfill"),

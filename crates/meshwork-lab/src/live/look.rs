@@ -9,9 +9,11 @@ use crate::slurm::live::{
     read_queue, read_ranges, read_reservations,
 };
 
-/// Seconds for which a job without a limit is expected to run, and nodes that are down to be so.
+/// Assumed run time of a job without a limit, and assumed duration of an outage, in seconds.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// New jobs of a look that are asked for one by one; more are asked for with their partition.
+/// Maximum number of new jobs in a look that are queried one by one.
+///
+/// With more of them, all jobs of the partition are queried.
 const MANY: usize = 200;
 
 /// The state of Slurm as its commands print it.
@@ -26,7 +28,8 @@ pub struct SiteLook {
 }
 
 impl SiteLook {
-    /// Looks. What becomes busy between jobs and nodes is seen as a busy node.
+    /// Queries Slurm. A node that becomes busy between the queries for jobs and for nodes counts as
+    /// busy.
     ///
     /// # Errors
     /// One sentence, if a command does not answer.
@@ -55,7 +58,7 @@ impl SiteLook {
     }
 }
 
-/// The smallest numbers of nodes of waiting jobs, asked once for each.
+/// The minimum numbers of nodes of waiting jobs, queried once for each job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     known: BTreeMap<(String, i64), u32>,
@@ -91,7 +94,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Notes that the largest number of nodes of a job is the only one.
+    /// Records that a job requests a single number of nodes, not a range.
     pub(super) fn has_none(&mut self, job: &QueuedJob) {
         self.known.insert(job.key(), job.nodes);
     }

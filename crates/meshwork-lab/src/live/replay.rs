@@ -9,7 +9,7 @@ use super::policy::LivePolicy;
 pub struct LogReplay {
     /// The number of decisions in the log.
     pub decisions: usize,
-    /// Lines whose decision is another one now.
+    /// Lines whose decision differs now.
     pub different: Vec<usize>,
     /// Whether the last line is cut off, as by a kill.
     pub is_cut: bool,

@@ -22,7 +22,7 @@ use crate::slurm::live::{QueuedJob, shape};
 
 /// Waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Nodes of a job up to which the routes of all pairs are followed.
+/// Maximum number of nodes of a job for which the routes between all pairs are followed.
 const ALL_PAIRS: usize = 64;
 
 /// The policy's decision in the state of a start.
@@ -69,7 +69,8 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Links that messages of the job share with those of other running jobs.
     pub contention: BothChoices,
-    /// Sizes, powers of two, for which the policy has a place before and not after the start.
+    /// Number of sizes (powers of two) for which the policy has a place before the start, but not
+    /// after it.
     pub blocked: BothChoices,
     /// Waiting jobs for which the policy had a place, and which Slurm left waiting.
     pub had_place: usize,
@@ -110,7 +111,8 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Starts in whose state the policy had a place for another job, which waited on.
+    /// Starts in whose state the policy had a place for another waiting job, which was left
+    /// waiting.
     pub had_place: usize,
     /// Looks in which several jobs started, so that their order is not certain.
     pub ambiguous: usize,

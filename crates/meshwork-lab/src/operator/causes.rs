@@ -1,7 +1,8 @@
-//! What jobs wait for while a history happens: of every second of a wait one cause.
+//! Causes of waits during a replay: each second of a wait has one cause.
 //!
-//! A job that could start waits for its turn from when room was made last until backfill has looked at it; since backfill has
-//! then left it behind, nodes are reserved for others.
+//! A job that could start has the cause `Priority` from the last time that nodes became free until
+//! backfill has considered it. If backfill did not start it, it has the cause `Reserved` from then
+//! on, since nodes are reserved for other jobs.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +11,27 @@ use crate::slurm::desk::SlurmAnswer;
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
 
-/// How long a stay waited for what.
+/// The seconds that a job waited, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitsByCause {
     seconds: [Second; 4],
 }
 
 impl WaitsByCause {
-    /// The seconds that it waited for one cause.
+    /// The seconds of waiting for one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]
     }
 
-    /// The seconds that it waited for all.
+    /// The seconds of waiting for all causes.
     #[must_use]
     pub fn all(&self) -> Second {
         self.seconds.iter().sum()
     }
 }
 
-/// What a kind of job would be told by the machine as it is.
+/// The answer that a kind of request would get from the machine in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -38,16 +39,15 @@ enum Answer {
     Start,
 }
 
-/// Adds up waits, instant by instant.
+/// Accumulates waits, instant by instant.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// The answers to each kind of request. Jobs that ask for the same in the same partition are of
-    /// one kind.
+    /// The answers by kind of request. Equal requests in one partition are of one kind.
     answers: BTreeMap<usize, Answer>,
-    /// To which state of the machine the answers belong.
+    /// The number of changes of the machine for which the answers hold.
     changes: u64,
-    /// Who waits for what since when.
+    /// The cause for which each waiting job waits since `since`.
     now: Vec<(usize, Cause)>,
     since: Second,
 }
@@ -63,7 +63,7 @@ impl Causes {
         }
     }
 
-    /// Until this second everybody waits for what they waited for.
+    /// Adds the time since the last instant to the waits, each under its present cause.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;
@@ -71,11 +71,14 @@ impl Causes {
         self.since = now;
     }
 
-    /// Asks what each of those who wait, given with their kinds, waits for from now on. `changes` counts those of the machine, `ask` is the
-    /// machine's own answer, and `has_looked` says whether backfill has left a job behind as things are.
+    /// Determines the cause of each waiting job from now on.
+    ///
+    /// `queue` gives the index and the kind of each job, and `changes` counts the changes of the
+    /// machine. `ask` returns the machine's answer, and `has_looked` whether backfill has
+    /// considered a job without starting it since nodes last became free.
     ///
     /// # Complexity
-    /// One question for each kind of job that waits after each change, and **O(q)** for *q* that wait.
+    /// One query for each kind of waiting job after each change, and **O(q)** for *q* waiting jobs.
     pub(super) fn look(
         &mut self,
         queue: impl Iterator<Item = (usize, usize)>,
@@ -92,7 +95,8 @@ impl Causes {
             let answer = self.answers.entry(kind).or_insert_with(|| match ask(place) {
                 SlurmAnswer::Nodes(_) => Answer::Start,
                 SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
-                // One that is refused is told so when its turn has come.
+                // A request that can never fit is refused when it is considered; until then it
+                // lacks nodes.
                 SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Answer::Nodes,
             });
             let cause = match answer {
@@ -105,7 +109,7 @@ impl Causes {
         }
     }
 
-    /// How long each stay waited for what, those that wait still up to the last instant.
+    /// The waits of each job by cause; unfinished waits count up to the last instant.
     pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }

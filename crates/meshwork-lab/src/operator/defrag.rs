@@ -15,7 +15,7 @@ use crate::slurm::topology::Structure;
 /// The cost of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// One for each move.
+    /// The number of moves.
     #[default]
     Moves,
     /// The nodes of the job.
@@ -80,12 +80,12 @@ impl DefragTarget {
 
 /// The cheapest plans, at most `most`.
 ///
-/// For every place of the target its jobs are moved, the largest first, to where the rule puts them
-/// on the nodes that are free by then outside of the place.
+/// The jobs on each place of the target are moved, the largest first. The rule chooses the new
+/// nodes of each among those that are free by then, outside of the place.
 ///
-/// The result is exact over the places: each is either tried, or could only cost more than all
-/// returned plans. The cost of a place is known before its jobs are moved, so expensive places are
-/// never tried.
+/// The result is exact over all places: each place is either tried, or could only cost more than
+/// all returned plans. The cost of a place is known before its jobs are moved, so expensive places
+/// are never tried.
 ///
 /// # Errors
 /// One sentence: the target is not listed, or all jobs in the way are exempt.
@@ -171,7 +171,8 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// The moves that clear a place, or `None` if a job has no other place; the desk is left unchanged.
+/// The moves that clear a place; `None` if a job has no other place. The allocator is left
+/// unchanged.
 fn clear(
     state: &MachineState,
     desk: &mut SlurmAllocator<usize>,

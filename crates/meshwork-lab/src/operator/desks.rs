@@ -1,4 +1,4 @@
-//! The partitions of a machine while its history happens: who holds which nodes, in all of them at once.
+//! The allocators of all partitions of a machine during a replay.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::folder::SlurmMachine;
 use super::history::JobRecord;
 use crate::slurm::desk::{SlurmAllocator, SlurmRequest};
 
-/// A desk for each partition that a history names. Partitions may share nodes, so what is held is held at all of them.
-/// A stay is named by its place in the history.
+/// One allocator for each partition in a history. Partitions may share nodes, so an allocation is
+/// entered in all of them, under the index of its job record.
 #[derive(Clone, Debug)]
 pub(super) struct SlurmAllocators<'a> {
     of: BTreeMap<&'a str, SlurmAllocator<usize>>,
 }
 
 impl<'a> SlurmAllocators<'a> {
-    /// The desks of an empty machine, for these stays.
+    /// The allocators of an empty machine, for the partitions of these records.
     pub(super) fn new(machine: &SlurmMachine, stays: &'a [JobRecord]) -> SlurmAllocators<'a> {
         let mut of: BTreeMap<&str, SlurmAllocator<usize>> = BTreeMap::new();
         for stay in stays {
@@ -26,22 +26,22 @@ impl<'a> SlurmAllocators<'a> {
         SlurmAllocators { of }
     }
 
-    /// That at which a stay asks.
+    /// The allocator of a job's partition.
     pub(super) fn desk(&self, stay: &JobRecord) -> &SlurmAllocator<usize> {
         &self.of[stay.partition.as_str()]
     }
 
-    /// The partitions that the history names.
+    /// The partitions in the history.
     pub(super) fn partitions(&self) -> impl Iterator<Item = &'a str> {
         self.of.keys().copied()
     }
 
-    /// Gives a stay these nodes.
+    /// Allocates nodes to a job, in all partitions.
     pub(super) fn hold(&mut self, place: usize, asked: &SlurmRequest, nodes: &NodeSet) {
         self.of.values_mut().for_each(|desk| desk.hold(&place, asked, nodes.clone()));
     }
 
-    /// Takes back whatever a stay holds.
+    /// Releases the nodes of a job, in all partitions.
     pub(super) fn release(&mut self, place: usize) {
         for desk in self.of.values_mut() {
             desk.release(&place);

@@ -19,13 +19,13 @@ const NEAREST: usize = 3;
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
-    /// It can never start, for Slurm's reason.
+    /// The job can never start, for Slurm's reason.
     Never(String),
     /// Too few nodes are free, or a required node is not.
     Nodes(String),
     /// Enough nodes are free, but not in a suitable place.
     Shape(String),
-    /// Slurm does not consider it, for a reason other than the machine and other jobs.
+    /// Slurm holds it back for a reason other than the machine and other jobs.
     HeldBack(HeldBack),
     /// It could start, but nodes are reserved for jobs before it.
     Reserved,
@@ -56,9 +56,9 @@ pub struct NearestPlace {
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end.
     pub jobs: Vec<usize>,
-    /// The number of its nodes that are down.
+    /// The number of nodes of the place that are down.
     pub down: u32,
-    /// The last end of these jobs by their limits; `None` if one has no limit.
+    /// The last end of these jobs by their time limits; `None` if one of them has no limit.
     pub until: Option<Second>,
 }
 
@@ -75,7 +75,7 @@ pub struct Explanation {
     pub alone: Option<(Second, NodeSet)>,
     /// The first start by limits behind the jobs before it.
     pub planned: Option<(Second, NodeSet)>,
-    /// Indices of running jobs, the end of any of which would let it start.
+    /// Indices of running jobs; the end of any one of them would let it start.
     pub ends: Vec<usize>,
     /// Free boxes that are not listed, one for each shape.
     pub listings: Vec<(String, NodeSet)>,
@@ -133,7 +133,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     }
     let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
     let mut near = places_by_distance(state, &stay.partition, size);
-    // If places are listed, an end helps only if it frees one of them.
+    // If the topology lists places, an end helps only if it frees one of them.
     let is_listed = matches!(site.structure, Structure::Torus3d(..) | Structure::Ring(..));
     let singles: BTreeSet<usize> = near
         .iter()
@@ -156,7 +156,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// The places of a size, ordered by the number of jobs in the way, then by their end.
+/// The places of a size, by number of jobs in the way, then by the last of their ends.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -164,7 +164,7 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
         let mut jobs: Vec<usize> = (0..state.running.len())
             .filter(|&place| state.running[place].nodes.meets(&nodes))
             .collect();
-        // In a block larger than the job, only as many jobs must end as its size requires.
+        // In a block larger than the job, only the jobs on some of its nodes must end.
         jobs.sort_by_key(|&place| (state.running[place].until.unwrap_or(Second::MAX), place));
         let mut free = nodes.clone();
         free.intersect(&site.up);

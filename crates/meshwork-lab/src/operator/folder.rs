@@ -17,16 +17,18 @@ use crate::slurm::hostlist;
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
-/// The files of a folder.
+/// The job records of the folder.
 const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 const CONF: &str = "slurm.conf";
 /// The key of the file digests in `quality.json`.
 const DIGESTS: &str = "blake3";
-/// Tables that Slurm prints of a site: QOS, associations and node events as by `sacctmgr show … -P`,
-/// and reservations as by `scontrol show res -o` or `sacctmgr show reservation -P`.
+/// Optional tables of a site, as printed by Slurm.
+///
+/// QOS, associations and node events are those of `sacctmgr show … -P`; reservations are those of
+/// `scontrol show res -o` or `sacctmgr show reservation -P`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
-/// The topology of a machine that gives none.
+/// The topology of a machine without a topology file.
 const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 /// The topology file in its two formats.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
@@ -70,8 +72,7 @@ impl SlurmMachine {
         SlurmMachine::of(reading, texts)
     }
 
-    /// Reads the machine of a folder with Slurm's files, a site or another one. Without a topology file
-    /// it is flat.
+    /// Reads a machine from a folder with Slurm's files. Without a topology file it is flat.
     ///
     /// # Errors
     /// One sentence, if a file cannot be read, or Slurm would not start with them.
@@ -100,7 +101,7 @@ impl SlurmMachine {
         SlurmMachine::made(made).map_err(|says| format!("{}: {says}", conf.display()))
     }
 
-    /// Adds tables of [`TABLES`] by their names; those without a text are left out.
+    /// Adds tables of [`TABLES`] by name; tables without text are skipped.
     #[must_use]
     pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
@@ -213,7 +214,7 @@ impl SlurmMachine {
         Some(machine)
     }
 
-    /// Places jobs of one node like all others on a flat machine, or not.
+    /// Sets whether single-node jobs follow the placement rule of larger jobs on a flat machine.
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
@@ -345,7 +346,7 @@ impl Folder {
             let there = std::fs::read(path.join(&name)).ok();
             let now = digest(text.as_bytes());
             let before = there.map(|bytes| digest(&bytes)).filter(|before| *before != now);
-            // Older imports have recorded no digests.
+            // Imports by older versions recorded no digests.
             let noted = known.as_ref().filter(|known| !known.is_empty());
             if before
                 .is_some_and(|before| noted.is_some_and(|known| known.get(&name) != Some(&before)))
@@ -368,7 +369,8 @@ impl Folder {
             }
             write_whole(&whole, text.as_bytes()).map_err(|error| error.to_string())?;
         }
-        // The topology may have been written in the other format before, and tables may be gone.
+        // An earlier import may have written the other topology format, or tables that no longer
+        // exist.
         for other in TOPOLOGIES
             .iter()
             .chain(&TABLES)
@@ -415,16 +417,16 @@ impl Folder {
     }
 }
 
-/// Checks that a text is a table of [`TABLES`].
+/// Checks that a text is the table of the given name.
 ///
 /// # Errors
-/// One sentence, if its header lacks a column without which it says nothing.
+/// One sentence, if its header lacks a required column.
 pub fn check_table(name: &str, text: &str) -> Result<(), String> {
     let (prints, needed): (&str, &[&str]) = match name {
         "qos.txt" => ("sacctmgr show qos -P", &["Name"]),
         "assoc.txt" => ("sacctmgr show assoc -P", &["Account", "User"]),
         "events.txt" => ("sacctmgr show event -P", &["NodeName", "TimeStart", "TimeEnd"]),
-        // What is over is known to the database alone.
+        // Only the accounting database knows past reservations.
         _ if text.contains('|') => {
             ("sacctmgr show reservation -P", &["Name", "TimeStart", "TimeEnd"])
         }

@@ -44,7 +44,7 @@ pub struct JobRecord {
     pub processors: u32,
     /// Whether it was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether its blocks were exclusive.
+    /// Whether it was allocated whole base blocks.
     pub whole_blocks: bool,
     /// The segment size: the number of nodes that must be placed together.
     pub segment: Option<u32>,
@@ -60,15 +60,15 @@ pub struct JobRecord {
     pub require: String,
     /// The excluded nodes, as a host list.
     pub exclude: String,
-    /// What it was nice by: the points that its priority is lower by.
+    /// The nice value: the points subtracted from its priority.
     pub nice: i64,
-    /// The reservation that it named; empty for none.
+    /// The name of its reservation; empty for none.
     pub reservation: String,
-    /// The number of tasks of its array that may run at once.
+    /// The maximum number of tasks of its array that may run at once.
     pub throttle: Option<u32>,
-    /// The number of nodes that would do, if it could have had fewer.
+    /// The minimum of the requested range of node counts, if it is less than `nodes`.
     pub least: Option<u32>,
-    /// The seconds for which it was suspended.
+    /// The total time for which it was suspended, in seconds.
     pub suspended: Second,
     /// The last priority.
     pub priority: Option<i64>,
@@ -125,8 +125,8 @@ impl JobRecord {
         self.eligible.or(self.submit)
     }
 
-    /// Whether it was ended from outside: its nodes come back when its processes are gone, and the
-    /// main scheduler runs then without delay.
+    /// Whether it was killed before its end. Its nodes are available again once its processes have
+    /// ended; the main scheduler then runs without delay.
     #[must_use]
     pub fn was_killed(&self) -> bool {
         ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL"].contains(&self.state.as_str())

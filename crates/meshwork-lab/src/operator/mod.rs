@@ -1,16 +1,19 @@
 //! Questions of operators, answered from the history of their own machine.
 //!
-//! [`sacct`] reads Slurm's accounting records, [`kueue`] Kueue's workloads, [`swf`] a log without
-//! nodes; all of them produce a [`history`]. [`quality`] reports how reliable it is, [`unmodelled`]
-//! its features that a replay ignores, [`places`] whether nodes are a listed place of the machine.
+//! [`sacct`] reads Slurm's accounting records, [`kueue`] Kueue's workloads, and [`swf`] a log
+//! without nodes; all of them produce a [`history`]. [`quality`] reports how reliable it is,
+//! [`unmodelled`] lists the features of a site that a replay ignores, and [`places`] tests whether
+//! nodes are a listed place of the machine. [`folder`] stores a machine with its history.
+//!
+//! [`plan`] is the plan of backfill, [`forecast`] replays a history with a simplified scheduler,
+//! and [`causes`] records what jobs wait for meanwhile. [`controller`] models Slurm's controller
+//! with its two schedulers, and [`fidelity`] compares it and the rule with recorded decisions.
 //! [`when`] estimates starts of waiting jobs over sampled futures.
-//! [`folder`] stores a machine with its history. [`plan`] is the plan of backfill, [`forecast`]
-//! replays a history, [`causes`] records what jobs wait for meanwhile, [`controller`] is
-//! Slurm's controller with its two schedulers, and [`fidelity`] compares recorded decisions with
-//! the rule. [`compare`] replays a history under several topologies, with
-//! [`paired`] intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`]
-//! is a machine at one instant, for which [`explain`] says why a job waits, and [`defrag`] which
-//! moves free a place; an [`instant`] is that of a simulated run or a pool with any allocator.
+//!
+//! [`compare`] replays a history under several topologies, with [`paired`] intervals and
+//! [`unlisted`] sizes, and [`propose`] searches a better topology. A [`state`] is a machine at one
+//! instant, for which [`explain`] says why a job waits and [`defrag`] which moves free a place; an
+//! [`instant`] is the state of a simulated run or of a pool with any allocator.
 
 pub mod causes;
 pub mod compare;

@@ -1,21 +1,23 @@
-//! In which order waiting jobs come: by their priorities, as far as a history tells them.
+//! The order of waiting jobs by priority, as far as a history determines it.
 
 use std::cmp::Ordering;
 
 use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
 
-/// How priorities grow while jobs wait.
+/// The growth of priorities with age.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PriorityOrder {
-    /// What a job gains each second, up to a time.
+    /// The priority gained per second, up to an age of `longest` seconds.
     per_second: f64,
     longest: f64,
 }
 
 impl PriorityOrder {
-    /// What a `slurm.conf` says of the weight of age. A history keeps a job's last priority alone, so what it was
-    /// earlier is that without what it has gained since; other factors are taken to stay.
+    /// Reads the weight of age from a machine's `slurm.conf`.
+    ///
+    /// A history has only the last priority of a job. Earlier ones are computed by subtracting what
+    /// age has added since; other factors are assumed to be constant.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> PriorityOrder {
         let value = |key: &str| machine.setting(key);
@@ -31,13 +33,13 @@ impl PriorityOrder {
         }
     }
 
-    /// Whether jobs that wait never change places.
+    /// Whether the order of waiting jobs never changes.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.per_second <= 0.0
     }
 
-    /// The priority of a stay at a time, as far as it is known.
+    /// The priority of a job at a time; 0 if none was recorded.
     #[must_use]
     pub fn priority(&self, stay: &JobRecord, now: Second) -> f64 {
         let Some(last) = stay.priority else { return 0.0 };
@@ -47,11 +49,13 @@ impl PriorityOrder {
         last as f64 - self.per_second * (age(until) - age(now))
     }
 
-    /// The stays of some places in their order at a time, the first first: by priority, then by when they could have
-    /// started, then by the order of the history.
+    /// Sorts indices of jobs into queue order at a time.
+    ///
+    /// Jobs are ordered by descending priority, then by the time from which they could start, by
+    /// submission and by index.
     ///
     /// # Complexity
-    /// **O(n)** for *n* places that are in order, else **O(n log n)**.
+    /// **O(n)** for *n* indices that are sorted already, else **O(n log n)**.
     pub fn sort(&self, stays: &[JobRecord], places: &mut [usize], now: Second) {
         let mut keyed = self.keyed(stays, places, now);
         if !keyed.is_sorted_by(|a, b| before(a, b).is_le()) {
@@ -60,7 +64,7 @@ impl PriorityOrder {
         }
     }
 
-    /// Whether the stays of some places are in their order at a time.
+    /// Whether indices of jobs are in queue order at a time.
     #[must_use]
     pub fn is_sorted(&self, stays: &[JobRecord], places: &[usize], now: Second) -> bool {
         self.keyed(stays, places, now).is_sorted_by(|a, b| before(a, b).is_le())
@@ -69,15 +73,14 @@ impl PriorityOrder {
     fn keyed(&self, stays: &[JobRecord], places: &[usize], now: Second) -> Vec<Key> {
         let key = |&place: &usize| {
             let stay = &stays[place];
-            // What age gives is rounded in a priority: within a point the older job comes first.
+            // Slurm rounds priorities to whole numbers: among equals the older job comes first.
             (self.priority(stay, now).round(), stay.queued(), stay.submit, place)
         };
         places.iter().map(key).collect()
     }
 }
 
-/// What decides between stays: priority, since when they wait, when they were submitted, and their
-/// places.
+/// The sort key of a job: priority, time from which it could start, submission, index.
 type Key = (f64, Option<Second>, Option<Second>, usize);
 
 fn before(a: &Key, b: &Key) -> Ordering {

@@ -9,20 +9,20 @@ use crate::slurm::topology::{Structure, by};
 /// The kind of place that a set of nodes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// One place of their size.
+    /// One place of the size of the job.
     One,
     /// One place of the segment size for each segment.
     Union,
-    /// Neither.
+    /// No listed place.
     None,
 }
 
 /// Classifies the nodes of a job.
 ///
-/// A place of a torus is a listed box, that of a ring a run of consecutive nodes, and that of
-/// blocks lies in one aggregated block of the smallest listed size that holds the job. Trees and
-/// flat machines list no places: any nodes of the partition are one. A single node is a place of
-/// rings, blocks and trees, whose rules are not used for it.
+/// A place of a torus is a listed box; that of a ring is a run of consecutive nodes; that of blocks
+/// lies in one aggregated block of the smallest listed size that holds the job. Trees and flat
+/// machines list no places: there any nodes of the partition are a place. A single node is always a
+/// place of rings, blocks and trees, because their rules do not apply to it.
 ///
 /// # Complexity
 /// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes
@@ -78,7 +78,7 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes partition into places, by trying each place that contains the lowest node.
+/// Whether nodes can be partitioned into places, by trying each place with the lowest node.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -102,8 +102,8 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
 
 /// All places of a size with their names: boxes, runs of rings, and aggregated blocks.
 ///
-/// Boxes have no holes, and these sides if given. Aggregated blocks hold at least `size` nodes, and
-/// are returned whole.
+/// Boxes have no holes, and the given sides if there are any. Aggregated blocks hold at least
+/// `size` nodes, and are returned whole.
 ///
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.

@@ -1,5 +1,7 @@
-//! What a backfill scheduler plans: for every waiting job, in the order of priority, the first time at which the rule
-//! finds it a place that is free over its whole limit.
+//! The plan of a backfill scheduler: the earliest start of each waiting job, in order of priority.
+//!
+//! A job can start at a time if the rule places it on nodes that are free over its whole time
+//! limit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,30 +15,30 @@ use crate::slurm::desk::SlurmRequest;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// The seconds after which a job without a limit is taken to end.
+/// The time limit in seconds assumed for a job without one.
 pub(super) const NO_LIMIT: Second = 365 * 86_400;
 
-/// How far Slurm looks ahead, where it is told nothing else.
+/// Slurm's default planning window (`bf_window`), in seconds.
 const HORIZON: Second = 86_400;
 
-/// What a job asks for, looked up on its machine.
+/// The request of a job, looked up on its machine.
 #[derive(Clone, Debug)]
 pub struct ResolvedRequest {
-    /// As a desk is asked. Requests that share it, in one partition, are alike but for their
-    /// limits.
+    /// The request to the allocator. Requests of a partition that share it differ at most in their
+    /// time limits.
     pub asked: Arc<SlurmRequest>,
-    /// How long it may run.
+    /// The time limit in seconds.
     pub limit: Second,
     found: Arc<RequestLookup>,
 }
 
-/// Lookups on a machine that requests share if they differ in nothing but their limits.
+/// Lookups shared by requests that differ at most in their time limits.
 #[derive(Debug)]
 pub(super) struct RequestLookup {
     pub(super) wanted: NodeRequest,
-    /// The nodes on which it might run, were all of them free.
+    /// The nodes on which the job could run if all of them were free.
     pub(super) may: NodeSet,
-    /// Whether no start is ever planned for it: not even the empty partition has nodes for it.
+    /// Whether it can never start: not even the empty partition has nodes for it.
     pub(super) is_hopeless: bool,
 }
 
@@ -69,7 +71,7 @@ impl RequestLookup {
 }
 
 impl ResolvedRequest {
-    /// What a stay asks for in its partition.
+    /// The request of a job in its partition.
     #[must_use]
     pub fn of(machine: &SlurmMachine, site: &SlurmSite, stay: &JobRecord) -> ResolvedRequest {
         let asked = asked(stay);
@@ -77,10 +79,10 @@ impl ResolvedRequest {
         ResolvedRequest { asked: Arc::new(asked), limit: limit(stay), found }
     }
 
-    /// The requests of all stays; those that are alike share what is looked up.
+    /// The requests of all jobs; equal ones share their lookups.
     ///
     /// # Complexity
-    /// **O(n k)** for *n* stays and *k* different requests for one number of nodes.
+    /// **O(n k)** for *n* jobs and *k* different requests for one number of nodes.
     #[must_use]
     pub fn all(machine: &SlurmMachine, stays: &[JobRecord]) -> Vec<ResolvedRequest> {
         let mut known: BTreeMap<(&str, u32), Vec<ResolvedRequest>> = BTreeMap::new();
@@ -101,19 +103,20 @@ impl ResolvedRequest {
         requests
     }
 
-    /// Whether not even the empty machine has nodes for it.
+    /// Whether it can never start, even on the empty machine.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
         self.found.is_hopeless
     }
 
-    /// Whether another request is this one but for its limit.
+    /// Whether another request differs at most in its time limit.
     pub(super) fn is_alike(&self, other: &ResolvedRequest) -> bool {
         Arc::ptr_eq(&self.asked, &other.asked)
     }
 }
 
-/// The kind of each request, and how many kinds there are: requests that are alike are of one kind.
+/// The kind of each request, and the number of kinds. Requests that differ at most in their time
+/// limits are of one kind.
 pub(super) fn kinds(requests: &[ResolvedRequest]) -> (Vec<usize>, usize) {
     let mut known: BTreeMap<*const SlurmRequest, usize> = BTreeMap::new();
     let mut kind = Vec::with_capacity(requests.len());
@@ -124,45 +127,46 @@ pub(super) fn kinds(requests: &[ResolvedRequest]) -> (Vec<usize>, usize) {
     (kind, known.len())
 }
 
-/// How long a stay may run; a limit of nothing counts as a second.
+/// The time limit of a job in seconds, at least 1.
 fn limit(stay: &JobRecord) -> Second {
     stay.limit.unwrap_or(NO_LIMIT).max(1)
 }
 
-/// The nodes that are free from one time to the next.
+/// A step of the profile: the nodes that are free from its begin to the next step.
 struct Step {
     from: Second,
-    /// Nodes that neither running jobs have, as far as limits say, nor are kept for others.
+    /// Nodes that are neither reserved nor held by a running job within its time limit.
     free: NodeSet,
-    /// How many those are.
+    /// The number of free nodes.
     count: u32,
-    /// Whether something ends here, so that a job might start.
+    /// Whether a running or planned job ends here, so that another might start.
     is_end: bool,
 }
 
-/// What is planned at one instant.
+/// The plan of one backfill pass over one partition.
 pub struct BackfillPlan<'a> {
     site: &'a SlurmSite,
     now: Second,
-    /// Free nodes from now on, step by step; the last step lasts for ever.
+    /// The profile from now on; the last step never ends.
     steps: Vec<Step>,
-    /// Kept nodes, from when on.
+    /// Reserved nodes, with the begin of each reservation.
     kept: Vec<(Second, NodeSet)>,
-    /// Until when the same jobs would be planned in the same way, if nothing happens and nobody starts.
+    /// The time until which a plan of the same jobs would be the same if no job starts or ends.
     settled_until: Second,
-    /// Requests that were planned, with the times before which they found nothing for which limits,
-    /// both ascending: a longer limit finds nothing before either.
+    /// For each planned request, time limits with the times before which no start was found. Both
+    /// ascend, because a longer limit finds no earlier start.
     before: Vec<(ResolvedRequest, Vec<(Second, Second)>)>,
 }
 
-/// A job that runs: until when it may, on which nodes, and whether its blocks are its own.
+/// A running job: its end by its time limit, its nodes, and whether it has whole base blocks.
 pub type RunningNodes<'a> = (Second, &'a NodeSet, bool);
 
 impl<'a> BackfillPlan<'a> {
-    /// A plan in which nothing is kept yet. Jobs that are over their limits may end at any second.
+    /// A plan without reservations. Jobs beyond their time limits are assumed to end a second from
+    /// now.
     ///
     /// # Complexity
-    /// **O(r log r)** sets for *r* running jobs, and as many are held.
+    /// **O(r log r)** set operations for *r* running jobs, and memory for *r* sets.
     #[must_use]
     pub fn new<'r>(
         site: &'a SlurmSite,
@@ -180,14 +184,14 @@ impl<'a> BackfillPlan<'a> {
             steps.push(step(group[0].0, left.clone()));
             group.iter().for_each(|(_, nodes)| left.subtract(nodes));
         }
-        // Whoever is over the limit may end at any second, so what is planned moves with the clock.
+        // The assumed end of a job beyond its limit moves with the clock, and so does the plan.
         let settled_until = running.last().map_or(Second::MAX, |(end, _)| *end);
         steps.push(step(now, left));
         steps.reverse();
         BackfillPlan { site, now, steps, kept: Vec::new(), settled_until, before: Vec::new() }
     }
 
-    /// The first second at which a plan of the same jobs, behind the same running ones, might be another.
+    /// The first second at which a new plan of the same jobs might differ from this one.
     #[must_use]
     pub fn settled_until(&self) -> Second {
         self.settled_until
@@ -198,7 +202,7 @@ impl<'a> BackfillPlan<'a> {
         &self.steps[0].free
     }
 
-    /// The nodes that are kept for others over the whole limit of a job that would start now.
+    /// The nodes reserved for other jobs at some time within the limit of a job that starts now.
     #[must_use]
     pub fn kept_over(&self, limit: Second) -> NodeSet {
         let mut all = NodeSet::empty(self.site.hosts.count());
@@ -208,7 +212,7 @@ impl<'a> BackfillPlan<'a> {
         all
     }
 
-    /// Keeps nodes for a job that starts now.
+    /// Reserves nodes for a job that starts now.
     pub fn keep(&mut self, now: Second, request: &ResolvedRequest, nodes: &NodeSet) {
         self.take(now, request, nodes);
     }
@@ -224,7 +228,7 @@ impl<'a> BackfillPlan<'a> {
         self.kept.push((start, nodes));
     }
 
-    /// The place of the step that begins at a time, which is made if there is none.
+    /// The index of the step that begins at a time, inserted if missing.
     fn cut(&mut self, time: Second, is_end: bool) -> usize {
         let place = self.steps.partition_point(|step| step.from < time);
         if self.steps.get(place).is_none_or(|step| step.from > time) {
@@ -236,12 +240,13 @@ impl<'a> BackfillPlan<'a> {
         place
     }
 
-    /// Plans a job, behind all that were planned before: when it may start at the earliest, and where. `None` if that
-    /// is further away than Slurm looks, or never.
+    /// Plans a job behind all jobs planned before; returns its earliest start and its nodes.
+    ///
+    /// `None` if it would start beyond the planning window, or never.
     ///
     /// # Complexity
-    /// That of [`find`] for each end of a job that runs or is planned, at worst; where too few
-    /// nodes are free at some time, no start is looked at from which a job would run then.
+    /// At worst that of [`find`] for each end of a running or planned job. Starts are skipped from
+    /// which the job would run into a step with too few free nodes.
     pub fn book(&mut self, request: &ResolvedRequest) -> Option<(Second, NodeSet)> {
         if request.is_hopeless() {
             return None;
@@ -267,7 +272,7 @@ impl<'a> BackfillPlan<'a> {
                 Err(next) => at = next,
             }
         }
-        // An end that is too far away now is looked at when it has come nearer.
+        // An end beyond the window now is within it later.
         let far = self.steps.partition_point(|step| step.from <= self.now + HORIZON);
         if let Some(nearest) = self.steps[far..].iter().find(|step| step.is_end) {
             self.settled_until = self.settled_until.min(nearest.from - HORIZON);
@@ -276,7 +281,7 @@ impl<'a> BackfillPlan<'a> {
         None
     }
 
-    /// The nodes of a job that would start with a step; else the first step with which it might.
+    /// The nodes of a job that would start with a step; otherwise the next step to try.
     fn place_at(&self, at: usize, request: &ResolvedRequest) -> Result<NodeSet, usize> {
         let RequestLookup { wanted, may, .. } = &*request.found;
         let end = self.steps[at].from.saturating_add(request.limit);
@@ -300,7 +305,7 @@ impl<'a> BackfillPlan<'a> {
         find(rule, &self.site.nodes, wanted, &available).ok_or(at + 1)
     }
 
-    /// Before when a request finds nothing, as one that is alike has shown with no longer a limit.
+    /// The time before which a request cannot start, known from one with at most the same limit.
     fn nothing_before(&self, place: usize, limit: Second) -> Second {
         let times = &self.before[place].1;
         let known = times.partition_point(|(own, _)| *own <= limit);
@@ -319,7 +324,7 @@ impl<'a> BackfillPlan<'a> {
     }
 }
 
-/// The nodes that nobody else may have while a job has some.
+/// The nodes that a job withholds from others: its own, with `whole` all of its base blocks.
 fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

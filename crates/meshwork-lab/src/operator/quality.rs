@@ -1,4 +1,4 @@
-//! The reliability of a history: present and missing data, and the use of listed places.
+//! The quality of a history: present and missing data, and the use of listed places.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ const MOST_WAITS: usize = 400;
 /// The maximum number of instants examined per wait.
 const MOST_INSTANTS: u32 = 16;
 
-/// The reliability of a history.
+/// The quality of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
     /// Counts made while reading.
@@ -197,8 +197,10 @@ impl Quality {
     }
 }
 
-/// The number of waits examined, and of those for shape at some time. Slurm's recorded reasons do
-/// not show this, so the state of the machine is examined at the ends within a wait.
+/// The number of waits examined, and the number of those that were for shape at some time.
+///
+/// Slurm's recorded reasons do not show this, so the state of the machine is examined at the ends
+/// of jobs within a wait.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,

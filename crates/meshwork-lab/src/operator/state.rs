@@ -80,7 +80,7 @@ impl MachineState {
 
     /// Reads the output of `scontrol show job -o` and `scontrol show nodes -o`.
     ///
-    /// Dates in it do not name their time zone.
+    /// Dates in the output have no time zone; `clock` gives it.
     ///
     /// # Errors
     /// One sentence with the line: a record that is none of a job, an invalid time, or a node that
@@ -151,7 +151,8 @@ impl MachineState {
                 exclude: text("ExcNodeList"),
                 priority: get("Priority").parse().ok(),
                 reason: match text("Reason").as_str() {
-                    // Slurm only says so after it has considered the job for the first time.
+                    // Slurm gives the dependency as the reason only after it has considered the
+                    // job.
                     "None" if !text("Dependency").is_empty() => "Dependency".to_owned(),
                     reason => reason.replace('_', " "),
                 },
@@ -266,7 +267,7 @@ impl MachineState {
         Ok(MachineState { machine, now, running, waiting, clock })
     }
 
-    /// A desk of a partition that holds the running jobs, by index.
+    /// An allocator of a partition in which the running jobs hold their nodes, by index.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
@@ -276,8 +277,7 @@ impl MachineState {
         desk
     }
 
-    /// Slurm's reason for not considering a waiting job, if it is neither the machine nor other
-    /// jobs.
+    /// Slurm's reason for holding back a waiting job, if it is neither the machine nor other jobs.
     ///
     /// The reason recorded for a started job is ignored, as it does not belong to an instant.
     #[must_use]
@@ -285,7 +285,7 @@ impl MachineState {
         MachineState::reason_at(stay, self.now)
     }
 
-    /// The reason beside nodes and the queue for which a job waits at an instant, if there is one.
+    /// The reason for which a job is held back at an instant, if it is neither nodes nor the queue.
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
@@ -296,10 +296,10 @@ impl MachineState {
         })
     }
 
-    /// The first starts of a waiting job by limits.
+    /// The earliest starts of a waiting job by time limits.
     ///
-    /// The first is as if it were first in the queue, the second behind the eligible jobs before
-    /// it.
+    /// The first is the start if it were first in the queue, the second that behind all eligible
+    /// jobs before it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let own = &self.waiting[place];
@@ -326,13 +326,13 @@ impl MachineState {
 pub struct HeldBack {
     /// The kind: `held`, `dependency`, `begin_time`, `limit` or `other`.
     pub kind: &'static str,
-    /// Slurm's word for it.
+    /// The reason in Slurm's words.
     pub says: String,
 }
 
 impl HeldBack {
     /// Reads Slurm's reason; `None` if the job waits for nodes or its turn. Reasons of the machine
-    /// are sentences, except for a few words.
+    /// are sentences, apart from a few words.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
@@ -388,8 +388,8 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
         };
         let state = get("State");
-        // Nodes of a reservation are for its own jobs, `FUTURE` nodes do not exist yet, and a star
-        // marks nodes that do not respond.
+        // Reserved nodes are for other jobs, `FUTURE` nodes do not exist yet, and a star marks
+        // nodes that do not respond.
         if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "RESERVED", "FUTURE", "*"]
             .iter()
             .any(|word| state.contains(word))

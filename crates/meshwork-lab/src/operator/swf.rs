@@ -10,7 +10,7 @@ const FIELDS: usize = 18;
 
 /// Reads a log for a machine, converting processors to nodes.
 ///
-/// Without node lists nothing is known of places and decisions, only of waits.
+/// Without node lists, waits can be compared, but not places and decisions.
 ///
 /// ```
 /// # use std::path::Path;
@@ -65,7 +65,7 @@ pub fn read(file: &str, text: &str, machine: &SlurmMachine) -> Result<Imported, 
         };
         let name =
             |place: usize| known(place).map_or_else(String::new, |number| format!("{number}"));
-        // One that never ran was cancelled while it waited.
+        // A job that never ran was cancelled while it waited.
         let ran = known(4).is_some_and(|runs| runs > 0.0) || state == "COMPLETED";
         stays.push(JobRecord {
             id: name(1),

@@ -66,7 +66,7 @@ pub struct Unmodelled {
     pub what: String,
     /// The number of affected records, if known.
     pub stays: Option<usize>,
-    /// Their share of all node-seconds.
+    /// The share of these records of all node-seconds.
     pub share: Option<f64>,
 }
 
@@ -151,7 +151,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// The features that the [controller](super::controller) leaves out too.
+/// The features that the [controller](super::controller) does not model either.
 ///
 /// # Complexity
 /// That of [`of`].

@@ -1,7 +1,7 @@
-//! When waiting jobs may start: the scheduler of a site, run forward over sampled futures.
+//! The possible starts of waiting jobs: the scheduler of a site, run over sampled futures.
 //!
-//! A future draws the run time of each job from jobs that ended before, and the jobs to come from
-//! past submissions. Nothing that a history records after the instant is used.
+//! A future draws the run time of each job from jobs that ended before, and future submissions from
+//! past ones. Nothing that a history records after the instant is used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,33 +19,33 @@ use super::state::{HeldBack, MachineState};
 /// The minimum number of similar jobs from which run times are drawn.
 const LEAST_SIMILAR: usize = 20;
 
-/// The largest ratio of the time limits of similar jobs.
+/// The maximum ratio of the time limits of similar jobs.
 const SIMILAR_LIMITS: f64 = 1.5;
 
-/// Periods in which submissions repeat, if a history has at least [`LEAST_PERIODS`] of them.
+/// Periods with which submissions may repeat, if a history has at least [`LEAST_PERIODS`] of them.
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
-/// The shortest time for which past submissions are resampled together.
+/// The minimum length in seconds of a piece of past submissions that is resampled as a whole.
 const SHORTEST_PIECE: Second = 60;
 
 /// The number of earlier instants at which forecasts are compared with recorded starts.
 const EARLIER: Second = 8;
 
-/// The minimum number of recorded starts from which intervals are corrected.
+/// The minimum number of recorded starts for a correction of intervals.
 const LEAST_STARTS: usize = 30;
 
-/// The seconds added to both sides of a ratio of waits, which are known to the second only.
+/// The seconds added to both waits of a ratio, because waits are known to the second only.
 const SLACK: f64 = 5.0;
 
-/// The number and conditions of sampled futures.
+/// The number and the conditions of sampled futures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFutures {
     pub count: u32,
     pub seed: u64,
-    /// The probability with which a job starts within its interval.
+    /// The probability that a job starts within its interval.
     pub confidence: f64,
-    /// The seconds from the end of a job until its nodes are given out again.
+    /// The seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: Second,
 }
 
@@ -58,7 +58,7 @@ pub struct StartInterval {
     pub earliest: Option<Second>,
     pub median: Option<Second>,
     pub latest: Option<Second>,
-    /// The reason why neither nodes nor the queue decide when it starts.
+    /// The reason that keeps it from starting, if it is neither nodes nor the queue.
     pub held: Option<HeldBack>,
 }
 
@@ -74,10 +74,10 @@ impl StartInterval {
     }
 }
 
-/// Run times of ended jobs, from which those of others are drawn.
+/// Run times of ended jobs, from which those of other jobs are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes<'a> {
-    /// The jobs that had ended, with their run times.
+    /// The ended jobs with their run times, in seconds.
     ended: Vec<(&'a JobRecord, Second)>,
 }
 
@@ -92,10 +92,12 @@ impl<'a> RunTimes<'a> {
         RunTimes { ended: stays.iter().filter_map(run).collect() }
     }
 
-    /// The run times among which that of a job is, given the seconds for which it has run.
+    /// The sample of run times for a job that has run for `elapsed` seconds.
     ///
-    /// Jobs with a similar limit count: those of its user if there are enough, else of all users,
-    /// else shares of their limits. If none ran longer, any time up to the limit is possible.
+    /// It is taken from jobs with a similar time limit: those of the same user if there are enough,
+    /// else those of all users. If these are too few, the shares of their limits that all jobs used
+    /// are added. If no job ran longer than `elapsed`, ten evenly spaced times up to the limit are
+    /// returned, but none more than an hour, or than `elapsed`, ahead.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* ended jobs.
@@ -135,15 +137,17 @@ impl<'a> RunTimes<'a> {
 
 /// The ratios of real to predicted waits at earlier instants, for each bound of the interval.
 ///
-/// What the model leaves out makes forecasts early or late by a factor; it shows in the past.
+/// Effects that the model leaves out make forecasts early or late by a factor, which past forecasts
+/// show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios, ascending, and whether the start is known; of others the wait so far counts.
+    /// Ratios, ascending, and whether the start is known. For unknown starts the wait so far
+    /// counts.
     of: [Vec<(f64, bool)>; 3],
 }
 
 impl PastRatios {
-    /// The ratios at instants before `at`, with starts that were recorded by then.
+    /// Computes the ratios at instants before `at` from starts recorded by then.
     ///
     /// # Complexity
     /// That of a forecast for each earlier instant and future.
@@ -185,8 +189,8 @@ impl PastRatios {
         ratios
     }
 
-    /// The ratio below which a share of the starts is, by the product-limit estimate of Kaplan and
-    /// Meier; `None` if too few starts are known.
+    /// The ratio that a given share of starts does not exceed, by the Kaplan–Meier estimator.
+    /// `None` if too few starts are known.
     fn quantile(&self, bound: usize, share: f64) -> Option<f64> {
         let own = &self.of[bound];
         if own.iter().filter(|(_, is_known)| *is_known).count() < LEAST_STARTS {
@@ -204,7 +208,7 @@ impl PastRatios {
         own.last().map(|(ratio, _)| *ratio)
     }
 
-    /// Corrects the bounds of an interval by the ratios of the past.
+    /// Corrects the bounds of an interval by the ratios of past forecasts.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
@@ -225,24 +229,24 @@ impl PastRatios {
     }
 }
 
-/// A site at an instant of its history, of which only the past is used.
+/// The jobs of a site at an instant, from which futures are sampled; only its past is used.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
     conditions: Conditions,
     sampled: SampledFutures,
     at: Second,
-    /// Running jobs, then waiting ones; start and end of the latter are open.
+    /// Running jobs, then waiting ones; the latter have no start and no end.
     present: Vec<JobRecord>,
     running: InitialState,
     /// The possible run times of each present job.
     times: Vec<Arc<[Second]>>,
     requests: Vec<ResolvedRequest>,
-    /// Past submissions in order, as they would come again.
+    /// Past submissions in order, to be resampled.
     past: Vec<PastSubmission>,
     held: Vec<StartInterval>,
 }
 
-/// A job that was submitted before.
+/// A past submission.
 struct PastSubmission {
     at: Second,
     stay: JobRecord,
@@ -251,11 +255,11 @@ struct PastSubmission {
 }
 
 impl<'a> StartQueue<'a> {
-    /// The queue of a site just before a second of its history.
+    /// The running and waiting jobs of a site just before a second of its history.
     ///
     /// # Complexity
-    /// **O(k n log n)** for *n* records before the instant, with *k* pairs of a user and a limit or
-    /// running jobs.
+    /// **O(k n log n)** for *n* records before the instant, and *k* running jobs or pairs of a user
+    /// and a limit.
     #[must_use]
     pub fn of(
         machine: &'a SlurmMachine,
@@ -273,7 +277,7 @@ impl<'a> StartQueue<'a> {
         };
         let is_multifactor =
             machine.setting("PriorityType").is_some_and(|kind| kind.ends_with("multifactor"));
-        // What a history records is the last priority, so it is turned back to that at a time.
+        // A history has the last priority of a job; its age since `when` is subtracted from it.
         let priority = |stay: &JobRecord, when: Second| {
             stay.priority.map(|_| conditions.order.priority(stay, when).round() as i64)
         };
@@ -314,7 +318,7 @@ impl<'a> StartQueue<'a> {
             .filter(|stay| !stay.is_rejected() && stay.nodes > 0)
             .filter_map(|stay| Some((stay.queued().filter(|&queued| queued < at)?, stay)))
             .map(|(queued, stay)| {
-                // Without factors, later jobs come behind all that wait.
+                // Without priority factors, later jobs come behind all waiting ones.
                 let priority = match is_multifactor {
                     true => priority(stay, queued),
                     false => stay.priority.map(|_| last - 1),
@@ -350,7 +354,7 @@ impl<'a> StartQueue<'a> {
         }
     }
 
-    /// The intervals of all waiting jobs: those that only nodes and the queue hold up first.
+    /// The intervals of all waiting jobs, first of those that wait only for nodes and the queue.
     ///
     /// # Complexity
     /// That of a forecast for each future.
@@ -377,8 +381,9 @@ impl<'a> StartQueue<'a> {
         waiting.map(interval).chain(self.held.iter().cloned()).collect()
     }
 
-    /// Changes of a waiting job that may let it start sooner, with its median start then, in the
-    /// same futures.
+    /// Changes of a waiting job that may let it start sooner, each with its new median start.
+    ///
+    /// All changes are evaluated in the same futures.
     ///
     /// # Complexity
     /// That of [`StartQueue::intervals`] for each change.
@@ -448,8 +453,10 @@ impl<'a> StartQueue<'a> {
         outcomes[..here].iter().map(|own| own.start).collect()
     }
 
-    /// Adds past submissions again, in pieces of the past of random begin, or of the same time of
-    /// a week or day in a long history.
+    /// Adds resampled past submissions to a future.
+    ///
+    /// Pieces of the past begin at random, or in a long history at the same time of the week or
+    /// day.
     fn arrivals(
         &self,
         stream: &mut Stream,
@@ -540,7 +547,7 @@ mod tests {
             stay.nodelist = "n[0-3]".to_owned();
         }
         stays.push(job(30, 3_000, Some((3_000, 3_580)), "n[0-3]"));
-        // What is recorded later must not be used: not the end of the running job above, nor this.
+        // Later records must not be used: neither the end of the running job above, nor this job.
         stays.push(job(31, 3_010, Some((3_580, 3_590)), "n[0-3]"));
         let queue = StartQueue::of(&machine, &stays, 3_050, SAMPLED);
         let found = queue.intervals();
@@ -582,13 +589,13 @@ mod tests {
         let known = RunTimes::before(&stays, 1_000);
         let own = job(99, 0, None, "");
         assert_eq!(known.of(&own, 0), (10..40).collect::<Vec<Second>>());
-        // Too few of its user ran longer than 30 s, so those of all users count.
+        // Too few jobs of its user ran longer than 30 s, so those of all users count.
         let longer = known.of(&own, 30);
         assert!(longer.iter().all(|&runs| runs > 30) && longer.contains(&500));
-        // No job has run so long: any time up to the limit is possible.
+        // No job has run that long: any time up to the limit is possible.
         let beyond = known.of(&own, 550);
         assert!(beyond.iter().all(|&runs| (551..=600).contains(&runs)), "{beyond:?}");
-        // A job that has not ended says nothing.
+        // A job that has not ended does not count.
         assert!(RunTimes::before(&stays, 5).ended.is_empty());
     }
 
@@ -624,7 +631,7 @@ mod tests {
         };
         let found = ratios.correct(own.clone(), 100, 0.9);
         assert_eq!([found.earliest, found.median, found.latest], [Some(105), Some(155), Some(215)]);
-        // Half of the starts are unknown: all that is known of them is that they are later.
+        // Half of the starts are unknown: they are only known to be later.
         let mut of = ratios.of;
         of[1] = (0..80).map(|own| (1.0 + f64::from(own), own % 2 == 0)).collect();
         let censored = PastRatios { of };

@@ -70,7 +70,7 @@ fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     }
 }
 
-/// A cell of a claim, with what is needed to locate its bound in a plot.
+/// A cell of a claim, with the data that locate its bound in a plot.
 struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],

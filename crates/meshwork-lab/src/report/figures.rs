@@ -19,7 +19,7 @@ use crate::study::{ClaimCheck, Replications, Study};
 /// Ratio of the largest to the smallest number from which a scale is logarithmic.
 const SPREAD: f64 = 20.0;
 
-/// Maximum number of metrics of claims with a figure of their own.
+/// Maximum number of metrics of claims that have a figure of their own.
 const MAX_CLAIMED: usize = 3;
 
 /// Maximum number of points in all figures of a section, which limits the size of a page.

@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-12;
 /// Maximum number of names in a list of equals.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics listed as best at another value.
+/// Maximum number of metrics named in the sentence about metrics that are best elsewhere.
 const MAX_METRICS: usize = 4;
 
 /// Maximum number of settings with a sentence of their own.

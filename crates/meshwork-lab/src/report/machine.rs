@@ -17,7 +17,7 @@ use crate::watch::recording::{
     Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
 };
 
-/// Maximum number of timelines: as many as lines can be told apart.
+/// Maximum number of timelines: more lines could not be told apart.
 const GLANCES: usize = 12;
 
 /// Default maximum number of scenarios whose runs are replayed.

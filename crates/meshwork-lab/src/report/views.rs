@@ -176,8 +176,8 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// Whether each mean has a single run by design, because replications do not differ. Empty if
-    /// none has.
+    /// For each mean, whether it has a single run by design, because its replications are
+    /// identical. Empty if none has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

@@ -216,7 +216,7 @@ fn is_device(_: &Path) -> bool {
     false
 }
 
-/// Resolves symbolic links; the last may lead to a path that does not exist yet.
+/// Resolves symbolic links. The last link may lead to a path that does not exist yet.
 pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     // Linux follows 40 links at most.

@@ -14,7 +14,7 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Run, RunProgress};
 
-/// A part of a study that one process does alone. It is a run or, if the number of replications
+/// A part of a study that a single process runs. It is a run or, if the number of replications
 /// depends on results, a scenario with all of its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {

@@ -190,7 +190,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// Keys that hold swept keys or have no single type.
+/// Keys of a claim that contain swept keys, or whose values have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads `[[claim]]`. If `changed`, the command line has changed the sweep, and a claim may name

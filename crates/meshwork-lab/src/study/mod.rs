@@ -55,7 +55,7 @@ pub const SCENARIO_KEYS: &[&str] = &[
 pub enum Replications {
     /// A fixed number.
     Fixed(u64),
-    /// Until the interval is narrow enough.
+    /// The number that makes the interval narrow enough.
     Precision {
         /// Half width of the interval relative to the mean.
         target: f64,

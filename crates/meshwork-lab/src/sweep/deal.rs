@@ -31,7 +31,8 @@ pub struct Deal {
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is assigned as a whole, because its results determine its replications.
+/// Whether a scenario is assigned as a whole, because its number of replications depends on
+/// results.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {

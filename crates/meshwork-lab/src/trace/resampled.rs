@@ -70,7 +70,7 @@ struct Curves {
     bands: Vec<Vec<[f64; 2]>>,
 }
 
-/// Everything measured of one log.
+/// All measurements of one log.
 struct Measured {
     scalars: Vec<f64>,
     curves: [Vec<f64>; 4],

@@ -1,8 +1,8 @@
-"""Meshwork: which processors should this job get, and when?
+"""Meshwork: simulation and comparison of strategies that allocate processors to jobs.
 
-Machines whose processors are wired as a mesh, a torus, a hypercube, a fat tree, a dragonfly or a flat switch, the
-strategies that hand those processors out, and studies that compare them. The simulator is compiled; this package is all of
-it for Python.
+It simulates machines whose processors are wired as a mesh, a torus, a hypercube, a fat tree, a dragonfly or a flat
+switch, with the strategies that allocate them, and runs studies that compare strategies. The simulator is compiled;
+this package is its complete interface for Python.
 
 Examples
 --------
@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from ._sweep import sweep
     from ._table import Table
 else:
-    # A name is loaded when it is first asked for (SPEC 1 of Scientific Python): whoever only places jobs in a pool waits
-    # for no studies, and the command for neither.
+    # A name is loaded when it is first used (SPEC 1 of Scientific Python): a program that only uses a pool does not
+    # load studies, and the command loads neither.
     _HOMES = {
         "_commands": (
             "Choice", "Collected", "check", "choose", "collect", "describe", "list", "main", "ops", "plan", "report",

@@ -9,8 +9,8 @@ from . import _meshwork as _native
 
 
 def main() -> int:
-    """Run the command for the command line of this process; give its exit status."""
-    # Ctrl-C and a closed pipe end it at once, as they end any command.
+    """Run the command for the command line of this process; return its exit status."""
+    # Ctrl-C and a closed pipe end the process at once, as for any command.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.main(["meshwork", *sys.argv[1:]])
 

@@ -1,4 +1,4 @@
-"""The commands of the program, each as a function: the same checks, the same sentences, the same numbers."""
+"""The commands of the program as functions, with the same checks, messages and numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._table import Table
 
 
 def ask(*words: str) -> tuple[str, bool]:
-    """Ask the command with these words: what it writes, and whether all was well."""
+    """Run a command given as words; return its output, and whether no run failed and no check found a difference."""
     return _native.ask(list(words))
 
 
@@ -57,13 +57,13 @@ def _settings(settings: Mapping[str, object] | None) -> list[str]:
 
 
 def list_(kind: str | None = None) -> Table:
-    """List strategies, workloads and metrics, those that were registered among them; it is `meshwork.list`.
+    """List strategies, workloads and metrics, including registered ones; it is `meshwork.list`.
 
     Parameters
     ----------
     kind
         One of topology, workload, size, runtime, scheduler, selector, sizing, allocator, network, pattern, traffic and
-        metric; all of them where it is left out.
+        metric; by default all of them.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def list_(kind: str | None = None) -> Table:
 
 
 def describe(kind: str, name: str) -> dict[str, Any]:
-    """Give all that an entry of a list says of itself, with its parameters.
+    """Return the description of an entry of a list, with its parameters.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def describe(kind: str, name: str) -> dict[str, Any]:
 
 
 def show(path: str | os.PathLike[str], set: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-    """Give the scenarios of a study file with every default filled in; of a `Study`, `Study.scenarios` does.
+    """Return the scenarios of a study file with every default filled in; for a `Study`, use `Study.scenarios`.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def plan(
     study: str | os.PathLike[str],
     set: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """Decide once: which waiting jobs of a state start now, on which nodes, and what is reserved.
+    """Return the decisions for one state: jobs to start now with their nodes, and reservations.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def plan(
     Raises
     ------
     InputError
-        If the state is none, or names what the machine does not have.
+        If the state is invalid, or names nodes that the machine does not have.
 
     Examples
     --------
@@ -156,12 +156,12 @@ def plan(
 
 
 def check(folder: str | os.PathLike[str], sample: int = 20, threads: int | None = None) -> list[dict[str, Any]]:
-    """Replay a sample of the stored runs of a folder, and compare.
+    """Replay a sample of the stored runs of a folder, and compare the results.
 
     Returns
     -------
     list of dict
-        Of each run its `key`, its `replication`, the `verdict` (`same`, `different` or `failed`) and a `message`.
+        For each run its `key`, its `replication`, the `verdict` (`same`, `different` or `failed`) and a `message`.
 
     Examples
     --------
@@ -184,9 +184,9 @@ def reproduce(
     set: Mapping[str, object] | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Run the studies of a paper, or of all of them, and give each claim with its verdict.
+    """Run the studies of a paper, or of all papers, and return each claim with its verdict.
 
-    Runs that `out` has already are not run again. The page of all figures is `report.html` in it.
+    Runs stored in `out` are not run again. The page of all figures is `report.html` in that folder.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def reproduce(
 
 
 def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
-    """Write the page of a folder of results; `report.html` in it where no file is named.
+    """Write the page of a folder of results; by default `report.html` in that folder.
 
     Examples
     --------
@@ -226,20 +226,20 @@ def submit(
     set: Mapping[str, object] | None = None,
     **options: object,
 ) -> str:
-    """Write the script of a study file for Slurm, PBS, LSF or HyperQueue, and submit it; give what `meshwork submit` says.
+    """Write the script of a study for Slurm, PBS, LSF or HyperQueue and submit it; return the command's output.
 
     Parameters
     ----------
     path
         The study.
     out
-        The folder for results, which all computers see under this path.
+        The folder for results, on a file system that all computers share under this path.
     engine
         One of slurm, pbs, lsf and hq.
     set
-        Values by dotted keys, which hold over the file and its sweep.
+        Values by dotted keys, which override the file and its sweep.
     **options
-        The others of the command: `shards`, `max_parallel`, `time`, `mem`, `partition`, `account`, `missing` and
+        Further options of the command: `shards`, `max_parallel`, `time`, `mem`, `partition`, `account`, `missing` and
         `dry_run`.
 
     Examples
@@ -366,7 +366,7 @@ def choose(
 
 
 class Collected(NamedTuple):
-    """What `collect` has put together.
+    """The result of `collect`.
 
     Examples
     --------
@@ -376,26 +376,26 @@ class Collected(NamedTuple):
     """
 
     total: int
-    """Runs that are wanted."""
+    """Number of runs of the study."""
     missing: int
-    """Runs that have neither ended nor failed."""
+    """Number of runs that have neither ended nor failed."""
     failed: int
-    """Runs that failed."""
+    """Number of failed runs."""
     failures: list[str]
-    """What failed, one sentence each."""
+    """Failed runs, one sentence each."""
     warnings: list[str]
-    """What stopped nothing, one sentence each."""
+    """Warnings, one sentence each."""
 
 
 def collect(folder: str | os.PathLike[str], format: str = "jsonl") -> Collected:
-    """Put together what the shards of a sweep have written, as `meshwork collect` does.
+    """Merge the output of the shards of a sweep, as `meshwork collect` does.
 
     Parameters
     ----------
     folder
-        The folder that was given to all shards.
+        The folder that all shards were given.
     format
-        `"parquet"` to write `runs.parquet` too: a row for each run.
+        `"parquet"` to write `runs.parquet` too, with a row for each run.
 
     Raises
     ------
@@ -418,13 +418,13 @@ def collect(folder: str | os.PathLike[str], format: str = "jsonl") -> Collected:
 
 
 def status(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Say how far a sweep is, from its files alone.
+    """Return the progress of a sweep, from its files alone.
 
     Returns
     -------
     dict
-        `total`, `done`, `running`, `missing` and `failed` runs, `processes` that write, `silent` ones, the `rate` in runs
-        per second, `seconds_left`, and what has `not_ended`, scenario by scenario.
+        Numbers of `total`, `done`, `running`, `missing` and `failed` runs, of `processes` that write and of `silent`
+        ones, the `rate` in runs per second, `seconds_left`, and the scenarios with runs that have `not_ended`.
 
     Examples
     --------
@@ -440,21 +440,21 @@ def status(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class _Ops:
-    """Questions of those who operate a machine: the subcommands of `meshwork ops`.
+    """Questions of operators of a machine: the subcommands of `meshwork ops`.
 
-    Every one of them is a method: `ops.some_question(file, key=value)` asks `meshwork ops some-question FILE
-    --key=VALUE`, and gives the objects that it answers; `True` gives a flag, and `ops.import_` is `meshwork ops import`.
+    Every subcommand is a method: `ops.some_question(file, key=value)` runs `meshwork ops some-question FILE
+    --key=VALUE` and returns its output as objects; `True` gives a flag, and `ops.import_` is `meshwork ops import`.
     """
 
     def check(self, file: str | os.PathLike[str], conf: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-        """Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name.
+        """Lint a topology file: errors of Slurm, settings with surprising effects, and the listed places.
 
         Parameters
         ----------
         file
             A `topology.yaml`, or a `topology.conf`.
         conf
-            The `slurm.conf` of the machine: without it every node that the file names is taken to be there.
+            The `slurm.conf` of the machine; without it, all nodes in the file are taken to exist.
 
         Examples
         --------
@@ -474,7 +474,7 @@ class _Ops:
             raise AttributeError(name)
 
         def question(*words: object, **options: object) -> list[dict[str, Any]]:
-            # `import_` is the subcommand `import`, whose name Python keeps for itself.
+            # `import_` is the subcommand `import`, which is a keyword in Python.
             command = name.rstrip("_").replace("_", "-")
             return _objects("ops", command, *(str(word) for word in words), *_options(**options))
 
@@ -500,12 +500,12 @@ def traffic(
     seed: int | None = None,
     threads: int | None = None,
 ) -> Table:
-    """Load a network without jobs, and give what it carries.
+    """Load a network without jobs, and return its throughput and latencies.
 
     Parameters
     ----------
     machine
-        Any that has links.
+        A machine of a topology with links.
     loads
         Flits per node and cycle.
     traffic, packet, buffer, vcs, timing, router_delay, cycles, warmup, seed, threads
@@ -529,7 +529,7 @@ def traffic(
     return _table(_objects("traffic", *options))
 
 
-class trace:  # noqa: N801  (a room of functions, as the command has one of commands)
+class trace:  # noqa: N801  (a namespace of functions, as the command has subcommands)
     """Read and write logs in the Standard Workload Format, and tables of jobs.
 
     Examples
@@ -544,7 +544,7 @@ class trace:  # noqa: N801  (a room of functions, as the command has one of comm
 
     @staticmethod
     def info(path: str | os.PathLike[str]) -> dict[str, Any]:
-        """Give what a log is like: counts, spans and distributions."""
+        """Return statistics of a log: counts, spans and distributions."""
         return _objects("trace", "info", str(path))[0]
 
     @staticmethod
@@ -560,7 +560,7 @@ class trace:  # noqa: N801  (a room of functions, as the command has one of comm
         set: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> dict[str, Any]:
-        """Clean, sort, cut, shuffle, split and scale a log; give what the new one is like.
+        """Clean, sort, cut, shuffle, split and scale a log; return statistics of the new one.
 
         `since` is the option `--from`; `set` has keys of the workload `swf`.
         """
@@ -581,7 +581,7 @@ class trace:  # noqa: N801  (a room of functions, as the command has one of comm
         classes: str | None = None,
         load: float | None = None,
     ) -> dict[str, Any]:
-        """Generate a log by the model of Lublin and Feitelson; give what it is like.
+        """Generate a log by the model of Lublin and Feitelson; return its statistics.
 
         Examples
         --------
@@ -596,9 +596,9 @@ class trace:  # noqa: N801  (a room of functions, as the command has one of comm
 
 
 def main(words: Iterable[str]) -> int:
-    """Run the command `meshwork` with these words; give its exit status.
+    """Run the command `meshwork` with these words; return its exit status.
 
-    What was registered in this process can be named: a script that registers a strategy and ends with
+    Registered strategies can be named: a script that registers a strategy and ends with
     `sys.exit(mw.main(sys.argv[1:]))` is the command with that strategy.
 
     Examples

@@ -1,4 +1,4 @@
-"""Exceptions: each has the sentence that the command would have ended with.
+"""Exceptions, each with the message that the command would print.
 
 Examples
 --------
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MeshworkError(Exception):
-    """What every exception of Meshwork is.
+    """The base class of all exceptions of Meshwork.
 
     Its text is one sentence: what was given, what would have been right, and where.
 
@@ -30,7 +30,7 @@ class MeshworkError(Exception):
 
 
 class InputError(MeshworkError, ValueError):
-    """What was given is wrong: a name, a key, a value, a file, or a table.
+    """The input is wrong: a name, a key, a value, a file, or a table.
 
     Examples
     --------
@@ -43,12 +43,12 @@ class InputError(MeshworkError, ValueError):
 
 
 class RunError(MeshworkError, RuntimeError):
-    """Something failed on the way.
+    """A run or another operation failed.
 
     Attributes
     ----------
     results : Results or None
-        What came of the runs that did not fail, where some did not.
+        The results of the runs that did not fail, if some failed.
 
     Examples
     --------
@@ -65,10 +65,10 @@ class RunError(MeshworkError, RuntimeError):
 
 
 class StrategyError(RunError):
-    """A strategy in Python raised, or gave what cannot be.
+    """A strategy in Python raised an exception, or returned an invalid answer.
 
-    What it raised is the cause, with its traceback; the sentence says which strategy it was, what it was asked, and in
-    which run.
+    The cause is the exception that it raised, with its traceback; the message names the strategy, the call, and the
+    run.
 
     Examples
     --------
@@ -86,6 +86,6 @@ class StrategyError(RunError):
     """
 
 
-# A traceback names them as a program does that catches them.
+# Tracebacks then show the public names, `meshwork.InputError` and so on.
 for _error in (MeshworkError, InputError, RunError, StrategyError):
     _error.__module__ = "meshwork"

@@ -1,4 +1,4 @@
-"""Tables of jobs that come in: from whatever gives Arrow, from data frames, and from columns in a mapping."""
+"""Input tables of jobs: Arrow streams, data frames, and mappings of columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._errors import InputError
 
 
 def is_table(value: object) -> bool:
-    """Whether something is a table of jobs, and not the name or the parameters of a workload."""
+    """Whether a value is a table of jobs, and not the name or the parameters of a workload."""
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "to_csv"):
         return True
     # A workload's own parameters are named, and none of them is called `submit`.
@@ -19,14 +19,14 @@ def is_table(value: object) -> bool:
 
 
 def csv_of(source: Any, what: str) -> str:
-    """Write a table of jobs as CSV, those of its columns that are read.
+    """Write the columns of a table of jobs that are read, as CSV.
 
-    Columns that are not read are named in a warning.
+    A warning names the columns that are not read.
 
     Raises
     ------
     InputError
-        If it has not the columns of a table of jobs, one that is misspelt or cannot be read, or a row that is no job.
+        If a required column is missing, a column is misspelt or cannot be read, or a row is not a valid job.
     """
     text, others = _read(source, what)
     if others:
@@ -44,7 +44,7 @@ def _read(source: Any, what: str) -> tuple[str, list[str]]:
         except InputError:
             raise
         except Exception:
-            # pandas hands out Arrow only where pyarrow is installed, and then not where a column holds several kinds.
+            # pandas provides Arrow only if pyarrow is installed, and fails for columns of mixed types.
             if not hasattr(source, "to_csv"):
                 raise
     names = source if isinstance(source, Mapping) else source.columns
@@ -70,7 +70,7 @@ def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
                 "flags or text"
             )
         if kind in "Mm" and not hasattr(values, "iloc"):
-            # What NumPy counts in nanoseconds would come out as whole numbers.
+            # Otherwise NumPy would convert nanoseconds to whole numbers.
             values = values.astype("datetime64[us]" if kind == "M" else "timedelta64[us]")
         columns[name] = [_cell(value) for value in values]
     lengths = {name: len(values) for name, values in columns.items()}
@@ -78,7 +78,7 @@ def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
         text = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(f"{what}: its columns are of different lengths: {text}")
     lines = io.StringIO()
-    # Text is quoted, so that none is taken for a remark.
+    # Text is quoted, so that none is read as a comment.
     writer = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
@@ -89,10 +89,10 @@ def _cell(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return _native.text_cell(value or "")
     try:
-        # What differs from itself is not a number.
+        # Only NaN differs from itself.
         is_missing = bool(value != value)
     except TypeError:
-        # That of pandas does not even know whether it does.
+        # `pandas.NA` has no truth value.
         is_missing = True
     if is_missing:
         return ""
@@ -105,7 +105,7 @@ def _cell(value: Any) -> Any:
 
 
 def written(source: Any, folder: Path, what: str) -> tuple[str, Path]:
-    """Write a table of jobs into a folder; the name says what is in it, so that equal tables are one."""
+    """Write a table of jobs into a folder; its name is a digest of the content, so that equal tables are one file."""
     import hashlib
 
     text = csv_of(source, what).encode()

@@ -1,4 +1,4 @@
-"""Machines: how processors are wired, and how many there are."""
+"""Machines: the wiring and the number of processors."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Machine:
         return f"Machine({self._table!r})"
 
     def as_table(self) -> Any:
-        """Give what a study has as `machine`: a table, or the name of one that has a name."""
+        """Return the value of `machine` in a study: a table, or the name of a named machine."""
         return self._table if isinstance(self._table, str) else dict(self._table)
 
     @property
     def topology(self) -> Topology:
-        """Where its nodes lie, and which are neighbours.
+        """The topology: coordinates and neighbours of nodes.
 
         Examples
         --------
@@ -55,20 +55,20 @@ class Machine:
         return _native.Pool({"machine": self._bare()}).topology
 
     def _bare(self) -> dict[str, Any] | str:
-        """Without what is not its wiring."""
+        """Return the table without keys that do not belong to the wiring."""
         if isinstance(self._table, str):
             return self._table
         return {key: value for key, value in self._table.items() if key not in ("speed", "allocator")}
 
     def graph(self) -> networkx.Graph:
-        """Give the graph of its links, for `networkx`.
+        """Return the graph of its links, for `networkx`.
 
         Returns
         -------
         networkx.Graph
-            A node for each processor, with its coordinates as `pos`. Where processors are not the routers themselves, as in
-            a fat tree or a dragonfly, there is a node `("router", r)` for each router too, and an edge from every
-            processor to its own; a flat machine has no edges.
+            A node for each processor, with its coordinates as `pos`. If routers are separate, as in a fat tree or a
+            dragonfly, each router `r` is a node `("router", r)` too, with an edge to each of its processors; a flat
+            machine has no edges.
 
         Examples
         --------
@@ -113,7 +113,7 @@ def _sides(sides: tuple[int | Sequence[int], ...]) -> list[Any]:
 
 
 def _given(**keys: object) -> dict[str, Any]:
-    """Only what is given: all else is the program's own default."""
+    """Return only the given arguments; the program fills in its defaults for all others."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in keys.items() if value is not None}
 
 
@@ -131,13 +131,13 @@ def mesh(
     *sides
         The sides, dimension 0 first: `mesh(16, 8)` or `mesh((16, 8))`.
     wrap
-        Whether each dimension closes to a ring all the same: one word for all, or one for each.
+        Whether each dimension closes to a ring: one value for all, or one for each.
     processors_per_node
-        Processors of each node; with more than 1 the machine hands out processors by count.
+        Processors of each node; with more than 1 the machine allocates processors by count.
     speed
-        How many times faster than the workload's own machine it runs a job; for one of several sites.
+        The speed relative to the machine of the workload; for one of several sites.
     allocator
-        An allocator of its own; for one of several sites.
+        Its own allocator; for one of several sites.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def torus(
     speed: float | None = None,
     allocator: object = None,
 ) -> Machine:
-    """Make a torus: a grid whose every dimension is a ring, unless `wrap` says which are. Parameters are those of `mesh`.
+    """Make a torus: a grid whose dimensions are rings, unless `wrap` selects some. Parameters are those of `mesh`.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def hypercube(dimension: int, *, speed: float | None = None, allocator: object =
 
 
 def flat(processors: int, *, speed: float | None = None, allocator: object = None) -> Machine:
-    """Make a machine of so many processors behind one switch: any of them will do.
+    """Make a machine of equivalent processors behind one switch.
 
     Examples
     --------
@@ -219,13 +219,13 @@ def fat_tree(
     Parameters
     ----------
     arity
-        Nodes of a leaf switch and children of every other, or one number for each level, the leaves first.
+        Nodes of a leaf switch and children of every other switch, or one number for each level, leaves first.
     levels
-        Levels of switches: 3, or as many as `arity` has numbers.
+        Levels of switches; by default 3, or the length of `arity`.
     taper
-        How many times more nodes than links upwards a leaf switch has: 1.
+        The ratio of nodes to upward links of a leaf switch; by default 1.
     speed, allocator
-        Those of `mesh`.
+        As for `mesh`.
 
     Examples
     --------
@@ -240,18 +240,18 @@ def fat_tree(
 def dragonfly(
     p: int, a: int | None = None, h: int | None = None, *, speed: float | None = None, allocator: object = None
 ) -> Machine:
-    """Make a dragonfly: groups of routers that all know each other, with one link between every two groups.
+    """Make a dragonfly: groups of fully connected routers, with one link between every two groups.
 
     Parameters
     ----------
     p
         Nodes of a router.
     a
-        Routers of a group: 2 p.
+        Routers of a group; by default 2 p.
     h
-        Global links of a router: p.
+        Global links of a router; by default p.
     speed, allocator
-        Those of `mesh`.
+        As for `mesh`.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def dragonfly(
 
 
 def twisted_torus(*sides: int | Sequence[int], speed: float | None = None, allocator: object = None) -> Machine:
-    """Make a torus of sides k and 2k, whose short rings are closed k steps further along the long ones.
+    """Make a torus of sides k and 2k, whose short rings are closed with an offset of k along the long ones.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def tofu(
     speed: float | None = None,
     allocator: object = None,
 ) -> Machine:
-    """Make groups of 2 × 3 × 2 nodes inside a torus with these sides, one to three of them.
+    """Make groups of 2 × 3 × 2 nodes inside a torus with these sides; the torus has one to three dimensions.
 
     Examples
     --------
@@ -292,12 +292,12 @@ def tofu(
 
 
 def named(name: str) -> Machine:
-    """Give a machine that has a name, with its wiring and the rule by which it hands processors out.
+    """Return a named machine, with its wiring and its allocator.
 
     Raises
     ------
     InputError
-        If there is none of this name.
+        If no machine has this name.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def named(name: str) -> Machine:
     ['tpu_v4', 'tpu_v5p', 'tpu7x']
     """
     machine = Machine(name)
-    # What is unknown is refused here, and not where it is used.
+    # An unknown name is refused here rather than at its first use.
     _native.Pool({"machine": name})
     return machine
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """A drawing of the page; a notebook shows it.
+    """A figure of the report; a notebook shows it.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _drawn(rows: list[dict[str, Any]], name: str, x: str | None, hue: str | None
     if ax is None:
         from matplotlib.figure import Figure as Canvas
 
-        # Not by pyplot: nobody has to close it, and a notebook shows it once.
+        # Without pyplot, so that the figure need not be closed and a notebook shows it only once.
         try:
             import matplotlib.pyplot as plt
 

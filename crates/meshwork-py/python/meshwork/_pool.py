@@ -1,4 +1,4 @@
-"""An allocator alone, for schedulers of one's own."""
+"""An allocator without a simulation, for use in other schedulers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Pool(_native.Pool):
-    """The processors of one machine, and the allocator that hands them out.
+    """The processors of one machine, and the allocator that assigns them.
 
-    A pool has no queue, no jobs and no clock of its own. You say what is wanted, it says which processors you hold from
-    now on, and you give them back when you are done. The command `meshwork place` is a pool that speaks JSON.
+    A pool has no queue, no jobs and no running clock. It takes requests and returns placements, which are held until
+    they are released. The command `meshwork place` is a pool that reads and writes JSON.
 
-    Threads may ask one pool at the same time: they take turns, and wait for each other. An allocator in Python cannot ask
-    the pool that asks it.
+    Several threads may use one pool: their calls are serialised. An allocator in Python must not call the pool that
+    calls it.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ class Pool(_native.Pool):
     allocator
         Its name, or a mapping of its `name` and parameters; by default `first_fit`, or `naive` on a flat machine.
     seed
-        The seed of an allocator that draws.
+        The seed of an allocator that draws random numbers.
     shape
         How a count of processors becomes a block: `squarest` or `exact`.
 
     Raises
     ------
     InputError
-        The first thing that is wrong.
+        If an argument is wrong; the message names the first error.
 
     Examples
     --------
@@ -71,16 +71,16 @@ class Pool(_native.Pool):
 
     @property
     def free(self) -> numpy.ndarray[Any, Any]:
-        """Which nodes are free, by coordinates: an array of truth values that follows every change, without copies."""
+        """Which nodes are free, by coordinates: a boolean array without copies that follows every change."""
         return self.site.free
 
     @property
     def holder(self) -> numpy.ndarray[Any, Any]:
-        """The number of the claim that holds each node, −1 where it is free; it follows every change."""
+        """The number of the claim that holds each node, −1 if the node is free; it follows every change."""
         return self.site.holder
 
     def largest(self, ratio: Sequence[int] | None = None) -> dict[str, Any]:
-        """Say what is free: `free` of `nodes`, and the `largest` free block with sides in this ratio, as (base, sides).
+        """Return `free` of `nodes`, and the `largest` free block with sides in this ratio, as (base, sides).
 
         Examples
         --------
@@ -91,19 +91,19 @@ class Pool(_native.Pool):
         return self.room(None if ratio is None else list(ratio))
 
     def snapshot(self) -> dict[str, Any]:
-        """Give all that there is to know of it, as what JSON can write."""
+        """Return the complete state of the pool, as values that JSON can represent."""
         import json
 
         state: dict[str, Any] = json.loads(self.snapshot_json())
         return state
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Become what another pool of the same machine, allocator, seed and shape was when its snapshot was taken.
+        """Restore the state of a snapshot of a pool with the same machine, allocator, seed and shape.
 
         Raises
         ------
         InputError
-            If it is none, or that of another pool; nothing is changed then.
+            If it is not a snapshot, or one of another pool; nothing is changed then.
         """
         import json
 

@@ -1,4 +1,4 @@
-"""How far a study is: a bar in a terminal, a line in a notebook, or a function of one's own."""
+"""Progress of a study: a bar in a terminal, a line in a notebook, or a function of the caller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Progress(NamedTuple):
-    """How far a study is.
+    """Progress of a study.
 
     Examples
     --------
@@ -19,26 +19,26 @@ class Progress(NamedTuple):
     """
 
     done: int
-    """Runs that have ended, those taken from the store included."""
+    """Runs that have ended, including those taken from the store."""
     total: int
-    """Runs that are wanted; with `precision` this grows."""
+    """Number of runs to do; with `precision` it grows."""
     reused: int
     """Runs taken from the store."""
     failed: int
     """Runs that failed."""
     begun: float
-    """How much of the runs that go on has been done, in runs."""
+    """Completed fraction of the active runs, in runs."""
     jobs: int
     """Jobs that have finished in all runs so far."""
 
     @property
     def share(self) -> float:
-        """The share of the study that is done, from 0 to 1."""
+        """The completed share of the study, from 0 to 1."""
         return min(1.0, (self.done + self.begun) / self.total) if self.total else 0.0
 
 
 class Bar:
-    """A bar of one line: on standard error where that is a terminal, and in the output of a notebook."""
+    """A progress bar of one line: on standard error if that is a terminal, and in the output of a notebook."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -47,7 +47,7 @@ class Bar:
         self._terminal = self._handle is None and sys.stderr.isatty()
 
     def __call__(self, progress: Progress) -> None:
-        """Draw it."""
+        """Draw the bar."""
         if self._handle is not None:
             self._handle.update({"text/plain": self.line(progress)}, raw=True)
         elif self._terminal:
@@ -55,7 +55,7 @@ class Bar:
             sys.stderr.flush()
 
     def line(self, progress: Progress) -> str:
-        """Give the line that it is now."""
+        """Return the current line."""
         width = 30
         full = int(progress.share * width)
         spent = time.monotonic() - self._began
@@ -67,14 +67,14 @@ class Bar:
         )
 
     def end(self) -> None:
-        """Leave the line."""
+        """Finish the line."""
         if self._terminal:
             sys.stderr.write("\n")
             sys.stderr.flush()
 
 
 def _notebook() -> Any:
-    """Where a notebook shows what changes, if this is one."""
+    """Return the updatable output of a notebook, or `None` outside of one."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
     if running is None or type(running).__name__ != "ZMQInteractiveShell":
@@ -87,7 +87,7 @@ def _notebook() -> Any:
 def teller(
     progress: bool | Callable[[Progress], object], name: str
 ) -> tuple[Callable[..., None] | None, Callable[[], None]]:
-    """Give what is told how far a study is, and what is done when it has ended."""
+    """Return the function that receives the progress of a study, and the one to call at its end."""
     if progress is False:
         return None, lambda: None
     bar = Bar(name) if progress is True else None

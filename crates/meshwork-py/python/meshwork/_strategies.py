@@ -1,4 +1,4 @@
-"""Parts of one's own: a class becomes an allocator, a scheduler, a sizing, a selector, a workload or a metric."""
+"""Registered classes: allocators, schedulers, sizings, selectors, workloads and metrics written in Python."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ def register(strategy: C) -> C: ...
 @overload
 def register(strategy: str) -> Callable[[C], C]: ...
 def register(strategy: C | str) -> C | Callable[[C], C]:
-    """Make a class a strategy, a workload or a metric that studies, pools and the command can name.
+    """Register a class as a strategy, a workload or a metric that studies, pools and the command can name.
 
-    What it becomes follows from its method: `choose(ask)` makes an allocator, `schedule(cluster)` a scheduler,
-    `sizes(demand)` and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector, `jobs(rng)` a workload,
-    `value(run, now)` a metric that is a mean over jobs, and `result()` one that an `Observer` gives in the end. An allocator
-    is asked only where enough nodes are free. The name is that of the class, in snake case, or its attribute `name`, or
-    what is given here. One that is registered again replaces the older one.
+    Its kind follows from its method: `choose(ask)` makes an allocator, `schedule(cluster)` a scheduler, `sizes(demand)`
+    and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector, `jobs(rng)` a workload, `value(run, now)` a
+    metric that is a mean over jobs, and `result()` a metric that is computed by an `Observer` at the end of a run. An
+    allocator is called only if enough nodes are free. The name is the argument, else the attribute `name`, else the
+    class name in snake case. A later registration of the same name replaces an earlier one.
 
-    `jobs` gives jobs in the order of submission, one after the other, as a generator does: mappings, or objects with
-    attributes, with the columns of a table of jobs (`submit`, `runtime`, one of `nodes`, `block` and `subcube`, and perhaps
-    `estimate`, `user`, `priority`, …), where `None` is an empty cell. Whatever can be done to any workload (`load` by
-    `scale`, `arrival_scale`, `dependencies`, …) can be done to it. One that never ends says so by `ends = False`.
+    `jobs` yields jobs in the order of submission, as a generator does. A job is a mapping, or an object with
+    attributes, with the columns of a table of jobs (`submit`, `runtime`, one of `nodes`, `block` and `subcube`, and
+    optionally `estimate`, `user`, `priority`, …); `None` is an empty cell. All transformations of workloads (`load` by
+    `scale`, `arrival_scale`, `dependencies`, …) apply. An endless workload has `ends = False`.
 
-    A metric is measured where a study names it, in its own `unit` (`"time"` is that of the clock). `value` is asked of each
-    job that finishes in the measured part of a run, and `None` counts for nothing; `result` is asked once, and has seen the
-    warm-up too.
+    A metric is measured if a study names it, in its own `unit` (`"time"` is the unit of the clock). `value` is called
+    for each job that finishes in the measured part of a run, and a value of `None` is not counted; `result` is called
+    once, and the observer has seen the warm-up too.
 
-    Whatever is asked in Python takes some microseconds and the lock of the interpreter: threads that run a study take
-    turns in it. Each run has an instance of its own, which no two threads ask at the same time.
+    Every call into Python takes some microseconds and the global interpreter lock, which serialises the threads of a
+    study. Each run has its own instance, which no two threads call at the same time.
 
     An `__init__` may have a parameter `machine` (a `Topology`; a tuple of them for schedulers, sizings, workloads and
-    metrics; selectors have none), and any others, which metrics have not, become parameters of the strategy: `float`,
-    `int`, `bool`, `str` or `Literal`, with their defaults. `Annotated[float, "share", "the share of …"]` gives a range
+    metrics; selectors have none). All others become parameters of the strategy, of type `float`, `int`, `bool`, `str`
+    or `Literal`, with their defaults; metrics have none. `Annotated[float, "share", "the share of …"]` gives a range
     (positive, non_negative, share, inside or at_least_one; for an `int` a `range`) and a line of help.
 
-    Attributes of the class say more. Of an allocator: `asks` (in which form it wants requests: `nodes`, `block`,
-    `block_or_nodes`, `subcube` or `square`), `finds` (`any_nodes`, `every_block` or `some_blocks`), `contiguous`, `serves`
-    (the topologies), `dimensions` (one number or several), and `goes_by_free_nodes`. Of a scheduler: `serves`,
-    `plans`, `serves_all`. Of all: `stateless`, which spares copies. An allocator may have `claimed(placement, site, now)`,
-    `released(placement, site)`, `memory()` and `recall(memory, site)`; a scheduler `wake_at(now)`, asked after each
-    `schedule`: the later instant at which it is called even if nothing happens then, or `None`; any strategy may have
-    `fork()`, for which `copy.deepcopy` stands in.
+    Further facts are attributes of the class. Of an allocator: `asks` (the form of requests: `nodes`, `block`,
+    `block_or_nodes`, `subcube` or `square`), `finds` (`any_nodes`, `every_block` or `some_blocks`), `contiguous`,
+    `serves` (the topologies), `dimensions` (one number or several), and `goes_by_free_nodes`. Of a scheduler: `serves`,
+    `plans`, `serves_all`. Of all: `stateless`, which avoids copies. An allocator may have `claimed(placement, site,
+    now)`, `released(placement, site)`, `memory()` and `recall(memory, site)`. A scheduler may have `wake_at(now)`,
+    called after each `schedule`; it returns a later instant at which the scheduler is called even without an event, or
+    `None`. Any strategy may have `fork()`; the default is `copy.deepcopy`.
 
     Raises
     ------
     InputError
-        If the class is nothing of the kind, or its name is that of one of the program's own.
+        If the class has no such method, or its name is that of a built-in entry.
 
     Examples
     --------
@@ -116,29 +116,30 @@ def register(strategy: C | str) -> C | Callable[[C], C]:
 
 
 class Observer:
-    """Somebody who is told what happens in a run: a class for those who like to inherit, and the list of the methods.
+    """An observer of the events of a run: an optional base class, and the list of the methods.
 
-    `Study.run(observer=…)` makes one for each run, and a metric with the method `result` is one. It may have any of these
-    methods, and is told nothing else; a job is called by `id`, its place in the order of arrival.
+    `Study.run(observer=…)` makes one for each run, and a metric with the method `result` is an observer too. An
+    observer may have any of these methods, and no others are called. Jobs are identified by `id`, their position in the
+    order of arrival.
 
     | method | when |
     |---|---|
     | `arrived(id, job, now)` | a job joined the queue |
-    | `refused(id, job, now)` | a job arrived that would not fit even the empty machine |
-    | `turned_away(id, job, now)` | a waiting job left the queue unserved |
-    | `promised(id, by, now)` | a waiting job was promised a start by then |
+    | `refused(id, job, now)` | a job arrived that does not fit on the empty machine |
+    | `turned_away(id, job, now)` | a waiting job was removed from the queue |
+    | `promised(id, by, now)` | a waiting job was promised a start no later than `by` |
     | `started(run, now)` | a job began to run |
-    | `moved(run, before, now)` | a running job holds other processors, or works at another rate |
+    | `moved(run, before, now)` | a running job changed its processors or its rate |
     | `finished(run, now)` | a job ended |
-    | `interrupted(run, now)` | a running job was stopped, and waits again |
-    | `down(site, node, now)`, `up(site, node, now)` | a node went out of service, or is in service again |
-    | `asleep(site, nodes, now)`, `awake(site, nodes, energy, now)` | nodes fell asleep, or were woken for so many joules |
-    | `unusable(line, reason, now)` | a line of a log was no job |
-    | `elapsed(state, begin, end)` | time passed, and all the while the machine was in this state |
-    | `waited(id, cause, begin, end)` | time passed, and a job waited for nodes, shape, priority or reserved nodes |
+    | `interrupted(run, now)` | a running job was interrupted and requeued |
+    | `down(site, node, now)`, `up(site, node, now)` | a node went out of service, or returned to service |
+    | `asleep(site, nodes, now)`, `awake(site, nodes, energy, now)` | nodes fell asleep, or were woken at a cost in joules |
+    | `unusable(line, reason, now)` | a line of a log was not a valid job |
+    | `elapsed(state, begin, end)` | the machine was in this state from `begin` to `end` |
+    | `waited(id, cause, begin, end)` | a job waited for nodes, shape, priority or reserved nodes from `begin` to `end` |
 
-    Each call takes some microseconds and the lock of the interpreter. `waited` costs a question to the allocator for each
-    form in which jobs wait, after each change of the machine. An observer changes nothing: it is told, and not asked.
+    Each call takes some microseconds and the global interpreter lock. With `waited`, the allocator is called for each
+    form of the waiting requests after each change of the machine. An observer cannot change a run.
 
     Examples
     --------
@@ -158,7 +159,7 @@ class Observer:
 
 
 def registered() -> list[tuple[str, str]]:
-    """Give the kinds and names of what was registered.
+    """Return the kinds and names of all registered classes.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def registered() -> list[tuple[str, str]]:
 
 
 def kind_of(cls: type) -> str:
-    """Say what a class is: `allocator`, `scheduler`, `sizing`, `selector`, `workload` or `metric`."""
+    """Return the kind of a class: `allocator`, `scheduler`, `sizing`, `selector`, `workload` or `metric`."""
     found = [kind for method, kind in _KINDS.items() if callable(getattr(cls, method, None))]
     if len(found) != 1:
         has = f"it has {len(found)} of them" if found else "it has none of them"
@@ -190,7 +191,7 @@ def kind_of(cls: type) -> str:
 
 
 def name_of(cls: type) -> str:
-    """Give the name of a class in studies."""
+    """Return the name of a class in studies."""
     import re
 
     name = getattr(cls, "name", None)
@@ -198,14 +199,14 @@ def name_of(cls: type) -> str:
 
 
 class Carried(NamedTuple):
-    """A strategy on its way to another process."""
+    """A strategy packed for another process."""
 
     kind: str
     packed: bytes
     facts: dict[str, Any]
 
     def arrive(self) -> str:
-        """Register it here, unless it is registered already; give the digest of its source."""
+        """Register it in this process, unless it is registered already; return the digest of its source."""
         import pickle
 
         name, digest = self.facts["name"], str(self.facts["digest"])
@@ -219,7 +220,7 @@ class Carried(NamedTuple):
                 f"the {self.kind} `{name}` cannot be found in this process ({type(error).__name__}: {error}): put its class "
                 "into a module that can be imported on all computers, or install cloudpickle"
             ) from error
-        # What came by value, or from a script, has no source here that could be compared.
+        # A class sent by value, or defined in a script, has no source here to compare.
         if _is_at_home(cls) and (here := _digest(cls)) != digest:
             raise InputError(
                 f"the {self.kind} `{name}` has another source in this process ({cls.__module__}, digest {here}) than in the "
@@ -231,7 +232,7 @@ class Carried(NamedTuple):
 
 
 def carried(kind: str, name: str) -> Carried:
-    """Pack a strategy that was registered here."""
+    """Pack a strategy registered in this process."""
     cls, facts = _FACTS[kind, name]
     try:
         from cloudpickle import dumps  # type: ignore[import-not-found, unused-ignore]
@@ -248,7 +249,7 @@ def carried(kind: str, name: str) -> Carried:
 
 
 def _is_at_home(cls: type) -> bool:
-    """Whether a class is the one that its module has under its name."""
+    """Whether the module of a class has this class under its name."""
     import operator
     import sys
 
@@ -259,7 +260,7 @@ def _is_at_home(cls: type) -> bool:
         return False
 
 
-# What was registered, by kind and name: the class, and what was found out about it.
+# Registered classes by kind and name, each with the facts that were collected about it.
 _FACTS: dict[tuple[str, str], tuple[type, dict[str, Any]]] = {}
 
 
@@ -301,7 +302,7 @@ def _register(cls: type, name: str | None) -> None:
 
 
 def _digest(cls: type) -> str:
-    """Say which source a class has: that of its module, or its own in a notebook. Without one, no stored run is its."""
+    """Return a digest of the source: that of the module, or in a notebook that of the class."""
     import hashlib
     import inspect
     import uuid
@@ -371,12 +372,12 @@ def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str
 
 
 def instance(cls: type, kind: str, machine: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    """Make a strategy for a machine; called when a run or a pool begins."""
+    """Make an instance for a machine; called at the beginning of a run or a pool."""
     import inspect
 
     if "machine" in inspect.signature(cls).parameters:
         given = {"machine": machine[0] if kind == "allocator" else machine, **given}
-    # What every scheduler and every workload has besides is not for the class, unless it asks for it.
+    # Parameters of all schedulers or workloads are passed only to classes that declare them.
     common = given if kind == "workload" else {"kill_at_estimate"}
     return cls(**{key: value for key, value in given.items() if key not in common or _takes(cls, key)})
 
@@ -388,7 +389,7 @@ def _takes(cls: type, key: str) -> bool:
 
 
 def interrupt(threads: set[int]) -> None:
-    """Raise `KeyboardInterrupt` in threads that ask strategies: Python itself does so in the main thread only."""
+    """Raise `KeyboardInterrupt` in threads that run strategies; Python itself raises it in the main thread only."""
     import ctypes
 
     for thread in threads:

@@ -27,13 +27,13 @@ _MEASURE = ("jobs", "warmup_jobs", "time", "metrics")
 
 
 class Study:
-    """What is to be simulated: a machine, strategies, a workload, and what is swept.
+    """A study: a machine, strategies, a workload, and the keys that are swept.
 
-    Every key is that of a study in TOML, and means what it means there: `meshwork list` and the reference say which
-    there are. A strategy is its name, or a mapping of its `name` and parameters.
+    Every key has the meaning that it has in a study in TOML: `meshwork list` and the reference list them. A strategy is
+    given by its name, or by a mapping of its `name` and parameters.
 
-    It can be copied and pickled: the tables of jobs that it was given go along, and what was registered in Python, by
-    its module or by value.
+    It can be copied and pickled together with its tables of jobs. Classes registered in Python are pickled by module or
+    by value.
 
     Parameters
     ----------
@@ -44,18 +44,19 @@ class Study:
         `.parquet`), or a table of jobs itself: anything that gives Arrow, a data frame, or a mapping of columns, with
         `submit`, `runtime` and one of `nodes`, `block` and `subcube`.
     jobs, warmup_jobs, time, metrics
-        The keys of `measure`: when a run ends, what goes by before anything is measured, and what is.
+        The keys of `measure`: the end of a run, the length of the warm-up, and the metrics.
     sweep
-        What is swept: lists of values by dotted keys, such as `{"workload.load": [0.5, 0.7]}`.
+        The swept keys: lists of values by dotted keys, such as `{"workload.load": [0.5, 0.7]}`.
     name
-        What it is called.
+        The name of the study.
     **keys
         Any other key: `scheduler`, `selector`, `sizing`, `network`, `seed`, `replications`, `precision`, `compare`, …
 
     Raises
     ------
     InputError
-        The first thing that is wrong. What only a scenario can tell is found when it is expanded or run.
+        If a key is wrong; the message names the first error. Errors that depend on a scenario are raised when the study
+        is expanded or run.
 
     Examples
     --------
@@ -141,12 +142,12 @@ class Study:
         path
             The file.
         set
-            Values by dotted keys, which hold over the file and its sweep.
+            Values by dotted keys, which override the file and its sweep.
 
         Raises
         ------
         InputError
-            The first thing that is wrong, with its line.
+            If the file is wrong; the message names the first error, with its line.
         """
         return cls._of(_native.Study.read(Path(path), dict(set or {})))
 
@@ -166,50 +167,50 @@ class Study:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the study."""
         return self._native.name
 
     @property
     def description(self) -> str | None:
-        """What it asks."""
+        """The description of the study, usually its question."""
         return self._native.description
 
     @property
     def toml(self) -> str:
-        """The text of it, without what was set later."""
+        """The text of the study, without later changes by `set`."""
         return self._native.toml
 
     def __len__(self) -> int:
-        """How many scenarios it has."""
+        """Return the number of scenarios."""
         return len(self._native)
 
     def scenarios(self) -> list[dict[str, Any]]:
-        """Give every scenario with every default filled in, as `meshwork show` does.
+        """Return every scenario with every default filled in, as `meshwork show` does.
 
         Raises
         ------
         InputError
-            The first thing that is wrong with one of them.
+            If a scenario is wrong; the message names the first error.
         """
         return [resolved for _, resolved in self._native.scenarios()]
 
     def set(self, key: str, value: object) -> Study:
-        """Lay a value over the study, at a dotted key; give the study.
+        """Set a dotted key in all scenarios; return the study.
 
         Raises
         ------
         InputError
-            If it cannot be.
+            If the value is not valid there.
         RunError
-            If the study runs, in another thread.
+            If the study is running in another thread.
         """
         self._native.set(key, value)
         return self
 
     def copy(self) -> Study:
-        """Give a copy that can be changed by itself."""
+        """Return an independent copy."""
         other = self._of(self._native.__copy__())
-        # Both read the same tables, which are there until nobody needs them.
+        # Both use the same tables, which are deleted with the last user.
         other._folder = self._folder
         return other
 
@@ -233,39 +234,39 @@ class Study:
         max_memory: int | None = None,
         on_failure: str = "raise",
     ) -> Results:
-        """Run it, without the lock of the interpreter.
+        """Run the study, without the global interpreter lock.
 
-        Results do not depend on the number of threads. Ctrl-C ends it as soon as every thread is between two events; what
-        runs in Python then, for however long, meets a `KeyboardInterrupt`.
+        Results do not depend on the number of threads. Ctrl-C ends the run once every thread is between two events;
+        `KeyboardInterrupt` is raised in Python code that is executing at that time.
 
         Parameters
         ----------
         threads
-            How many run; 0 is one for each processor. Strategies in Python are asked one at a time.
+            The number of threads; 0 is one for each processor. Calls of strategies in Python are serialised.
         out
-            The folder for results. Runs that are there already are not run again.
+            The folder for results. Runs stored in it are not run again.
         replace
-            Whether the tables of a study of another name in that folder may be replaced; its runs are kept.
+            Whether to replace the tables of a study of another name in that folder; its runs are kept.
         observer
-            Makes an object for each run that is told what happens in it, or `None`: a class, or any function of what is
-            swept in its scenario, by dotted keys, and the number of its replication. `Observer` says which methods it may
-            have. Runs that are taken from `out` are not run, and so not observed.
+            A class or function that returns an observer for each run, or `None`. Its arguments are the swept values of
+            the scenario, by dotted keys, and the number of the replication. `Observer` lists the methods. Runs that are
+            taken from `out` are not observed.
         progress
-            Whether to draw a bar, or a function that is told a `Progress` about ten times a second.
+            Whether to draw a bar, or a function that is called with a `Progress` about ten times a second.
         max_memory
-            The most memory in bytes that runs may take together, as far as it is known before they begin; by default
-            three quarters of this computer's.
+            The maximum memory in bytes for concurrent runs, as estimated before they begin; by default three quarters
+            of this computer's memory.
         on_failure
             `"raise"`, or `"keep"` to keep the results of the runs that did not fail.
 
         Raises
         ------
         InputError
-            If the study or its inputs are wrong; then nothing has run.
+            If the study or its inputs are wrong; in that case nothing has run.
         StrategyError
-            If a strategy in Python raised.
+            If a strategy in Python raised an exception.
         RunError
-            If a run failed; the exception has what came of the others as `results`.
+            If a run failed; the exception has the results of the other runs as `results`.
         """
         self._check(threads, on_failure)
         folder = None if out is None else Path(out)
@@ -294,7 +295,7 @@ class Study:
             raise InputError(f"`threads` is {threads!r}, but must be a whole number from 0 to 1024")
 
     def _put_tables(self, folder: Path) -> None:
-        """Put the tables that it was given into the folder of results: whoever looks at it later needs what was read."""
+        """Copy the tables of jobs of the study into the folder of results, so that the folder is complete."""
         if self._folder is not None:
             _put(self._folder, folder)
 
@@ -303,11 +304,11 @@ class Study:
 
 
 class _State(NamedTuple):
-    """A study on its way to another process."""
+    """A study packed for another process."""
 
     native: tuple[str, bool, str, Path, list[str], dict[str, list[Path]]]
     tables: dict[str, bytes]
-    """The tables of jobs that it was given, by the names of their files."""
+    """The tables of jobs of the study, by their file names."""
     strategies: list[_strategies.Carried]
 
 
@@ -350,7 +351,7 @@ def _put(tables: tempfile.TemporaryDirectory[str], folder: Path) -> None:
 
 
 def installed() -> int | None:
-    """Three quarters of the memory of this computer, where it says what it has."""
+    """Return three quarters of the memory of this computer, or `None` if that is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 * 3
     except (AttributeError, OSError, ValueError):
@@ -358,10 +359,10 @@ def installed() -> int | None:
 
 
 class Results:
-    """What came of a study.
+    """The results of a study.
 
-    It never changes, and can be pickled: what came of the runs goes along, and no run is made again but for `jobs`, which
-    needs the log or the table that the study reads.
+    They are immutable and can be pickled together with the results of the runs. No run is repeated except by `jobs`,
+    which needs the log or the table that the study reads.
 
     Examples
     --------
@@ -381,17 +382,17 @@ class Results:
 
     @property
     def name(self) -> str:
-        """What the study is called."""
+        """The name of the study."""
         return self._native.name
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:
-        """What is swept in each scenario; the first is scenario 1."""
+        """The swept values of each scenario; the first is scenario 1."""
         return self._native.scenarios
 
     @property
     def summary(self) -> Table:
-        """One row for each scenario and metric: mean, half width of the 95 % interval, and where that comes from."""
+        """One row for each scenario and metric: mean, half width of the 95 % interval, and its method."""
         return Table(self._native.summary())
 
     @property
@@ -401,76 +402,76 @@ class Results:
 
     @property
     def by_size(self) -> Table | None:
-        """The summary for jobs of each size, where `measure.by_size` asks for it."""
+        """The summary for jobs of each size, if the study has `measure.by_size`."""
         return _maybe(self._native.by_size())
 
     @property
     def by_user(self) -> Table | None:
-        """The summary for the jobs of each user, where `measure.by_user` asks for it."""
+        """The summary for the jobs of each user, if the study has `measure.by_user`."""
         return _maybe(self._native.by_user())
 
     @property
     def by_group(self) -> Table | None:
-        """The summary for the jobs of each group of users, where `measure.by_group` asks for it."""
+        """The summary for the jobs of each group of users, if the study has `measure.by_group`."""
         return _maybe(self._native.by_group())
 
     @property
     def by_application(self) -> Table | None:
-        """The summary for the jobs of each program, where `measure.by_application` asks for it."""
+        """The summary for the jobs of each application, if the study has `measure.by_application`."""
         return _maybe(self._native.by_application())
 
     @property
     def by_queue(self) -> Table | None:
-        """The summary for the jobs of each queue, where `measure.by_queue` asks for it."""
+        """The summary for the jobs of each queue, if the study has `measure.by_queue`."""
         return _maybe(self._native.by_queue())
 
     @property
     def by_partition(self) -> Table | None:
-        """The summary for the jobs of each partition, where `measure.by_partition` asks for it."""
+        """The summary for the jobs of each partition, if the study has `measure.by_partition`."""
         return _maybe(self._native.by_partition())
 
     @property
     def comparison(self) -> Table | None:
-        """Paired differences from the baselines of `compare`, where there are some."""
+        """Paired differences from the baselines of `compare`; `None` without baselines."""
         return _maybe(self._native.comparison())
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """What the runs say of each claim of the study."""
+        """The claims of the study with their verdicts."""
         return self._native.claims
 
     @property
     def warnings(self) -> list[str]:
-        """What stopped nothing, one sentence each."""
+        """Warnings, one sentence each."""
         return self._native.warnings
 
     @property
     def failures(self) -> list[str]:
-        """What failed, one sentence each."""
+        """Failed runs, one sentence each."""
         return self._native.failures
 
     @property
     def growing(self) -> list[int]:
-        """The scenarios whose queue grows over the whole run: their means say little."""
+        """The scenarios whose queue grows over the whole run, so that their means say little."""
         return self._native.growing
 
     def jobs(self, scenario: int = 1, replication: int = 0) -> Table:
-        """Give the jobs of one run, one row for each that finished, in order of arrival.
+        """Return the jobs of one run, one row for each that finished, in order of arrival.
 
-        The run is made again for it, for nothing was kept of its jobs: it takes what one run takes.
+        The run is repeated, because its jobs are not stored; this takes the time of one run.
 
         Parameters
         ----------
         scenario
-            Which scenario, counted from 1 as in `jobs/index.csv`.
+            The number of the scenario, from 1 as in `jobs/index.csv`.
         replication
-            Which replication, counted from 0.
+            The number of the replication, from 0.
 
         Returns
         -------
         Table
             `job`, `submit`, `start`, `finish`, `wait`, `turnaround`, `runtime`, `estimate`, `requested`, `held`, `site`,
-            `blocks`, the coordinates of the first node as `x`, `y`, `z`, … , what was asked for as `nodes`, `block` or
+            `blocks`, the coordinates of the first node as `x`, `y`, `z`, … , the request as `nodes`, `block` or
             `subcube`, `dispersal`, `stretch`, `user` and `group`.
 
         Raises
@@ -481,7 +482,7 @@ class Results:
         return Table(self._native.jobs(scenario, replication))
 
     def topologies(self, scenario: int = 1) -> list[Topology]:
-        """Give how each site of a scenario is wired."""
+        """Return the topology of each site of a scenario."""
         return self._native.topologies(scenario)
 
     def plot(
@@ -493,20 +494,20 @@ class Results:
         where: Mapping[str, object] | None = None,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw a metric with its intervals, by matplotlib.
+        """Draw a metric with its intervals, with matplotlib.
 
         Parameters
         ----------
         metric
-            Which.
+            The name of the metric.
         x
-            The swept key along the axis; by default the first one whose values are numbers.
+            The swept key on the x axis; by default the first one with numeric values.
         hue
-            The swept key that has a line for each of its values; by default the next one.
+            The swept key whose values have a line each; by default the next one.
         where
             Values of the other swept keys.
         ax
-            Where to draw; by default on a new figure.
+            The axes to draw on; by default those of a new figure.
 
         Raises
         ------
@@ -517,20 +518,20 @@ class Results:
 
     @property
     def folder(self) -> Path:
-        """A folder with these results, as the command leaves one: that of `out`, or one that goes with this object."""
+        """A folder with these results in the layout of the command: `out`, or a temporary one."""
         if self._folder is None:
             import re
             import tempfile
 
             self._own = tempfile.TemporaryDirectory(prefix="meshwork-")
-            # The page is called after its folder.
+            # The page is named after its folder.
             folder = Path(self._own.name) / (re.sub(r"[^\w.-]+", "-", self.name) or "study")
             self.save(folder)
             self._folder = folder
         return self._folder
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write all results into a folder, as `meshwork run --out` does; nothing is run again."""
+        """Write all results into a folder, as `meshwork run --out` does, without running anything again."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         if self._tables is not None:
@@ -538,21 +539,21 @@ class Results:
         self._native.save(path)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page with all plots, tables and claims: one file that needs nothing else."""
+        """Write the report with all plots, tables and claims: one self-contained HTML file."""
         ask("report", str(self.folder), "--out", str(path))
         return Path(path)
 
     def figures(self) -> dict[str, _plot.Figure]:
-        """Give the plots of the page, by their names; a notebook shows each."""
+        """Return the plots of the report by name; a notebook shows each."""
         return {name.removesuffix(".svg"): _plot.Figure(svg) for name, svg in _native.figures(self.folder)}
 
     def figure(self, name: str | None = None) -> _plot.Figure:
-        """Give one plot of the page: the first, or that of this name.
+        """Return one plot of the report: the named one, or the first.
 
         Raises
         ------
         InputError
-            If there is none of that name, or nothing to draw.
+            If there is no plot of that name, or no plot at all.
         """
         figures = self.figures()
         if not figures:
@@ -569,7 +570,7 @@ class Results:
     def _repr_html_(self) -> str:
         return self.summary._repr_html_()
 
-    # They never change: a copy is the same.
+    # Results are immutable, so a copy is the object itself.
     def __copy__(self) -> Results:
         return self
 

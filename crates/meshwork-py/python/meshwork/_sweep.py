@@ -1,4 +1,4 @@
-"""Studies on many processes and many computers: by shards, on whatever engine has an executor."""
+"""Studies on several processes and computers: one shard for each call of an executor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_SHARDS = 1_000_000
 
 
 class Task(NamedTuple):
-    """One shard, as it goes to another process: all else is in the folder."""
+    """One shard, sent to another process; everything else is in the folder."""
 
     folder: str
     shard: int
@@ -34,11 +34,12 @@ class Task(NamedTuple):
     max_memory: int | None
     strategies: list[_strategies.Carried]
     nonce: str
-    """Engines that remember what they have computed must not take two sweeps for one."""
+    """A random number that makes tasks of different sweeps unequal, because some engines reuse results of equal
+    tasks."""
 
 
 class Report(NamedTuple):
-    """What came of a shard."""
+    """The outcome of a shard."""
 
     shard: int
     done: int
@@ -46,7 +47,7 @@ class Report(NamedTuple):
     warnings: list[str]
     failures: list[str]
     raised: tuple[str, str] | None
-    """What a strategy in Python raised: the sentence, and the traceback."""
+    """The message and the traceback of an exception that a strategy in Python raised."""
 
 
 def sweep(
@@ -62,51 +63,51 @@ def sweep(
 ) -> Results:
     """Run a study on the processes of an executor, on any number of computers.
 
-    The study is dealt into shards by what its runs are expected to take; each shard is one call in some process of the
-    executor, and appends what ends to a file of its own in `out`. No file has two writers, so a shard that is started
-    twice, or again after its process was killed, does no harm: what had ended is kept. At the end all is put together, and
-    the folder is byte for byte what `study.run(out=out)` would have written.
+    The runs are distributed over shards by their expected cost. Each shard is one call in some process of the executor,
+    which appends finished runs to a file of its own in `out`. No file has two writers, so a shard that is started
+    twice, or again after its process was killed, does no harm: finished runs are kept. At the end the files are merged,
+    and the folder is byte for byte the one that `study.run(out=out)` would have written.
 
     Parameters
     ----------
     study
-        What is to be run.
+        The study to run.
     out
-        The folder for results, which all processes see under the same path.
+        The folder for results, on a file system that all processes share under this path.
     executor
         Any `concurrent.futures.Executor`: a `ProcessPoolExecutor`, Dask's `client.get_executor()`,
         `meshwork.ray.RayExecutor`, or that of another engine.
     shards
-        How many parts; by default four for each worker, where the executor says how many it has, and else 64, and no
-        more than there are runs.
+        The number of shards; by default four for each worker if the executor declares its workers, else 64. It never
+        exceeds the number of runs.
     threads
-        How many threads each shard has.
+        The number of threads of each shard.
     max_memory
-        The most memory in bytes that the runs of a shard may take together.
+        The maximum memory in bytes for concurrent runs of a shard.
     progress
-        Whether to draw a bar, or a function that is told a `Progress` whenever a shard has ended.
+        Whether to draw a bar, or a function that is called with a `Progress` whenever a shard has ended.
     on_failure
         `"raise"`, or `"keep"` to keep the results of the runs that did not fail.
 
     Returns
     -------
     Results
-        As of `Study.run`.
+        The same as of `Study.run`.
 
     Raises
     ------
     InputError
-        If the study, its inputs or the folder are wrong, or a strategy in Python cannot be sent to other processes; then
-        nothing has run.
+        If the study, its inputs or the folder are wrong, or a strategy in Python cannot be sent to other processes; in
+        that case nothing has run.
     StrategyError
-        If a strategy in Python raised: the traceback of the other process is its cause.
+        If a strategy in Python raised an exception; the cause has the traceback of the other process.
     RunError
-        If a run failed, or the executor lost a shard for good. What had ended is kept: the same call goes on.
+        If a run failed, or the executor lost a shard permanently. Finished runs are kept, and the same call continues.
 
     Notes
     -----
-    Strategies that were registered in this process are registered in the others: by their modules where those can be
-    imported there, and by value, with `cloudpickle`, where they cannot, as in a notebook.
+    Strategies registered in this process are registered in the other processes: by module if it can be imported there,
+    else by value with `cloudpickle`, as in a notebook.
 
     Examples
     --------
@@ -138,12 +139,12 @@ def sweep(
         nonce = os.urandom(16).hex()
         tasks = [Task(str(folder), shard, count, str(deal), threads, memory, strategies, nonce) for shard in range(count)]
         _all(executor, tasks, study.name, parts, progress, on_failure)
-    # All that can be had is there: this puts it in order, and gives it.
+    # All runs that could end are stored: this merges and reads them.
     return study.run(threads, out=folder, max_memory=max_memory, on_failure=on_failure)
 
 
 def run_task(task: Task) -> Report:
-    """Run a shard in this process; what `sweep` gives to the executor."""
+    """Run a shard in this process; `sweep` submits this function to the executor."""
     import traceback
 
     digests = [strategy.arrive() for strategy in task.strategies]
@@ -175,7 +176,7 @@ def _all(
     progress: bool | Callable[[Progress], object],
     on_failure: str,
 ) -> None:
-    """Run all shards; say what stopped one."""
+    """Run all shards; raise the exception of a shard that failed."""
     from concurrent.futures import CancelledError, as_completed
 
     tell, end = teller(progress, name)
@@ -202,7 +203,7 @@ def _all(
         for future in futures:
             future.cancel()
         end()
-    # Whichever shard ended first, the same one is told of.
+    # The reported failure does not depend on which shard ended first.
     if raised and on_failure == "raise":
         _, (sentence, text) = min(raised)
         raise StrategyError(sentence) from _Elsewhere(text)
@@ -219,7 +220,7 @@ def _all(
 
 
 def _fitting(executor: Executor) -> int:
-    """How many shards are worth while: so many for each worker that the longest is not waited for long."""
+    """Return a number of shards large enough that no worker waits long for the last shard."""
     workers = getattr(executor, "_max_workers", None)
     client = getattr(executor, "_client", None)
     if client is not None and callable(getattr(client, "nthreads", None)):

@@ -19,8 +19,8 @@ _WIDEST = 48
 class Table:
     """A table: named columns of one length.
 
-    It goes to whatever reads Arrow without a copy and without a dependency: `pyarrow.table(table)`,
-    `polars.DataFrame(table)`, `duckdb.from_arrow(table)`; and it is shown in a notebook. It can be pickled.
+    It is passed without a copy to programs that read Arrow: `pyarrow.table(table)`, `polars.DataFrame(table)`,
+    `duckdb.from_arrow(table)`. A notebook shows it, and it can be pickled.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class Table:
         return len(self._native)
 
     def __getitem__(self, name: str) -> numpy.ndarray[Any, Any]:
-        """Give a column as an array of NumPy; missing numbers are NaN, missing texts `None`.
+        """Return a column as an array of NumPy; missing numbers are NaN, missing texts `None`.
 
         Raises
         ------
         KeyError
-            If there is no such column; it says which there are.
+            If there is no such column; the message lists the columns.
         """
         import numpy
 
@@ -61,12 +61,12 @@ class Table:
         return numpy.array(values, dtype=bool if all(isinstance(value, bool) for value in values) else object)
 
     def row(self, index: int) -> dict[str, Any]:
-        """Give a row, by the names of its columns.
+        """Return a row as a mapping of column names to values.
 
         Raises
         ------
         IndexError
-            If there are not so many rows.
+            If the table has no row of this index.
         """
         if not 0 <= index < len(self):
             raise IndexError(f"there is no row {index}: the table has {len(self)}")
@@ -78,11 +78,11 @@ class Table:
             yield dict(zip(names, self._native.row(index), strict=True))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Give all rows, each by the names of its columns."""
+        """Return all rows, each as a mapping of column names to values."""
         return list(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Give a data frame of pandas; by way of pyarrow where that is installed, which is faster."""
+        """Return a data frame of pandas; by means of pyarrow if that is installed, which is faster."""
         import pandas
 
         try:
@@ -93,7 +93,7 @@ class Table:
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """Give a data frame of polars."""
+        """Return a data frame of polars."""
         import polars
 
         return polars.DataFrame(self._native)

@@ -1,4 +1,4 @@
-"""The formats of Batsim, and of evalys which reads them."""
+"""Batsim's file formats, which evalys reads too."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ COLUMNS = (
 def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1, replication: int = 0) -> Path:
     """Write the jobs of a run as Batsim's `jobs.csv`, which evalys reads.
 
-    A study with `output={"jobs": ["batsim"]}` writes the same for all its runs, into the folder of its results. The
-    processors of a machine are numbered as its nodes are, with dimension 0 running fastest. What Batsim measures and
-    Meshwork does not, energy, is an empty cell.
+    A study with `output={"jobs": ["batsim"]}` writes this file for each of its runs into the folder of its results.
+    Processors have the numbers of their nodes, with dimension 0 running fastest. Energy is an empty cell, because it is
+    not measured per job.
 
     Raises
     ------
     InputError
-        If the machine has several sites, whose processors have no common numbers, or there is no such run.
+        If the machine has several sites, whose processors have no common numbers, or if there is no such run.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1
         writer.writerow(COLUMNS)
         for job in jobs:
             run = job["finish"] - job["start"]
-            # Only the estimate ends a job before its time.
+            # A job ends before its run time only if it is killed at its estimate.
             killed = job["runtime"] > job["estimate"] and run < job["runtime"] * job["stretch"] * (1 - 1e-9)
             writer.writerow([
                 job["job"], results.name, job["job"], job["submit"], job["requested"], job["estimate"], int(not killed),
@@ -66,7 +66,7 @@ def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1
 
 
 def nodes_of(blocks: str, sides: tuple[int, ...]) -> list[int]:
-    """Give the numbers of the nodes of blocks as tables of jobs write them.
+    """Return the node numbers of blocks written as in tables of jobs.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def nodes_of(blocks: str, sides: tuple[int, ...]) -> list[int]:
 
 
 def intervals(nodes: list[int]) -> str:
-    """Write numbers as intervals.
+    """Format numbers as intervals.
 
     Examples
     --------
@@ -108,13 +108,13 @@ def intervals(nodes: list[int]) -> str:
 def read_workload(source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, list[Any]]:
     """Read a workload of Batsim as a table of jobs, for `Study(workload=…)`.
 
-    Jobs whose profile says how long they run can be read: `delay` and `DelayProfile`. A job without `walltime` has its run
-    time for an estimate.
+    A job must have a profile that states its run time: `delay` or `DelayProfile`. The estimate of a job without
+    `walltime` is its run time.
 
     Raises
     ------
     InputError
-        If it is no such workload, or a job's profile does not say how long it runs.
+        If it is not such a workload, or a job's profile does not state its run time.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _runtime(profile: Any) -> float | None:
 
 
 def write_workload(jobs: Table, path: str | os.PathLike[str], processors: int) -> Path:
-    """Write a table of jobs, such as `Results.jobs` gives, as a workload of Batsim with a delay for each job.
+    """Write a table of jobs, such as one of `Results.jobs`, as a workload of Batsim with a delay profile for each job.
 
     Examples
     --------

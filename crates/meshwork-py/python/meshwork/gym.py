@@ -1,18 +1,18 @@
-"""Environments for agents that learn, by the interface of Gymnasium: an optional part, `pip install meshwork[gym]`.
+"""Reinforcement learning environments with the interface of Gymnasium (`pip install meshwork[gym]`).
 
-In both an episode is the first so many jobs of a workload, from the first arrival until all of them have started. The reward
-of a step is minus the time that all waiting jobs together waited since the last one, in the unit of the workload's clock
-(seconds, for a log): the return of an episode is minus the sum of the waits of its jobs, whatever the agent does, so that
-minus the return over the number of jobs is the metric `wait` of a study. Nobody may wait for ever: where no job runs and
-none will arrive, waiting starts the oldest job. An episode has therefore at most three steps for each of its jobs.
+An episode is the first `jobs` jobs of a workload, from the first arrival until all of them have started. The reward of
+a step is minus the total waiting time of all jobs since the last step, in the unit of the workload's clock (seconds,
+for a log). The return of an episode is therefore minus the sum of the waits of its jobs, and minus the return over the
+number of jobs is the metric `wait` of a study. No job waits forever: if no job runs and none will arrive, waiting
+starts the oldest job. An episode therefore has at most three steps for each of its jobs.
 
-Seeds are replications: the same seed gives the same jobs that a study has in that replication.
+A seed selects a replication: the jobs are those of that replication of the study.
 
-All numbers of an observation are as they are, neither scaled nor cut: processors from 0 to those of the machine, times in
-the unit of the workload's clock. Where a job ends is seen by its estimate alone.
+Observations are neither scaled nor clipped: processors from 0 to the size of the machine, times in the unit of the
+workload's clock. The end of a job is known only by its estimate.
 
-Importing this module registers `meshwork/Allocation-v0` and `meshwork/Scheduling-v0` with Gymnasium; without other words
-they are a mesh of 8 × 8 nodes with 200 jobs of the model of Lublin and Feitelson.
+Importing this module registers `meshwork/Allocation-v0` and `meshwork/Scheduling-v0` with Gymnasium. By default they
+have a mesh of 8 × 8 nodes and 200 jobs of the model of Lublin and Feitelson.
 
 Examples
 --------
@@ -49,7 +49,7 @@ _LARGEST = 1e15
 
 
 class _Kind:
-    """What an environment is made of, and what its memory means."""
+    """The study of an environment, and the layout of its observations in memory."""
 
     observation: spaces.Dict
     actions: spaces.Discrete
@@ -69,7 +69,7 @@ class _Kind:
         for name, number in (("jobs", jobs), ("window", least), ("running", seen), ("num_envs", count)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise InputError(f"`{name}` is {number!r}, but must be a whole number from 1")
-        # Time is that of the agent: nothing ends a run but its jobs.
+        # The run has no time limit: an episode ends with its jobs.
         self.study = Study(machine=machine, workload=workload, jobs=jobs, **keys)
         self.native: Envs = self.study._native.envs(count, threads, jobs, window, masks)
         self.free, self.numbers, self.mask, self.outcome = self.native.arrays()
@@ -166,7 +166,7 @@ class _Env(gymnasium.Env[Observation, Any]):
         return info
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode: with a seed, the jobs of that replication, and else of one that is drawn."""
+        """Begin an episode: that of the replication `seed`, or of a random one."""
         super().reset(seed=seed, options=options)
         episode = int(self.np_random.integers(2**31)) if seed is None else seed
         self._kind.native.reset([episode])
@@ -174,11 +174,11 @@ class _Env(gymnasium.Env[Observation, Any]):
         return self._seen(), self._info(False)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Do what is wanted, and let time pass until the next decision."""
+        """Take an action, and advance to the next decision."""
         reward, terminated, invalid = self._kind.native.step_one(int(action))
         self._steps += 1
         if self._max_steps is not None and self._steps >= self._max_steps:
-            # What has not started yet counts too: an episode that is cut off must not be worth more than a whole one.
+            # Outstanding waits are charged too: a truncated episode must not be worth more than a complete one.
             wait = int(self._kind.actions.n) - 1
             while not terminated:
                 more, terminated, _ = self._kind.native.step_one(wait)
@@ -186,27 +186,28 @@ class _Env(gymnasium.Env[Observation, Any]):
         return self._seen(), reward, terminated, False, self._info(invalid)
 
     def action_masks(self) -> NDArray[numpy.int8]:
-        """Give which actions are possible now, where `masks` is on."""
+        """Return the possible actions; `masks` must be on."""
         if not self._masks:
             raise InputError("this environment was made without masks: make it with `masks=True`")
         mask: NDArray[numpy.int8] = self._kind.mask[0].view(numpy.int8).copy()
         return mask
 
     def render(self) -> str:
-        """Give the instant and the observation as text."""
+        """Return the current time and the observation as text."""
         seen = "\n".join(f"{key}: {value!r}" for key, value in self._seen().items())
         return f"at {self._kind.outcome[0, 1]}\n{seen}"
 
 
 class AllocationEnv(_Env):
-    """Where does the next job go?
+    """An environment in which the agent places jobs.
 
-    Jobs are served in order of arrival. An observation has `free`, which nodes are free, by coordinates; `request`, the
-    sides of the block that the oldest waiting job asks for; `waiting`, how many jobs wait; and `remaining`, by coordinates,
-    for how long each node is expected to be held, 0 where it is free or held for longer than was said. An action is the
-    number of the node at which the block begins (dimension 0 runs fastest), and the one after the last node is to wait until
-    something is given back, or where nothing is held, until a job arrives; so is any place that is not free, of which
-    `info["invalid"]` tells. Where nothing is held and no job will arrive, waiting starts the job at node 0.
+    Jobs are served in order of arrival. An observation has `free`, whether each node is free, by coordinates;
+    `request`, the sides of the block requested by the oldest waiting job; `waiting`, the number of waiting jobs; and
+    `remaining`, by coordinates, the time until each node is expected to be released, 0 if it is free or its job is
+    beyond its estimate. An action is the number of the node at which the block begins (dimension 0 runs fastest). The
+    action after the last node waits for the next departure or, if no job runs, for the next arrival. An action whose
+    block is not free waits too, and sets `info["invalid"]`. If no job runs and none will arrive, waiting starts the job
+    at node 0.
 
     Parameters
     ----------
@@ -215,14 +216,14 @@ class AllocationEnv(_Env):
     workload
         As for a `Study`.
     jobs
-        How many jobs an episode has: the first of the workload, or all of them if it has fewer.
+        The number of jobs of an episode: the first ones of the workload, or all if it has fewer.
     masks
-        Whether `info["action_mask"]` says which places are free; it takes a search in each step.
+        Whether `info["action_mask"]` has the possible actions; this takes a search in each step.
     max_steps
-        After how many steps the agent is asked no more: the rest of the episode is waited through, and counts in the last
+        The maximum number of steps. The episode is then truncated, and its outstanding waits are charged in the last
         reward.
     render_mode
-        `"ansi"`, or nothing.
+        `"ansi"` or `None`.
     **keys
         Other keys of a study, such as `seed`.
 
@@ -256,25 +257,25 @@ class AllocationEnv(_Env):
 
 
 class SchedulingEnv(_Env):
-    """Which job next?
+    """An environment in which the agent selects the next job.
 
-    An observation has `jobs`, a row for each of the oldest `window` waiting jobs with its processors, its estimate and how
-    long it has waited; `free`, how many processors are free; `waiting`, how many jobs wait; and `running`, a row for each of
-    the `running` jobs that are expected to end first, with the processors that it holds, for how long it is expected to go
-    on and for how long it has run. Rows of nobody are 0. An action is the place in the window of the job that starts, where
-    the allocator finds room for it; the one after the last is to wait for the next arrival or departure, and so is any job
-    that has no room now. Where there will be neither, waiting starts the oldest job.
+    An observation has `jobs`, a row for each of the oldest `window` waiting jobs with its processors, its estimate and
+    its waiting time; `free`, the number of free processors; `waiting`, the number of waiting jobs; and `running`, a row
+    for each of the `running` jobs that are expected to end first, with its processors, expected remaining time and
+    elapsed time. Unused rows are 0. An action is the position in the window of the job to start, which the allocator
+    places. The action after the last position waits for the next arrival or departure, and so does an action whose job
+    cannot be placed now. If there will be neither, waiting starts the oldest job.
 
     Parameters
     ----------
     machine, workload, jobs, masks, max_steps, render_mode
         As for `AllocationEnv`.
     allocator
-        Who says where a job goes.
+        The allocator that places the jobs.
     window
-        How many waiting jobs the agent sees.
+        The number of waiting jobs that the agent observes.
     running
-        How many running jobs it sees.
+        The number of running jobs that the agent observes.
     **keys
         Other keys of a study.
 
@@ -329,10 +330,10 @@ class _VectorEnv(VectorEnv[Observation, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode in each environment: with a seed *s*, replications *s*, *s* + 1, …
+        """Begin an episode in each environment: with a seed *s*, those of the replications *s*, *s* + 1, …
 
-        Without one, replications are drawn: from the seed that was given last, if one was. The next episode of each
-        environment is that many replications later as there are environments.
+        Without a seed, replications are drawn, from the last seed if there was one. The replication of an environment
+        grows by the number of environments from one episode to the next.
         """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         if seed is None:
@@ -343,7 +344,7 @@ class _VectorEnv(VectorEnv[Observation, Any, Any]):
         return self._kind.seen(), self._info()
 
     def step(self, actions: Any) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
-        """Do an action in each environment; where an episode has ended, the next one begins instead."""
+        """Take an action in each environment; an environment whose episode has ended begins the next one instead."""
         self._kind.native.step(numpy.asarray(actions).tolist())
         outcome = self._kind.outcome
         truncated = numpy.zeros(self.num_envs, dtype=bool)
@@ -351,14 +352,14 @@ class _VectorEnv(VectorEnv[Observation, Any, Any]):
 
 
 class AllocationVectorEnv(_VectorEnv):
-    """Environments as `AllocationEnv`, side by side, stepped by threads without the lock of the interpreter.
+    """Parallel environments like `AllocationEnv`, stepped by threads without the global interpreter lock.
 
     Parameters
     ----------
     num_envs
-        How many.
+        The number of environments.
     threads
-        How many step them; 0 is one for each processor.
+        The number of threads; 0 is one for each processor.
 
     Examples
     --------
@@ -384,7 +385,7 @@ class AllocationVectorEnv(_VectorEnv):
 
 
 class SchedulingVectorEnv(_VectorEnv):
-    """Environments as `SchedulingEnv`, side by side, stepped by threads without the lock of the interpreter.
+    """Parallel environments like `SchedulingEnv`, stepped by threads without the global interpreter lock.
 
     Examples
     --------

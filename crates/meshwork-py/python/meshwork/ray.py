@@ -10,12 +10,12 @@ from typing import Any
 class RayExecutor(Executor):
     """Runs each call as a task of Ray, on the cluster that `ray.init` has joined.
 
-    A task whose node dies is run again elsewhere, as often as it takes.
+    A task whose node fails is run again elsewhere, without a limit on attempts.
 
     Parameters
     ----------
     **options
-        What `ray.remote` takes, such as `num_cpus`.
+        Options of `ray.remote`, such as `num_cpus`.
 
     Examples
     --------
@@ -29,10 +29,10 @@ class RayExecutor(Executor):
         self._options = {"max_retries": -1, **options}
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Begin a task."""
+        """Submit a task."""
         import importlib
 
-        # By its name: this module is called as it is.
+        # Imported by name, because this module is called `ray` as well.
         ray: Any = importlib.import_module("ray")
 
         task: Future[Any] = ray.remote(**self._options)(fn).remote(*args, **kwargs).future()

@@ -1,8 +1,8 @@
-"""The rules that every strategy of the program keeps, tried on one of one's own.
+"""Checks of a strategy in Python against the rules that all strategies keep.
 
-Each function registers a class and tries it on small machines of every topology, with every choice of its parameters, in
-long random histories and whole runs, against brute force wherever there is one. What it cannot know is what the strategy is
-meant to be: that belongs into a test of its own.
+Each function registers a class and tests it on small machines of every topology, with every choice of its parameters,
+in long random histories and whole runs, against brute force where that is possible. The intended behaviour of the
+strategy cannot be checked here and needs a test of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._strategies import kind_of, name_of, register
 
 
 class ContractError(AssertionError):
-    """A strategy broke a rule: which, on which machine, at which step, with a drawing of the machine where there is one.
+    """A strategy broke a rule; the message has the rule, machine, step and, if possible, a drawing of the machine.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Tried:
-    """How much a strategy was tried with.
+    """The extent of a check.
 
     Examples
     --------
@@ -44,27 +44,27 @@ class Tried:
     """
 
     machines: int
-    """Machines, each counted once for every choice of the parameters."""
+    """Number of machines; each counts once for every choice of the parameters."""
     questions: int
-    """Questions that it was asked by itself."""
+    """Number of separate calls of the strategy."""
     jobs: int
-    """Jobs that finished in whole runs."""
+    """Number of jobs that finished in whole runs."""
 
 
 def check_allocator(cls: type) -> Tried:
-    """Hold an allocator to the rules.
+    """Check an allocator against the rules.
 
-    What it proposes is free, distinct, large enough, and a block of the requested shape where it is `contiguous`; neither
-    asking nor what a copy is told changes its next answer, nor does the clock or chance change whether it finds room; it
-    finds room whenever its `finds` says so; and under every scheduler each job starts once and ends once, the same in every
-    run of one seed.
+    A placement is free, without duplicates, large enough, and a block of the requested shape if the allocator is
+    `contiguous`. Neither a call nor a change of a copy affects the next answer, and neither time nor chance affects
+    whether there is one. An answer is found whenever `finds` promises it. Under every scheduler each job starts once
+    and ends once, and runs with equal seeds are equal.
 
     Raises
     ------
     ContractError
-        The first rule that it breaks.
+        If the allocator breaks a rule; the message names the first one.
     StrategyError
-        If it raises, or proposes what cannot be.
+        If the allocator raises an exception, or proposes an invalid placement.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def check_allocator(cls: type) -> Tried:
 
 
 def check_scheduler(cls: type) -> Tried:
-    """Hold a scheduler to the rules: each job starts once and ends once, and the same seed gives the same run.
+    """Check a scheduler against the rules: each job starts once and ends once, and runs with equal seeds are equal.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def check_scheduler(cls: type) -> Tried:
 
 
 def check_sizing(cls: type) -> Tried:
-    """Hold a sizing to the rules: what it gives is never below its `fewest`, and has the form that was asked for.
+    """Check a sizing against the rules: its sizes are never below its `fewest`, and have the requested form.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def check_sizing(cls: type) -> Tried:
 
 
 def check_selector(cls: type) -> Tried:
-    """Hold a selector to the rules: it looks without a trace, and takes what can be claimed.
+    """Check a selector against the rules: its calls change nothing, and its choice can be claimed.
 
     Examples
     --------

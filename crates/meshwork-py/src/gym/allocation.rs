@@ -30,6 +30,8 @@ pub(super) struct Allocation {
 }
 
 impl Allocation {
+    /// An environment for the machine of this script.
+    ///
     /// # Errors
     /// If the machine has no blocks.
     pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {

@@ -24,6 +24,8 @@ pub(super) struct Scheduling {
 }
 
 impl Scheduling {
+    /// An environment for the machine of this script.
+    ///
     /// # Errors
     /// If the machine has several sites.
     pub(super) fn new(

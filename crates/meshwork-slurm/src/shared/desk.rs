@@ -37,7 +37,7 @@ impl<K: Ord> SharedAllocator<K> {
         self.held.contains_key(name)
     }
 
-    /// The jobs with what they hold.
+    /// The jobs with the parts of nodes that they hold.
     pub fn held(&self) -> impl Iterator<Item = (&K, &[SharedGrant])> {
         self.held.iter().map(|(name, grants)| (name, &grants[..]))
     }
@@ -48,7 +48,7 @@ impl<K: Ord> SharedAllocator<K> {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates what [`ask`](SharedAllocator::ask) answers, if the job starts.
+    /// Allocates the parts that [`ask`](SharedAllocator::ask) returns, if the job can start.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
@@ -58,7 +58,8 @@ impl<K: Ord> SharedAllocator<K> {
         decision
     }
 
-    /// Gives back what a job holds, and returns its number of nodes; `None` if it holds nothing.
+    /// Releases the parts that a job holds; returns its number of nodes, or `None` if it holds
+    /// nothing.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let grants = self.held.remove(name)?;
         grants.iter().for_each(|grant| self.book.give_back(grant));

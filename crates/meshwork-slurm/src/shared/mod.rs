@@ -20,12 +20,12 @@ use gres::GresLine;
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// Its parts, as the rules see them.
+    /// Nodes and their parts, as the rules see them.
     pub machine: SharedMachine,
 }
 
 impl SharedSite {
-    /// Index of a type of GPUs; one that no node has gets an index that is never found.
+    /// Index of a type of GPUs; a type that no node has gets an index beyond all types.
     pub(crate) fn model(&self, name: &str) -> u16 {
         let models = &self.machine.models;
         let found = models.iter().position(|own| own.eq_ignore_ascii_case(name));

@@ -1,10 +1,10 @@
-//! Surprises that Slurm has for jobs with GPUs or parts of nodes, found in the configuration.
+//! Pitfalls of Slurm for jobs with GPUs or parts of nodes, found in the configuration.
 
 use super::gres::GresLine;
 use super::{SharedSite, params};
 use crate::site::Reading;
 
-/// Adds warnings about `gres.conf` and about what follows from it.
+/// Adds warnings about `gres.conf` and its consequences.
 ///
 /// All of them were observed with Slurm 26.05.
 pub fn look(reading: &mut Reading, lines: &[GresLine]) {

@@ -18,7 +18,7 @@ struct Listed {
     line: usize,
     switch: String,
     nodes: Vec<String>,
-    /// Its domains, in the order of [`DOMAINS`].
+    /// Domains of the node, in the order of [`DOMAINS`].
     domains: [Option<String>; 2],
 }
 
@@ -132,8 +132,8 @@ fn switches(
 
 /// Blocks of the smallest domains that all nodes have; `None` if they have none.
 ///
-/// The base size is that of the smallest block, and the listed sizes are those of 1, 2, 4, … blocks
-/// as far as there are as many.
+/// The base size is that of the smallest block. The listed sizes are those of 1, 2, 4, … blocks, up
+/// to the number of blocks.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

@@ -11,7 +11,7 @@ pub use hosts::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmTopology {
-    /// The name by which partitions refer to it.
+    /// Name by which partitions refer to the topology.
     pub name: String,
     /// The line where it begins, from 1.
     pub line: usize,

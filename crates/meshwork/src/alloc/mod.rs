@@ -107,7 +107,11 @@ pub trait Allocator: Send {
         false
     }
 
-    /// How it divides a count among the parts of a machine, if it goes by counts alone.
+    /// The rule by which it divides a number of nodes among parts of a machine, if counts alone
+    /// decide.
+    ///
+    /// On a machine with types of nodes, pieces are divided by this rule. `None`: the allocator is
+    /// asked to place nodes, and a node counts as free if enough pieces fit on it.
     ///
     /// On a machine with types of nodes, pieces are then divided like that. `None`: it is asked
     /// for nodes on which enough pieces fit.
@@ -119,7 +123,7 @@ pub trait Allocator: Send {
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
-/// The reason why numbers are not the [memory](Allocator::memory) of an allocator.
+/// The reason why given numbers are not a saved [memory](Allocator::memory) of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {

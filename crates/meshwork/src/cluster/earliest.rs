@@ -167,8 +167,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// The number of free nodes of a site when `wanted` are free, and when that is. If there are
-    /// never that many, when all running jobs have ended, by their estimates.
+    /// The number of free nodes of a site at the first instant with at least `wanted`, and that
+    /// instant. If there is none, both as of the end of all running jobs, by their estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;

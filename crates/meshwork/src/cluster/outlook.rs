@@ -26,7 +26,7 @@ pub struct Outlook {
     free: Vec<Profile>,
     /// Where shape matters: expected ends, sites and placements of running jobs, earliest first.
     running: Vec<(Time, usize, Placement)>,
-    /// Where shape matters: planned reservations.
+    /// Planned reservations, where shape matters.
     planned: Vec<Reservation>,
     /// Planned outages and access rules. With any of them, node identities matter on every site,
     /// not only counts.
@@ -183,7 +183,7 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Gives a fork of a shared site, of each cell, the least that is free between two instants.
+    /// Sets each cell of a fork of a shared site to its minimum free amount between two instants.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -224,7 +224,9 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// When its nodes first fit throughout under the power cap; `None` if never, or without a cap.
+    /// The first instant from which the power cap permits a reservation to its end.
+    ///
+    /// `None` if there is none, or no power cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();

@@ -73,12 +73,12 @@ pub struct Guard {
 pub(super) struct BesideParts {
     /// Identifies the reservation; copies have the same number.
     pub(super) number: u64,
-    /// Of each reserved cell, what is left at the reserved start.
+    /// For each reserved cell, the amount left at the reserved start.
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Takes what a job that runs beyond the reserved start holds.
+    /// Subtracts the parts held by a job that runs beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -91,7 +91,7 @@ impl BesideParts {
 }
 
 impl Guard {
-    /// Whether it protects parts of nodes, which are known as long as the guard is.
+    /// Whether it protects parts of nodes, which jobs share.
     pub(crate) fn is_of_parts(&self) -> bool {
         self.beside.is_some()
     }

@@ -160,7 +160,7 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
-    /// All, or more than ten.
+    /// All jobs, or more than ten of them.
     Most,
     /// Any number: the machine may be left idle.
     Any,

@@ -7,7 +7,8 @@ use crate::registry::Origin;
 
 /// Names of a run's components in errors.
 ///
-/// By default by its kind alone: a [`Setup`](super::Setup) may contain any implementation.
+/// By default a component is named by its kind alone, because a [`Setup`](super::Setup) may contain
+/// any implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
     /// Origin of the scheduler.

@@ -75,7 +75,7 @@ pub struct DecidedStart {
     pub waiting: usize,
     /// Index of the site.
     pub site: usize,
-    /// Its nodes.
+    /// Nodes that the job gets.
     pub placement: Placement,
 }
 

@@ -9,7 +9,7 @@ use crate::topology::{Grid, Node};
 /// An order of the nodes of a grid of any number of dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By index.
+    /// Ascending node numbers.
     RowMajor,
     /// Back and forth: each node is adjacent to the previous one. A coordinate runs backwards where
     /// the sum of the higher ones is odd.

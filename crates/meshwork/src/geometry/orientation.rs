@@ -6,7 +6,7 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// Whether a block may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// Only as requested.
+    /// The requested orientation only.
     Never,
     /// Rotated only if it does not fit as requested.
     IfNeeded,

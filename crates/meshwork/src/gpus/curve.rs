@@ -12,13 +12,14 @@ pub struct LoadCurve {
 }
 
 impl LoadCurve {
-    /// Curve of tasks that arrive one after the other; none ever leaves.
+    /// Measures the curve for tasks that arrive one after the other and never leave.
     ///
     /// A task that fits nowhere is dropped.
     ///
-    /// After each arrival allocation and fragmentation are noted under the arrived load, rounded
-    /// to a whole per cent. The curve is the mean of each per cent up to `most`, rounded to two
-    /// places, and that of both neighbours too where a large task skipped one.
+    /// After each arrival, allocation and fragmentation are recorded under the arrived load,
+    /// rounded to a whole per cent. The curve has the mean of the records at each per cent up to
+    /// `most`, rounded to two decimal places. Where a large task skips a per cent, the records of
+    /// its neighbours are used too.
     ///
     /// # Complexity
     /// That of the rule for each task, and O(n) for n nodes.
@@ -68,7 +69,7 @@ fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     of(&bins[at..=at]).or_else(|| of(&bins[at.saturating_sub(1)..bins.len().min(at + 2)]))
 }
 
-/// Rounded to two places.
+/// Rounds to two decimal places.
 fn to_places(value: f64) -> f64 {
     (value * 100.0).round_ties_even() / 100.0
 }

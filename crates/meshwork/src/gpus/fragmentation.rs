@@ -25,8 +25,8 @@ struct TypicalRequest {
 impl TypicalTasks {
     /// Typical requests of tasks: the most frequent ones that together cover 95 % of them.
     ///
-    /// Requests are equal if processors, GPUs, shares and allowed types are; memory is ignored.
-    /// Of equally frequent ones the larger comes first.
+    /// Requests are equal if processors, GPUs, shares and allowed types are equal; memory is
+    /// ignored. Among equally frequent requests, the larger comes first.
     #[must_use]
     pub fn of(tasks: &[GpuTask]) -> TypicalTasks {
         let mut counts: BTreeMap<(u32, u32, u32, &str), (usize, &GpuTask)> = BTreeMap::new();
@@ -73,8 +73,8 @@ impl TypicalTasks {
 
     /// [`fragmentation`](TypicalTasks::fragmentation) of a node with this much free.
     ///
-    /// The six causes are added apart and then in this order: sums in another order differ in
-    /// their last bits, and scores that are cut to integers would show it.
+    /// The six causes are summed separately and then added in a fixed order. Another order would
+    /// change the last bits, and with them scores that are truncated to integers.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

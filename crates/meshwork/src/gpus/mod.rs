@@ -16,7 +16,7 @@ pub use rules::{GPU_RULES, GpuRule, GpuRuleEntry, NodeScore, ScoreRule, score_ru
 /// One GPU, in the thousandths in which tasks ask for a fraction of it.
 pub const WHOLE_GPU: u32 = 1000;
 
-/// A node with what is free of it.
+/// A node with its free processors, memory and GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuNode {
     /// Name, by which nodes are ordered.
@@ -88,7 +88,7 @@ impl GpuNode {
             && (task.gpus == 0 || task.allows(&self.model) && fitting.count() >= task.gpus as usize)
     }
 
-    /// The GPUs with the lowest numbers that are wholly free, as many as the task asks for.
+    /// The wholly free GPUs with the lowest numbers, in the number that the task asks for.
     fn whole_gpus(&self, task: &GpuTask) -> Vec<usize> {
         let free = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] == WHOLE_GPU);
         free.take(task.gpus as usize).collect()
@@ -158,7 +158,7 @@ impl GpuTask {
     }
 }
 
-/// Nodes in the order in which equal scores prefer them, with the tasks that run on them.
+/// Nodes with their running tasks, in the order that breaks ties between equal scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
     /// Number of changes of each node, for rules that keep scores.
@@ -173,7 +173,7 @@ impl GpuCluster {
         GpuCluster { nodes, changes }
     }
 
-    /// The nodes, with what is free of them.
+    /// The nodes with their free amounts.
     #[must_use]
     pub fn nodes(&self) -> &[GpuNode] {
         &self.nodes
@@ -190,7 +190,7 @@ impl GpuCluster {
         Some(placement)
     }
 
-    /// Ends a task that was placed so.
+    /// Ends a placed task.
     pub fn release(&mut self, task: &GpuTask, placement: &GpuPlacement) {
         self.nodes[placement.node].give_back(task, &placement.gpus);
         self.changes[placement.node] += 1;

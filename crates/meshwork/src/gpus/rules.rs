@@ -1,7 +1,7 @@
 //! Rules that choose a node, and on it GPUs, for a task.
 //!
-//! Most score every node on which a task fits and take the highest: a file each would hold one
-//! function, so they stand together.
+//! Most rules score every node on which a task fits, and take the node with the highest score. Each
+//! of them is a single function, so all rules share this file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Most processors of a node, in thousandths: the scale of scores.
+/// Maximum number of processors of a node, in thousandths; the scale of scores.
 const MOST_CPU: f64 = 128_000.0;
 
-/// Most GPUs of a node, in thousandths: the scale of scores.
+/// Maximum number of GPUs of a node, in thousandths; the scale of scores.
 const MOST_GPU: f64 = 8_000.0;
 
 /// A rule that chooses a node, and on it GPUs.
@@ -81,7 +81,7 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     },
 ];
 
-/// The rule of an entry that scores nodes, by the entry's name; FGD if it is no other.
+/// The scoring rule of the entry with this name; FGD for any other name.
 #[must_use]
 pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
     match name {
@@ -243,7 +243,7 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score of a change of fragmentation, cut to an integer: 50 for none.
+    /// Score of a change of fragmentation, truncated to an integer: 50 for no change.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

@@ -44,9 +44,9 @@ pub struct Piece {
     pub share: u32,
     /// Amount of the fourth kind of each piece.
     pub other: u32,
-    /// Fewest pieces on a node that gets any.
+    /// Minimum number of pieces on each node that gets any.
     pub per_node_min: u32,
-    /// Most pieces on a node; `None` for no limit.
+    /// Maximum number of pieces on a node; `None` for no limit.
     pub per_node: Option<u32>,
     /// Allowed types of nodes or GPUs, or features, separated by `|`; `None` allows all.
     pub types: Option<String>,

@@ -6,12 +6,12 @@ use crate::geometry::{NodePart, Parts};
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// Longest log of changes; a longer one is dropped, and its readers read all nodes anew.
+/// Maximum length of the change log; a longer log is dropped, and its readers reread all nodes.
 const LONGEST_LOG: usize = 1 << 16;
 
 /// Free amounts of all nodes of a site, by cell.
 ///
-/// No cell is ever below 0 or above that of an idle node. A trial changes amounts for a question
+/// No cell is ever below 0 or above its value in an idle node. A trial changes amounts for a query
 /// and then restores them.
 #[derive(Clone, Debug)]
 pub struct Amounts {
@@ -26,7 +26,7 @@ pub struct Amounts {
     trial: Option<Trial>,
     /// Number of trials so far.
     trials: u64,
-    /// Memory of the last trial, for the next one.
+    /// Buffer of the last trial, reused by the next one.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -119,11 +119,11 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) number: u64,
     /// Length of the log without the changes of a trial.
     pub(crate) settled: usize,
-    /// Number of the trial, if one goes on.
+    /// Number of the current trial, if any.
     pub(crate) trial: Option<u64>,
 }
 
-/// Limits of cells: of each, the most that may be free for a question.
+/// Limits of cells in a query: the maximum amount of each cell that counts as free.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
@@ -174,7 +174,7 @@ impl Amounts {
         self.free_cores
     }
 
-    /// Totals of what is free: cores, memory, wholly free GPUs and the fourth kind. **O(n)**.
+    /// Total free amounts: cores, memory, wholly free GPUs and the fourth kind. **O(n)**.
     #[must_use]
     pub fn free(&self) -> [u64; 4] {
         let mut free = [self.free_cores, 0, 0, 0];
@@ -214,7 +214,7 @@ impl Amounts {
         })
     }
 
-    /// Takes parts, all of which must be free; calls `changed` with each node.
+    /// Claims parts, all of which must be free; calls `changed` with each node.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
             self.change(
@@ -227,7 +227,7 @@ impl Amounts {
         }
     }
 
-    /// Gives parts back.
+    /// Releases parts.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
             self.change(
@@ -240,7 +240,7 @@ impl Amounts {
         }
     }
 
-    /// Takes what is free of parts.
+    /// Claims the free amounts of parts.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         parts: &Parts,
@@ -257,7 +257,7 @@ impl Amounts {
         }
     }
 
-    /// Lowers cells by amounts, as far as there are any.
+    /// Lowers cells by amounts, but not below 0.
     pub(crate) fn lower(&mut self, by: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
         for group in by.chunk_by(|a, b| a.0 == b.0) {
             let cell = |at: usize| (group[at].1, group[at].2);
@@ -273,7 +273,7 @@ impl Amounts {
         }
     }
 
-    /// Changes some cells of a node and what is derived from them.
+    /// Changes some cells of a node, and the sums derived from them.
     #[inline]
     fn change(
         &mut self,

@@ -86,7 +86,7 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// The rest of each cell that a placement takes, without tallies.
+    /// The amount left of each cell that a placement uses, without tallies.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -119,7 +119,7 @@ impl Site {
         }
     }
 
-    /// Lowers the free amounts of cells, by node and cell, as far as there are any.
+    /// Lowers the free amounts of cells, given by node and cell, but not below 0.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         let by: CellLimits = by.collect();
         self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));

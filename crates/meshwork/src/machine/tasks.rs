@@ -1,11 +1,11 @@
-//! Nodes and pieces in the terms of the rules for tasks that share GPUs.
+//! Conversion of nodes and pieces to the types of the rules for tasks that share GPUs.
 
 use super::NodeAmounts;
 use crate::gpus::{GpuNode, GpuTask};
 use crate::job::Piece;
 use crate::topology::types::NodeTypes;
 
-/// A piece as a task. The names of types of nodes stand for types of GPUs.
+/// Converts a piece to a task. The names of node types are used as types of GPUs.
 #[must_use]
 pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     let models = match piece.types {
@@ -25,7 +25,7 @@ pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     }
 }
 
-/// Makes a node of those rules equal to this one.
+/// Copies the state of a node into a node of those rules.
 pub fn put_into(node: &NodeAmounts<'_>, known: &mut GpuNode) {
     if known.model != node.kind.name {
         known.model.clone_from(&node.kind.name);

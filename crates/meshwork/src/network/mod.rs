@@ -33,7 +33,7 @@ pub type Cycle = u64;
 /// The remaining work of a job, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
-    /// Units of time it would take at rate 1.
+    /// Remaining work, in units of time at rate 1.
     pub left: f64,
     /// Work done per unit of time; above 0.
     pub rate: f64,

@@ -209,7 +209,7 @@ pub struct Messages {
     pub blocking: f64,
     /// Number of links traversed.
     pub hops: u64,
-    /// Flits times links.
+    /// Number of flits multiplied by the number of links that they traverse.
     pub link_flits: f64,
 }
 

@@ -197,7 +197,7 @@ impl ManagedSite {
 
     /// The placement among amounts that differ from those known to the cached denials, in a trial.
     ///
-    /// In a trial with less free than before, what is known to be denied still is.
+    /// In a trial with smaller free amounts than before, known denials remain valid.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,

@@ -77,7 +77,7 @@ pub enum RestoreError {
     Instants {
         /// Preceding instant.
         from: Time,
-        /// Number that follows it.
+        /// Following instant in the snapshot, as read.
         to: f64,
     },
     /// An entry is not a placement on this machine.
@@ -117,7 +117,7 @@ pub enum NamedPoolError {
     /// The name is already in use.
     #[error("{0} is held already: release it first")]
     HeldAlready(Name),
-    /// A name occurs twice in what is to be held.
+    /// A name occurs twice in the list of placements to hold.
     #[error("{0} is in `held` twice")]
     Twice(Name),
     /// A node is not on the machine.

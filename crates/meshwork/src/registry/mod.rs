@@ -168,7 +168,7 @@ pub trait ListedEntry: Named + Sized + 'static {
     /// Entries of this crate, in the order of lists and pages.
     fn standard() -> &'static [&'static Self];
 
-    /// Checks what the description does not say.
+    /// Checks the properties of an entry beyond its description.
     ///
     /// # Errors
     /// A sentence about what is wrong with the entry.

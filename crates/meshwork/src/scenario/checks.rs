@@ -127,7 +127,7 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Checks that everything beside the choice of nodes knows of parts of nodes.
+    /// Checks that the parts of a scenario other than allocators support jobs that share nodes.
     fn check_shared_nodes(&self) -> Result<(), Problem> {
         if self.machine.iter().all(|site| site.choice.is_none()) {
             return Ok(());

@@ -66,7 +66,7 @@ pub(crate) struct SiteSpec {
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// Choice of nodes and of what is in them, where jobs share nodes.
+    /// The choice of nodes, and of cores and GPUs within them, where jobs share nodes.
     pub(super) choice: Option<Choice>,
 }
 
@@ -307,7 +307,7 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// Reads the choice of nodes and of what is in them, and fills in its defaults.
+/// Reads the choice of nodes, and of cores and GPUs within them, with defaults.
 fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
     let mut named = |family: &'static Family, key: &'static str, usual: &str| {
         let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());

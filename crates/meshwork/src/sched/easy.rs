@@ -43,7 +43,7 @@ struct Easy {
 /// The reservation of the first job that cannot start, kept from pass to pass.
 #[derive(Default)]
 pub(super) struct Promise {
-    /// That job and its guard, as of the last pass.
+    /// The job and its guard, as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
+    /// Reads the shares of named users.
+    ///
     /// # Errors
     /// If a user is named twice.
     pub(super) fn read(params: &Params) -> Result<Shares, Problem> {

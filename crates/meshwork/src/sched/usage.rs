@@ -51,7 +51,7 @@ impl Usage {
         self.meet(job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default())
     }
 
-    /// The user of a name, who need not have a job yet.
+    /// The user of this name, registered if new.
     pub(super) fn meet(&mut self, name: &str) -> User {
         if let Some(&known) = self.numbers.get(name) {
             return known;

@@ -85,7 +85,7 @@ struct Weighed {
 }
 
 impl Intelligent {
-    /// Equations 2 to 5. In both sums best fit places the other jobs.
+    /// Scores of both choices, by equations 2 to 5. In both sums best fit places the other jobs.
     fn weigh(
         &self,
         job: &Job,
@@ -127,7 +127,7 @@ mod tests {
         selector.select(&head, &mut sites.offers(&head), &mut rng).unwrap().site
     }
 
-    /// Three sites and four waiting jobs: 5, 16, 6 and 4.
+    /// Three sites and four waiting jobs of 5, 16, 6 and 4 processors.
     #[test]
     fn equations_1_to_6_by_hand() {
         // Situation (a): B is faster than C.

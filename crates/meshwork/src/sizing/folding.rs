@@ -12,7 +12,7 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 pub enum Stretch {
     /// Twice as long for each halving, even if half of an odd side is rounded up.
     Folds,
-    /// By the ratio of the processors.
+    /// Run time grows with the ratio of the processors.
     Ratio,
 }
 

@@ -118,7 +118,7 @@ pub enum TopologyError {
     TooFewRouters {
         /// Nodes of the grid.
         nodes: u32,
-        /// Nodes that the routers have.
+        /// Number of nodes for which the routers have places.
         room: u64,
     },
     /// The outer torus of a tofu does not have one to three sides.

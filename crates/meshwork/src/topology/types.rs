@@ -16,7 +16,7 @@ pub struct NodeType {
     pub mem: u32,
     /// Number of GPUs.
     pub gpu: u32,
-    /// Amount of a fourth kind, whose meaning only the study knows.
+    /// Amount of a fourth kind, whose meaning is left to the study.
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
@@ -24,14 +24,14 @@ pub struct NodeType {
     pub gpu_type: Option<String>,
     /// Features, by which jobs ask for it.
     pub features: Vec<String>,
-    /// Weight: orders that go by it take lighter nodes first.
+    /// Weight, by which some orders take lighter nodes first.
     pub weight: u32,
 }
 
 /// Index of the memory among the cells of a node.
 pub const MEM: usize = 0;
 
-/// Index of the fourth kind among the cells of a node.
+/// Index of the fourth kind of amounts (`other`) among the cells of a node.
 pub const OTHER: usize = 1;
 
 /// Index of the first island's cores among the cells of a node.
@@ -101,8 +101,9 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// Amounts that an idle node lacks for a piece, each as a share of what is asked, in
-    /// thousandths.
+    /// Amounts that an idle node lacks for a piece.
+    ///
+    /// Each is a share of the requested amount, in thousandths.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),

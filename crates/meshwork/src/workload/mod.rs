@@ -57,7 +57,7 @@ pub struct Following {
     pub job: Job,
     /// Number of the predecessor, and think time after its end.
     pub after: After,
-    /// Number of jobs with the predecessor's number; the last of them to end counts.
+    /// Number of jobs with the predecessor's number, all of which must have ended.
     pub ends: u32,
 }
 

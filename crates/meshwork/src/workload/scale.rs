@@ -99,6 +99,8 @@ fn work(job: &Job) -> f64 {
 }
 
 impl Scaling {
+    /// Scales the jobs by this method.
+    ///
     /// # Complexity
     /// **O(n log n)** for *n* jobs, and O(n) for each of 60 halvings where sizes are scaled.
     fn apply(&self, mut jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {

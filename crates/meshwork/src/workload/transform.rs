@@ -327,7 +327,7 @@ struct Cut {
     first: Option<f64>,
     /// Arrival of the last job skipped by `from`.
     last_passed: Option<f64>,
-    /// Whether any job was left.
+    /// Whether any job so far was inside the interval.
     any: bool,
     is_over: bool,
 }

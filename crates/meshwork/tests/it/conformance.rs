@@ -115,7 +115,7 @@ enum Fault {
     ChangesAsItIsAsked,
     /// Depends on the number of releases without declaring memory.
     HasNoMemory,
-    /// Counts claims and stops, without a reset.
+    /// Stops proposing after a number of claims, and never resumes.
     Tires,
     /// Depends on outages, which are not saved, and does not remember them.
     GoesByHolders,

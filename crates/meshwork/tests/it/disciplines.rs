@@ -178,7 +178,7 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the class that started last has had no waiting job since, if only for an instant.
+    /// Whether the queue of the class that started last has since been empty, even for an instant.
     emptied: bool,
 }
 

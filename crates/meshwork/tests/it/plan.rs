@@ -62,7 +62,7 @@ impl Scheduler for Noting {
     }
 }
 
-/// How many of the decisions of a run its states give again, of how many.
+/// The number of decisions of a run that plans for its states reproduce, and the number of all.
 fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
     let taken = Taken::default();
     let setup = scenario.setup(0).unwrap();
@@ -104,7 +104,7 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Schedulers whose decisions depend on more than a state, each with what they remember.
+/// Schedulers whose decisions depend on more than a state, each with the information that it keeps.
 const REMEMBER: [(&str, &str); 6] = [
     ("conservative", "promises made with estimates of jobs that have ended since"),
     ("reservation", "its reservations"),
@@ -151,7 +151,7 @@ fn states_of_a_run_give_its_decisions_again() {
     assert!(exact >= 11, "{exact}");
 }
 
-/// Allocators whose answer depends on more than what is held.
+/// Allocators whose answer depends on more than the held nodes.
 const DRAWS: [&str; 1] = ["random"];
 
 #[test]

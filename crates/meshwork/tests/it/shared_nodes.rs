@@ -106,7 +106,7 @@ impl Node {
         (0..count).all(|_| own.take(piece, None)).then_some(own)
     }
 
-    /// How many pieces a job may have here.
+    /// The number of pieces of a job that fit on this node.
     fn fits(&self, request: &Pieces, piece: &Piece) -> u32 {
         let most = piece.per_node.unwrap_or(u32::MAX).min(piece.count);
         let fits = (1..=most).take_while(|&count| self.with(request, piece, count).is_some());
@@ -273,7 +273,7 @@ struct Running {
     held: Held,
 }
 
-/// The promise to the head of the queue: its index, start, and what it gets.
+/// A promise to the head of the queue: its index, start, and placement.
 type Promise = (usize, f64, Held);
 
 struct Naive<'a> {
@@ -467,8 +467,8 @@ impl Naive<'_> {
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// The least that is free of each cell from `at` on for `span`, beside a plan. Jobs past their
-    /// estimates count as ended if `ended`.
+    /// The minimum free amount of each cell during `span` from `at` on, beside a plan. Jobs past
+    /// their estimates count as ended if `ended`.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {
         let until = at + span;
         let mut nodes = if ended { self.then(now, at) } else { self.nodes.clone() };

@@ -59,7 +59,7 @@ fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Up to random instants, some of them in the past.
+/// Steps a simulation to random instants, some of them in the past.
 fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> {
     let mut rng = Stream::new(seed, 0, "instants");
     let mut at = 0.0;

@@ -27,9 +27,6 @@ const FOLDERS: [&str; 7] = [
 /// Doc comments that are help texts of the command: their wording is that of options.
 const HELP: [&str; 2] = ["meshwork-cli/src/args/", "meshwork-cli/src/memory.rs"];
 
-/// Parts whose comments have not been reworded yet.
-const TO_DO: [&str; 1] = ["meshwork-lab/src/operator/"];
-
 #[test]
 fn comments_follow_the_rules_of_wording() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -40,9 +37,6 @@ fn comments_follow_the_rules_of_wording() {
     let (mut docs, mut wrong) = (0, Vec::new());
     for path in &files {
         let shown = path.to_string_lossy();
-        if TO_DO.iter().any(|part| shown.contains(part)) {
-            continue;
-        }
         let text = fs::read_to_string(path).unwrap();
         let comments = comments(&text);
         let is_help = HELP.iter().any(|part| shown.contains(part));

@@ -63,7 +63,7 @@ fn contents(catalogue: &Catalogue) -> String {
     text
 }
 
-/// All pages, with their paths in the folder.
+/// All pages of the reference, with their paths in the folder.
 fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pages = vec![
         ("reference/README.md".to_owned(), everything(catalogue)),

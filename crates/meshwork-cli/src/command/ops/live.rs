@@ -15,11 +15,11 @@ use meshwork_lab::slurm::hostlist;
 use crate::args::ops;
 use crate::output::Stop;
 
-/// The longest request for metrics, in bytes.
+/// Maximum length of a request for metrics, in bytes.
 const MOST: u64 = 8 << 10;
-/// How long a client may take.
+/// Time limit for a client.
 const SLOW: Duration = Duration::from_secs(2);
-/// The shortest pause between looks, whoever wakes the agent.
+/// Minimum pause between looks, even if the agent is woken.
 const LEAST: Duration = Duration::from_millis(100);
 
 /// The machine of a folder with Slurm's files.
@@ -139,7 +139,7 @@ impl Pause {
     }
 }
 
-/// Takes all datagrams that are there; whether there was one.
+/// Discards all received datagrams; returns whether there was one.
 fn drain(socket: &UdpSocket, piece: &mut [u8]) -> bool {
     let mut woken = false;
     if socket.set_nonblocking(true).is_ok() {

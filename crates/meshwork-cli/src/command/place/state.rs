@@ -54,7 +54,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// The letter of each name.
+    /// The letter that stands for each name on a drawing.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,

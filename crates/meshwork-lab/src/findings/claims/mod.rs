@@ -30,13 +30,13 @@ use crate::visible::visible;
 /// Verdict of our runs on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// It holds in the required number of cells.
+    /// The claim holds in the required number of cells.
     BorneOut,
-    /// It cannot hold in enough cells, whatever the open ones turn out to be.
+    /// The claim cannot hold in enough cells, whatever the undecided ones turn out to be.
     NotBorneOut,
     /// The intervals do not decide.
     Undecided,
-    /// There is nothing to check it with.
+    /// The study has no runs that could check the claim.
     NotCheckable,
 }
 

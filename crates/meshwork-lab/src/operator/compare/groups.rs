@@ -21,11 +21,11 @@ pub struct JobGroup {
     pub jobs: usize,
     /// The mean wait under each topology, in seconds.
     pub waits: Vec<f64>,
-    /// The increase over the first topology, for each other one.
+    /// The increase of the mean wait over the first topology, for each other topology.
     pub differences: Vec<Interval>,
 }
 
-/// The groups of the jobs that start in every replay, by user only if there are several.
+/// The groups of the jobs that start in every replay: by size, and by user if there are several.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* jobs.

@@ -168,7 +168,7 @@ pub(super) enum Scope {
     MeanOfTime,
 }
 
-/// Accounting of shared nodes, so that the time of each is counted once.
+/// The accounting of nodes shared by jobs: the time of each node counts once.
 #[derive(Default)]
 pub(super) struct Shared {
     /// The time up to which each node is counted.
@@ -176,7 +176,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Counts a job, in order of start. `add` gets each node and the time from which it is new.
+    /// Counts a job; jobs come in order of start. `add` gets each of its nodes, and the time from
+    /// which it has not been counted before.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,
@@ -194,7 +195,7 @@ impl Shared {
     }
 }
 
-/// The jobs and the span over which all replays are measured.
+/// The jobs and the time span over which all replays are measured.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.

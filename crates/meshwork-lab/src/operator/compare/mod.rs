@@ -106,7 +106,7 @@ pub struct TopologyReplay {
     pub outcomes: Vec<JobOutcome>,
     /// The wait of each job by cause.
     pub waited: Vec<WaitsByCause>,
-    /// Whether each job leaves some processors of its nodes to others.
+    /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
     /// The number of nodes on which jobs may run.
     pub nodes: u32,
@@ -157,7 +157,7 @@ pub struct Comparison {
     pub span: (Second, Second),
     /// For each topology, the values of all measures in their order.
     pub values: Vec<Vec<Option<f64>>>,
-    /// For each topology but the first, the increase of all measures over the first.
+    /// For each topology but the first, the increase of each measure over the first topology.
     pub differences: Vec<Vec<Interval>>,
     /// Doubts about the model of the site, one sentence each.
     pub doubts: Vec<String>,

@@ -1,11 +1,11 @@
-//! Limits of QOS and associations: what runs against them, and which one holds up a job.
+//! Limits of QOS and associations, and the running jobs that count against them.
 
 use std::collections::BTreeMap;
 
 use super::request::ControlledJob;
 use super::rules::{LimitOf, SiteRules};
 
-/// Running jobs that count against one limit.
+/// The running jobs that count against one limit, summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     jobs: u64,
@@ -13,7 +13,7 @@ struct Sum {
     processors: u64,
 }
 
-/// Whose running jobs are summed.
+/// The jobs that count against a limit: those of a QOS, by user or account, or an association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     Qos(usize),
@@ -22,18 +22,18 @@ enum Scope {
     Association(usize),
 }
 
-/// The running jobs of each QOS and association.
+/// The sums of running jobs for each QOS and association.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
 }
 
-/// When a limit is tested.
+/// The two stages in which limits are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Numbers of jobs and time limits, before nodes are sought.
+    /// Before the search for nodes: numbers of jobs, and time limits.
     Before,
-    /// Nodes and processors, after they were sought.
+    /// After the search for nodes: numbers of nodes and processors.
     After,
 }
 
@@ -53,7 +53,7 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Counts a job that starts, or one that ends.
+    /// Adds a job that starts, or subtracts one that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,
@@ -71,8 +71,10 @@ impl RunningSums {
         }
     }
 
-    /// Whether no limit holds up a job. Of the limits of one kind the first counts that is set: of
-    /// the partition's QOS, of the job's, of its association.
+    /// Whether no limit forbids the start of a job.
+    ///
+    /// For each kind of limit, the first one that is set applies: of the partition's QOS, of the
+    /// job's QOS, or of its association.
     pub(super) fn allow(
         &self,
         rules: &SiteRules,
@@ -91,7 +93,7 @@ impl RunningSums {
             Test::Before => [limit.jobs, None, None],
             Test::After => [None, limit.nodes, limit.processors],
         };
-        // A limit in force: what runs, and the job itself, against it.
+        // Whether the running jobs and this job together exceed a limit that is set.
         let exceeds = |most: Option<u64>, sum: Sum, kind: usize| {
             let all = [sum.jobs + own.jobs, sum.nodes + own.nodes, sum.processors + own.processors];
             most.is_some_and(|most| all[kind] > most)

@@ -1,6 +1,7 @@
-//! Slurm's controller: its queue, its two schedulers and its limits, for the jobs of a history.
+//! A model of Slurm's controller: its queue, its two schedulers and its limits.
 //!
-//! It has no clock. A replay tells it what happens and when each scheduler runs.
+//! It has no clock: its caller reports the events of a history and decides when each scheduler
+//! runs.
 
 pub(super) mod cycles;
 mod limits;
@@ -27,10 +28,10 @@ use request::{ControlledJob, ResolvedRequest};
 use reserved::Reserved;
 use rules::SiteRules;
 
-/// A waiting job in one of its partitions.
+/// A waiting job in one of its partitions: an entry of the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// What comes before the priority: the tier of its partition, and whether it has a reservation.
+    /// Sort key before the priority: the tier of its partition, and whether it has a reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
@@ -56,12 +57,12 @@ pub(super) struct Held {
     pub(super) start: Second,
 }
 
-/// A start that a scheduler decides on.
+/// A start decided by a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) job: usize,
     pub(super) partition: usize,
-    /// The nodes by the rule; `None` if it would let the job wait.
+    /// The nodes by the rule; `None` if it would leave the job waiting.
     pub(super) nodes: Option<NodeSet>,
 }
 
@@ -69,10 +70,11 @@ pub(super) struct Start {
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
-/// Recorded starts of a pass with their partitions and nodes: it decides on each as if all before it were made.
+/// Recorded starts with partition and nodes, by job. A pass decides on each job as if all recorded
+/// starts before it had been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
-/// Whether a job is recorded to start in a partition.
+/// Whether a recorded start of a job is in this partition.
 fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
@@ -93,19 +95,19 @@ pub(super) struct Controller<'a> {
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
-    /// Nodes without a job that are not given back yet.
+    /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether starts that are not recorded take no nodes in a pass with recorded ones.
+    /// Whether unrecorded starts take no nodes in a pass with recorded starts.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// The running tasks of each array.
     tasks: BTreeMap<u64, u32>,
-    /// The schedulers that have had a task of each array in their queues.
+    /// The schedulers that have considered a task of each array.
     arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
-    /// The nodes and processors of the machine.
+    /// The numbers of nodes and of processors of the machine.
     size: (f64, f64),
 }
 
@@ -145,24 +147,25 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The number of waiting pairs of jobs and partitions.
+    /// The number of queue entries: pairs of a waiting job and one of its partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
     }
 
-    /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
+    /// The waiting jobs in queue order with the kinds of their requests, each in its first
+    /// partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// The answer of the first partition of a job to its request now.
+    /// The present answer of the first partition of a job to its request.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// The place of a job in the queue, or the one that it would have, before the next job in it.
+    /// The position of a job in the queue and `true`, or the one that it would get and `false`.
     pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
         match self.pairs.iter().position(|own| own.job == job) {
             Some(place) => (place, true),
@@ -180,7 +183,7 @@ impl<'a> Controller<'a> {
 
     /// Adds a job to the queue.
     pub(super) fn submit(&mut self, job: usize) {
-        // A task of an array that waits already is no newcomer.
+        // Another task of a waiting array does not count as a new job.
         let array = self.jobs[job].array.filter(|_| self.stays[job].attempt == 1);
         let before = array.and_then(|(array, _)| self.arrays.get(&array).copied());
         self.seen[job] = before.unwrap_or(self.seen[job]);
@@ -199,7 +202,7 @@ impl<'a> Controller<'a> {
         let priority = priority::priority(rules, &self.fair, own, partition, tick, seen, self.size);
         let tier = self.rules.partitions[partition].tier;
         let is_reserved = u32::from(!own.reservation.is_empty());
-        // Whoever could preempt a job comes before it in any case.
+        // A job that may preempt others is sorted before jobs that may not.
         let standing = match rules.preemption {
             Some(rules::Preemption::Partitions) => (tier, is_reserved),
             _ => (is_reserved, tier),
@@ -212,7 +215,7 @@ impl<'a> Controller<'a> {
         self.pairs.retain(|own| own.job != job);
     }
 
-    /// Lets a job run in a partition on nodes.
+    /// Starts a job in a partition on the given nodes.
     pub(super) fn start(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         self.withdraw(job);
         self.hold(job, partition, nodes, now);
@@ -233,7 +236,7 @@ impl<'a> Controller<'a> {
         requests.iter().find(|own| own.partition == partition).unwrap_or(&requests[0])
     }
 
-    /// Takes back the starts of some jobs and restores the queue in which they waited.
+    /// Undoes the starts of some jobs, and restores the queue in which they waited.
     pub(super) fn retract(&mut self, jobs: &[usize], queue: Queue) {
         for &job in jobs {
             self.release(job);
@@ -241,7 +244,7 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// The queue as it is, for [`retract`](Controller::retract).
+    /// A copy of the queue, for [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -265,13 +268,13 @@ impl<'a> Controller<'a> {
         Some(held)
     }
 
-    /// Takes back the end of a job.
+    /// Undoes the end of a job.
     pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
         self.uncharge(job, &held, now);
         self.hold(job, held.partition, held.nodes, held.start);
     }
 
-    /// Takes back what the end of a job has charged.
+    /// Undoes the charge for the usage of an ended job.
     pub(super) fn uncharge(&mut self, job: usize, held: &Held, now: Second) {
         self.charge(job, held.start, now, -1.0);
     }
@@ -283,14 +286,14 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The partition in which a job is recorded to have run.
+    /// The partition in which a job ran according to its record.
     pub(super) fn partition_of(&self, job: usize) -> usize {
         let name = &self.stays[job].partition;
         let own = self.rules.partitions.iter().position(|own| own.name == *name);
         own.unwrap_or_else(|| self.jobs[job].requests[0].partition)
     }
 
-    /// Notes that a scheduler has gone through the queue.
+    /// Registers that a scheduler has considered the whole queue.
     pub(super) fn ran(&mut self, is_backfill: bool) {
         for pair in &self.pairs {
             let seen = &mut self.seen[pair.job];
@@ -300,7 +303,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Computes all priorities anew; returns whether the order of the queue has changed.
+    /// Computes all priorities; returns whether the order of the queue has changed.
     pub(super) fn tick(&mut self, now: Second) -> bool {
         if !self.rules.weights.is_multifactor {
             return false;
@@ -337,12 +340,12 @@ impl<'a> Controller<'a> {
         (self.fair.clone(), self.last_tick)
     }
 
-    /// Takes back all ticks since some shares were read.
+    /// Undoes all ticks since the shares were saved.
     pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// The nodes on which no job may start now.
+    /// The nodes on which no job may start now because of an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
@@ -357,8 +360,8 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
-    /// Adds the nodes that reservations keep from a job that would run over some time; returns when
-    /// the first of these reservations ends.
+    /// Adds the nodes that reservations withhold from a job that would run for `limit` seconds from
+    /// `from`. Returns the first end of these reservations.
     fn keep(
         &self,
         job: usize,
@@ -373,13 +376,13 @@ impl<'a> Controller<'a> {
         reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
     }
 
-    /// Whether enough other tasks of its array run to hold up a job.
+    /// Whether the limit of running tasks of its array delays a job.
     fn is_throttled(&self, job: usize) -> bool {
         let array = self.jobs[job].array;
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
     }
 
-    /// The nodes that a job would get in its partition if it came first.
+    /// The nodes that a job would get in its partition if it were the first in the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
         let request = self.request(job, partition);
@@ -387,7 +390,7 @@ impl<'a> Controller<'a> {
         self.find(request, &kept)
     }
 
-    /// Whether the limits of a partition admit a job, and the partition gives out nodes.
+    /// Whether a partition is up and its limits admit a job.
     fn is_admitted(&self, pair: &Pair, request: &ResolvedRequest) -> bool {
         let own = &self.rules.partitions[request.partition];
         let nodes = self.jobs[pair.job].nodes;
@@ -403,8 +406,9 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler; the jobs that start do so at once. With `recorded` starts it makes
-    /// these instead of its own, which it only returns.
+    /// Runs the main scheduler; jobs start immediately.
+    ///
+    /// With `recorded` starts, those are made instead of its own starts, which are only returned.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -414,13 +418,13 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
         let part_depth = parameters.partition_job_depth;
-        // A completing node is no reason to leave a partition out.
+        // A partition is not skipped because its nodes are completing.
         let (mut kept, completing) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let mut considered = vec![0_usize; self.desks.len()];
         let mut open = self.open_partitions();
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded, which are taken back behind the pass.
+        // Starts that are not recorded; they are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for pair in &pairs {
@@ -446,7 +450,7 @@ impl<'a> Controller<'a> {
                 continue;
             }
             tested += 1;
-            // One job more than the parameter says is considered.
+            // Slurm considers one job more than the parameter says.
             if tested > depth.saturating_add(1) {
                 break;
             }
@@ -464,7 +468,7 @@ impl<'a> Controller<'a> {
             busy.unite(&completing);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
             let found = if are_enough { self.find(&request, &busy) } else { None };
-            // A job that is over its limits holds up nobody, if its partition has the nodes.
+            // A job beyond its limits does not block its partition if enough nodes are free.
             let is_allowed = self.allows(pair.job, partition, Test::After);
             let found_or_over = found.is_some() || (are_enough && !is_allowed);
             let nodes = found.filter(|_| is_allowed);
@@ -482,7 +486,7 @@ impl<'a> Controller<'a> {
                             self.hold(pair.job, partition, held.clone(), now);
                             done.insert(pair.job);
                         }
-                        // It starts in another of its partitions.
+                        // The recorded start is in another of its partitions.
                         Some(_) => {}
                         None => {
                             let held = nodes.clone().filter(|_| !self.leaves_others);
@@ -497,12 +501,12 @@ impl<'a> Controller<'a> {
                 }
                 _ if found_or_over || (are_enough && request.is_hopeless()) => {}
                 _ => match &request.wanted().listed {
-                    // A job that names all of its nodes holds up nobody on others.
+                    // A job that requires specific nodes does not block other nodes.
                     Some(named) if are_enough && named.count() >= request.wanted().nodes => {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // It is the reservation that lacks nodes, and not the partition.
+                    // The reservation lacks nodes, but the partition does not.
                     _ if are_enough && is_reserved => {}
                     _ => open -= fail(&mut failed, &mut kept),
                 },
@@ -514,14 +518,14 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job is too young, or its priority too low, to keep nodes from others.
+    /// Whether a job is too young, or its priority too low, for a reservation of nodes.
     fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
         let parameters = &self.rules.parameters;
         let waited = now - self.jobs[pair.job].eligible;
         waited < parameters.bf_min_age_reserve || pair.priority < parameters.bf_min_prio_reserve
     }
 
-    /// The number of partitions in which jobs wait.
+    /// The number of partitions with waiting jobs.
     fn open_partitions(&self) -> usize {
         let mut waits = vec![false; self.desks.len()];
         for pair in &self.pairs {
@@ -530,7 +534,7 @@ impl<'a> Controller<'a> {
         waits.iter().filter(|own| **own).count()
     }
 
-    /// Runs backfill, as [`main`](Controller::main) runs the main scheduler.
+    /// Runs the backfill scheduler, with `recorded` as in [`main`](Controller::main).
     pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
@@ -539,7 +543,8 @@ impl<'a> Controller<'a> {
             let request = &self.jobs[pair.job].requests[pair.request];
             *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
         };
-        // The least limit and number of nodes of the jobs from each place on that may start now.
+        // For each queue position, minimum time limit and minimum node count of the jobs from there
+        // on.
         let mut least = vec![(Second::MAX, u32::MAX); self.pairs.len() + 1];
         for (place, pair) in self.pairs.iter().enumerate().rev() {
             let request = &self.jobs[pair.job].requests[pair.request];
@@ -557,16 +562,16 @@ impl<'a> Controller<'a> {
         }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
-        // The components that could start now of each heterogeneous job.
+        // The components that could start now, by heterogeneous job.
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded, which are taken back behind the pass.
+        // Starts that are not recorded; they are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
-            // Reservations last for one pass: none is needed if nobody behind them can start.
+            // Reservations of the plan last for one pass: none is needed if no later job can start.
             let (limit, nodes) = least[place];
             if plan.left_until(now.saturating_add(limit)) < nodes {
                 break;
@@ -605,7 +610,7 @@ impl<'a> Controller<'a> {
                 if fits { self.find(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
-            // Limits on nodes are tested after these were found, so such a job counts as tested.
+            // Limits on nodes are tested after nodes were found, so such a job counts as tested.
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
             // A job that would start on completing nodes waits for them.
             let planned = match planned {
@@ -616,7 +621,7 @@ impl<'a> Controller<'a> {
             };
             let around = |nodes: &NodeSet| blocks_around(site, nodes, request.asked.whole_blocks);
             let mine = recorded.and_then(|own| own.get(&pair.job));
-            // The components of a heterogeneous job start together behind the pass.
+            // The components of a heterogeneous job start together after the pass.
             let planned = match (planned, self.jobs[pair.job].group) {
                 (Planned::Now(nodes), Some(group)) if mine.is_none() => {
                     together.entry(group).or_default().push((pair.job, partition, nodes.clone()));
@@ -627,14 +632,15 @@ impl<'a> Controller<'a> {
             let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
             let nodes = if let Planned::Now(nodes) = &planned { Some(nodes.clone()) } else { None };
             if nodes.is_some() || here.is_some() {
-                // A recorded job may start in another of its partitions.
+                // The recorded start may be in another of its partitions.
                 if mine.is_none() || here.is_some() {
                     done.insert(pair.job);
                 }
                 let own = || nodes.clone().filter(|_| !self.leaves_others);
                 if let Some(start) = if mine.is_none() { own() } else { here.cloned() } {
                     let around = around(&start);
-                    // Whoever may be preempted keeps nodes from nobody who could do it.
+                    // A preemptable job reserves nothing in the plan, since other jobs may take its
+                    // nodes.
                     if !self.is_preemptable(partition) {
                         plan.reserve(now, request.limit, &around);
                     }
@@ -673,7 +679,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// The nodes of running jobs that a job may preempt, which is given with its partition and QOS.
+    /// The nodes of running jobs that a job, given with its partition and QOS, may preempt.
     fn preemptable(&self, job: (usize, Option<usize>)) -> NodeSet {
         let mut nodes = self.no_nodes();
         if self.rules.preemption.is_some() {
@@ -690,7 +696,7 @@ impl<'a> Controller<'a> {
         self.rules.preemption.is_some() && self.rules.partitions[partition].is_preemptable
     }
 
-    /// The plan behind the running jobs.
+    /// A plan with the running jobs and without reservations.
     fn plan(&self, now: Second, closed: &NodeSet) -> BackfillPlan {
         let mut up = NodeSet::full(self.machine.reading.hosts.count());
         up.subtract(closed);
@@ -712,7 +718,7 @@ mod tests {
 
     const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 
-    /// A machine of 16 nodes, with lines of a `slurm.conf` and tables.
+    /// A machine of 16 nodes, with additional lines of a `slurm.conf` and two tables.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
         let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
@@ -738,7 +744,7 @@ mod tests {
         }
     }
 
-    /// The jobs that a main pass and then a backfill pass start, with their partitions.
+    /// The starts of a main pass and of a backfill pass after it: jobs and partitions.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
@@ -754,7 +760,7 @@ mod tests {
                     PartitionName=high Nodes=n[0-7] PriorityTier=5\n\
                     PartitionName=other Nodes=n[8-15]\n";
         let machine = machine(conf, "", "");
-        // The second job of the higher tier finds nothing; it leaves n[8-15] to the others.
+        // The second job of the higher tier finds no nodes, but leaves n[8-15] to other partitions.
         let jobs = [
             job("1", "low", 9),
             job("2", "high", 5),
@@ -763,7 +769,7 @@ mod tests {
             job("5", "other", 2),
         ];
         let [main, backfill] = passes(&machine, &jobs);
-        // The job of 9 nodes fails then too, and with it all of them.
+        // The job of 9 nodes fails in the main pass, and blocks all nodes of its partition.
         assert_eq!(main, [(1, 1)]);
         assert_eq!(backfill, [(3, 0), (4, 2)]);
     }
@@ -786,7 +792,8 @@ mod tests {
         let machine = machine(conf, qos, associations);
         let own =
             |id: &str, nodes, qos: &str| JobRecord { qos: qos.to_owned(), ..job(id, "p", nodes) };
-        // The QOS q replaces the limit of 4 nodes by one of 10; r allows one job, and leaves it.
+        // The QOS q replaces the limit of 4 nodes by one of 10. The QOS r allows one job, and keeps
+        // that limit.
         let jobs = [
             own("1", 8, "q"),
             own("2", 3, "q"),

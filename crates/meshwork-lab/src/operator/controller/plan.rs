@@ -1,4 +1,4 @@
-//! The plan of a backfill pass: reserved nodes over time, and the ends of running jobs.
+//! The plan of a backfill pass: planned reservations over time, and ends of running jobs.
 
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
@@ -8,12 +8,13 @@ use crate::operator::history::Second;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Seconds within which ends of running jobs are taken together at first; doubled at each attempt.
+/// The length in seconds of the first group of ends of running jobs; doubled for each further
+/// group.
 const FIRST_GROUP: Second = 30;
-/// The number of ends of running jobs that are taken together at most.
+/// The maximum number of ends of running jobs in a group.
 const MOST_TOGETHER: usize = 200;
 
-/// A span of time with the nodes that are not reserved in it.
+/// A time span with the nodes that are not reserved in it.
 #[derive(Clone, Debug)]
 struct Span {
     begin: Second,
@@ -24,38 +25,40 @@ struct Span {
 /// The plan of one pass over all partitions.
 pub(super) struct BackfillPlan {
     now: Second,
-    /// The latest start that is planned.
+    /// The latest planned start.
     horizon: Second,
     resolution: Second,
     spans: Vec<Span>,
     /// Nodes without a running job.
     idle: NodeSet,
-    /// Running jobs by the ends of their limits.
+    /// Running jobs, sorted by the ends of their time limits.
     running: Vec<(Second, NodeSet)>,
 }
 
-/// When a job starts by a plan.
+/// The start of a job by the plan.
 pub(super) enum Planned {
-    /// Now, unless the desk has no nodes beside those that are kept.
+    /// Now, on these nodes.
     Now(NodeSet),
-    /// At a time, on nodes to be reserved.
+    /// Later, on nodes to be reserved.
     Later(Second, NodeSet),
     /// Not within the window.
     Never,
 }
 
-/// When running jobs leave nodes for a job.
+/// The result of a search for nodes that running jobs release in time.
 enum WillRun {
-    /// At a time, on some nodes.
+    /// Available from this time on, and the nodes.
     At(Second, NodeSet),
-    /// Later than the time that was given.
+    /// After the limit `by` of the search, which is given.
     Behind(Second),
     Never,
 }
 
 impl BackfillPlan {
-    /// A plan behind running jobs, given with the ends of their limits. `up` are the nodes on which
-    /// jobs may start.
+    /// A plan with running jobs, given with the ends of their time limits, and without
+    /// reservations.
+    ///
+    /// `up` are the nodes on which jobs may start.
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running jobs.
@@ -77,7 +80,7 @@ impl BackfillPlan {
         BackfillPlan { now, horizon, resolution, spans, idle, running }
     }
 
-    /// Lets a job run from now on.
+    /// Adds a job that starts now.
     pub(super) fn run(&mut self, limit: Second, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
@@ -85,7 +88,7 @@ impl BackfillPlan {
         self.running.insert(place, (end, nodes));
     }
 
-    /// Reserves nodes for a job that starts at a time, on the grid of the resolution.
+    /// Reserves nodes for a job from its start to the end of its limit, rounded to the resolution.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
@@ -121,15 +124,19 @@ impl BackfillPlan {
         }
     }
 
-    /// Plans a job behind all that were planned before, as Slurm does: it looks when running jobs
-    /// leave enough nodes that nobody has reserved, and tries again later if that is not before
-    /// reservations end. `gone` are nodes of running jobs that it may preempt, `now` finds nodes that are free now, beside those in its argument;
-    /// `reserved` adds the nodes that reservations keep from it at a start, and says when the first
-    /// of these ends.
+    /// Plans a job behind all jobs planned before, by Slurm's algorithm.
+    ///
+    /// From each candidate start the job gets nodes that no reservation of the plan covers during
+    /// its time limit, once running jobs have released them. If that fails, or would take longer
+    /// than until the end of a reservation, that end is the next candidate start.
+    ///
+    /// `gone` are nodes of running jobs that it may preempt. `now` finds nodes that are free now,
+    /// without those in its argument. `reserved` adds the nodes that the site's reservations
+    /// withhold from the job at a start, and returns the first end of these reservations.
     ///
     /// # Complexity
-    /// A question to the rule for each attempt, of which there are **O(log t)** for each
-    /// reservation, if limits are up to *t*.
+    /// One query to the rule for each attempt, and **O(log t)** attempts for each reservation, for
+    /// limits of up to *t* seconds.
     pub(super) fn plan(
         &self,
         site: &SlurmSite,
@@ -222,8 +229,11 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// When running jobs leave nodes for a job, and which, up to a time `by`. Ends that lie close
-    /// together count as one, at the last of them. `possible` are nodes known to be enough.
+    /// Finds the time, up to `by`, at which running jobs have released nodes for a job, and the
+    /// nodes.
+    ///
+    /// Ends that are close together count as one, at the last of them. `possible` are nodes known
+    /// to be enough.
     fn will_run(
         &self,
         (site, request): (&SlurmSite, &ResolvedRequest),
@@ -263,8 +273,8 @@ impl BackfillPlan {
                 return WillRun::At(self.now, nodes);
             }
         }
-        // The end of the first group is a multiple of its length, so that it does not move from one
-        // pass to the next; later groups reach further beyond it.
+        // The end of the first group is a multiple of its length, so that it is the same in the
+        // next pass; later groups are longer.
         let (mut group, mut bound) = (FIRST_GROUP, None);
         let is_left = |own: &&(Second, NodeSet)| gone.is_empty() || !own.1.is_within(gone);
         let mut running = self.running.iter().filter(is_left).peekable();
@@ -309,7 +319,7 @@ impl BackfillPlan {
     }
 }
 
-/// The nodes that no other job may have while a job has some.
+/// The nodes that a job withholds from others: its own, with `whole` all of its base blocks.
 pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

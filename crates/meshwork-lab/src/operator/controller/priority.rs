@@ -1,19 +1,19 @@
-//! Priorities of the multifactor plugin, and the fair shares in them.
+//! Job priorities of Slurm's multifactor plugin, with fair shares.
 
 use super::request::ControlledJob;
 use super::rules::{Association, SiteRules};
 use crate::operator::history::Second;
 
-/// The usage of all associations, and the fair shares that followed at the last tick.
+/// The usage of all associations, and the fair-share factors at the last tick.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
     /// The decayed processor-seconds of each association.
     usage: Vec<f64>,
-    /// What jobs have added since the last tick, which decays with it.
+    /// Usage by jobs that ended since the last tick; it decays from that tick on.
     ended: Vec<f64>,
-    /// The factor of each user's association at the last tick.
+    /// The fair-share factor of each user's association at the last tick.
     pub(super) factor: Vec<f64>,
-    /// What is left of usage after a second.
+    /// The factor by which usage decays in a second.
     decay: f64,
 }
 
@@ -24,20 +24,20 @@ impl FairTree {
             usage: vec![0.0; count],
             ended: vec![0.0; count],
             factor: vec![0.0; count],
-            // Slurm has ln 2 in three digits.
+            // Slurm uses three digits of ln 2.
             decay: 1.0 - 0.693 / rules.weights.half_life,
         };
         tree.share(&rules.associations);
         tree
     }
 
-    /// The decayed processor-seconds of some processors over some seconds.
+    /// The decayed usage of a number of processors over some seconds.
     fn charge(&self, processors: f64, seconds: f64) -> f64 {
         processors * seconds * self.decay.powf(seconds)
     }
 
-    /// Charges a job that ends for what it ran since its start or the last tick; with the sign −1
-    /// it takes that back.
+    /// Charges an ended job for its run time since its start or the last tick; the sign −1 undoes
+    /// it.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);
@@ -61,7 +61,7 @@ impl FairTree {
         self.share(associations);
     }
 
-    /// Ranks all users by the level fair shares of their branches.
+    /// Ranks all users by the fair-share levels of their branches of the tree.
     fn share(&mut self, associations: &[Association]) {
         let users = associations.iter().filter(|own| !own.user.is_empty()).count();
         let root = associations.iter().position(|own| own.parent.is_none());
@@ -80,7 +80,8 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the children of accounts that tie; `is_tied` if the first ties with the user before.
+    /// Ranks the children of accounts with equal levels. `is_tied` says whether the first child
+    /// shares the rank of the user before it.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations
@@ -101,7 +102,7 @@ impl Rank<'_> {
                 all.push((fair, child));
             }
         }
-        // Of equal ones users come before accounts.
+        // Among equal levels, users come before accounts.
         let is_account = |place: usize| self.associations[place].user.is_empty();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| is_account(a.1).cmp(&is_account(b.1))));
         let groups: Vec<Vec<(f64, usize)>> = all
@@ -129,19 +130,19 @@ impl Rank<'_> {
     }
 }
 
-/// The schedulers that have had a job in their queues.
+/// The schedulers that have considered a job since its submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeenBy {
     pub(super) any: bool,
     pub(super) backfill: bool,
 }
 
-/// The priority of a job in a partition; 0 where the order of submission counts.
+/// The priority of a job in a partition; 0 if jobs are ordered by submission.
 ///
-/// `tick` is the last instant at which priorities were computed; `None` for a job since submitted.
-/// `seen` says which schedulers have had it in their queues: its age counts from then on, and all
-/// processors of its nodes once backfill has found some. `machine` has the numbers of its nodes and
-/// processors.
+/// `tick` is the last time at which priorities were computed; `None` if the job was submitted
+/// since. `seen` names the schedulers that have considered the job. Its age counts once any has,
+/// and all processors of its nodes count once backfill has. `machine` has the numbers of nodes and
+/// processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,
@@ -158,7 +159,7 @@ pub(super) fn priority(
     let age_at = |at: Second| ((at - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
     let age = tick.filter(|_| seen.any).map_or(0.0, age_at);
     if let Some((last, at)) = job.last_priority.filter(|_| rules.lacks_priorities) {
-        // All but its age is taken to have been the same all the time.
+        // Only the last priority is known: all factors but the age are assumed to be constant.
         return (last - weights.age * (age_at(at) - age)).max(1.0);
     }
     let is_known = tick.is_some() && seen.backfill;

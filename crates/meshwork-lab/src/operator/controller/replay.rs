@@ -1,7 +1,7 @@
-//! A history as a run of the simulation engine, with the controller as its scheduler.
+//! A replay of a history by the simulation engine, with the controller as its scheduler.
 //!
-//! The engine keeps the clock, the arrivals and the ends of jobs. Which nodes a job holds is known
-//! to the controller alone, since jobs may share nodes; in the engine each job takes one processor.
+//! The engine keeps the clock, the arrivals and the ends of jobs. Only the controller knows which
+//! nodes a job holds, because jobs may share nodes; in the engine each job holds one processor.
 
 use std::collections::BTreeMap;
 
@@ -24,20 +24,21 @@ use crate::operator::history::{JobRecord, Second, StartedBy};
 /// The number of starts between two reports of progress.
 const REPORT_EVERY: usize = 500;
 
-/// Seconds by which a time may be missed for rounding.
+/// The tolerance of times in seconds, for rounding errors.
 const ROUNDING: f64 = 1e-6;
 
-/// The records of a history that are to happen again on a machine.
+/// The input of a replay of a history on a machine.
 ///
-/// A job runs as long as it did, and holds its nodes for `cleanup` seconds more. One that never
-/// started waits until it was cancelled. Times are recorded in whole seconds: each `copy` draws
-/// other fractions of them, and other phases of both schedulers; without one all are 0.
+/// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. A job that
+/// never started waits until its recorded cancellation. Times are recorded in whole seconds. Each
+/// `copy` draws random fractions of them, and random phases of both schedulers; without a copy all
+/// of these are 0.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
     pub rules: &'a SiteRules,
     pub stays: &'a [JobRecord],
-    /// The seconds from the end of a job until its nodes are given out again.
+    /// The seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: f64,
     pub copy: Option<u64>,
     /// A callback with the number of starts so far.
@@ -47,7 +48,6 @@ pub struct ControllerReplay<'a> {
 impl ControllerReplay<'_> {
     /// The outcome of each record.
     ///
-    /// # Errors
     /// A sentence of the engine, if it cannot run.
     ///
     /// # Complexity
@@ -56,7 +56,7 @@ impl ControllerReplay<'_> {
         self.replay(None).map(|found| found.0)
     }
 
-    /// The outcome of each record, and the seconds that it waits for each cause.
+    /// The outcome of each record, and its seconds of waiting by cause.
     ///
     /// # Errors
     /// That of [`run`](ControllerReplay::run).
@@ -80,7 +80,7 @@ impl ControllerReplay<'_> {
         let last = stays.iter().filter_map(|stay| stay.end.max(stay.start).max(stay.submit)).max();
         for (place, stay) in stays.iter().enumerate() {
             let Some(queued) = stay.queued().filter(|_| !stay.is_rejected()) else { continue };
-            // A job that still waited or ran at the end of the recording does so until then.
+            // A job that still waits or runs at the end of the recording does so until then.
             let end = stay.end.or(last);
             if stay.start.is_none() {
                 match end {
@@ -136,7 +136,7 @@ impl ControllerReplay<'_> {
     }
 }
 
-/// A scheduler of the engine that leaves all to one outside.
+/// A scheduler that does nothing, because `Turn` makes the decisions.
 struct Outside;
 
 impl Scheduler for Outside {
@@ -152,20 +152,22 @@ struct Turn<'a> {
     controller: Controller<'a>,
     stays: &'a [JobRecord],
     tickets: BTreeMap<usize, Ticket>,
-    /// The jobs that are cancelled while they wait, by time, and how many were.
+    /// The waiting jobs that will be cancelled, sorted by time, and the number of past
+    /// cancellations.
     cancels: Vec<(Second, usize)>,
     cancelled: usize,
     outcomes: Vec<JobOutcome>,
     started: usize,
-    /// The fractions of seconds at which the main scheduler and backfill run.
+    /// The fractions of a second at which the main scheduler and backfill run.
     phases: [f64; 2],
     next_tick: Option<Second>,
     cycles: Cycles,
     causes: Option<Causes>,
-    /// How often nodes were given out or came back.
+    /// The number of allocations and releases so far.
     changes: u64,
-    /// When backfill had each job in its queue last, and when nodes came back last.
+    /// The last second in which backfill considered each job.
     looked: Vec<Second>,
+    /// The last second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 
@@ -233,7 +235,7 @@ impl Scheduler for Turn<'_> {
             return None;
         }
         let now = now.units();
-        // The next instant at a phase that is neither past nor before a time.
+        // The first instant of a phase that is not before `time` and after `now`.
         let next = |time: f64, phase: f64| {
             let time = time.max(now);
             let at = (time - phase - ROUNDING).ceil() + phase;

@@ -1,4 +1,4 @@
-//! The jobs of a history as the controller sees them: requests, owners and limits.
+//! The jobs of a history for the controller: requests, owners and limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct ResolvedRequest {
     pub(super) asked: Arc<SlurmRequest>,
     /// The time limit in seconds.
     pub(super) limit: Second,
-    /// The same number for requests that differ in nothing but their limits.
+    /// The kind of the request; requests of a kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
 }
@@ -30,46 +30,46 @@ impl ResolvedRequest {
         &self.found.wanted
     }
 
-    /// The nodes on which it might run, were all of them free.
+    /// The nodes on which it could run if all of them were free.
     pub(super) fn may(&self) -> &NodeSet {
         &self.found.may
     }
 
-    /// Whether not even the empty partition has nodes for it.
+    /// Whether it can never start, even on the empty partition.
     pub(super) fn is_hopeless(&self) -> bool {
         self.found.is_hopeless
     }
 }
 
-/// A job of a history with everything that decides when it starts.
+/// A job of a history, with everything that determines its start.
 #[derive(Clone, Debug)]
 pub(super) struct ControlledJob {
     pub(super) user: usize,
     pub(super) account: usize,
-    /// Its association and all above it, by index.
+    /// Its association and all associations above it, by index.
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// The processors that it asks for before nodes are found.
+    /// The processors that it requests, used until its nodes are known.
     pub(super) asked_processors: u64,
-    /// The processors of its nodes that it takes.
+    /// The processors that it uses on its nodes.
     pub(super) processors: u64,
     /// The time limit in seconds.
     pub(super) limit: Second,
-    /// When it could start but for the machine and other jobs.
+    /// The time from which it could start if the machine were free.
     pub(super) eligible: Second,
-    /// Its rank in the order of submission, which decides between equal priorities.
+    /// Its rank in the order of submission; the tie-breaker between equal priorities.
     pub(super) rank: u64,
-    /// One request for each partition that it names.
+    /// One request for each of its partitions.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
     /// The reservation that it names; empty for none.
     pub(super) reservation: String,
     /// The heterogeneous job of which it is a component.
     pub(super) group: Option<u64>,
-    /// Its array, and how many tasks of it may run at once.
+    /// Its array, and the maximum number of running tasks of it.
     pub(super) array: Option<(u64, u32)>,
-    /// The last recorded priority, and when its wait was over.
+    /// The last recorded priority, and the time at which the job started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn jobs(
             .split(',')
             .filter_map(|name| rules.partitions.iter().position(|own| own.name == name))
             .collect();
-        // A job of a partition that is not listed goes to the default one.
+        // A job in a partition without rules uses the default one.
         let named = if named.is_empty() { vec![rules.default_partition] } else { named };
         let limit = stay.limit.or(rules.partitions[named[0]].default_time).unwrap_or(NO_LIMIT);
         let limit = limit.max(1);
@@ -138,11 +138,12 @@ pub(super) fn jobs(
             chain: chain(rules, stay),
             qos: rules.qos.iter().position(|own| own.name == stay.qos),
             nodes: u64::from(stay.least.unwrap_or(stay.nodes)),
-            // A job that takes any number of nodes in a range has one task, if it says nothing.
+            // A job with a range of node counts has one task, unless it states the number.
             asked_processors: stay.least.map_or(u64::from(stay.nodes), |_| 1),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
             limit,
-            // Tasks are recorded as eligible when others left them room, but the array was before.
+            // Tasks are recorded as eligible once the array's limit admits them; the array was
+            // eligible before.
             eligible: arrays
                 .get(&number(stay).1)
                 .filter(|_| stay.throttle.is_some() && stay.attempt == 1)
@@ -163,7 +164,8 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// The largest number of running tasks of each array with a limit, which may have been raised.
+/// The maximum number of running tasks of each array with a limit. Records show that a limit may
+/// have been raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {
@@ -181,14 +183,14 @@ fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     most
 }
 
-/// The number in a job ID: tasks of an array come in their order behind their first.
+/// The sort key in the order of submission: time of submission, job number and task number.
 fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
     let mut parts =
         stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
     (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// The association of a job, and all above it.
+/// The association of a job, and all associations above it.
 fn chain(rules: &SiteRules, stay: &JobRecord) -> Vec<usize> {
     let of = |own: &super::rules::Association| own.account == stay.account && own.user == stay.user;
     let mut next = rules.associations.iter().position(of);

@@ -1,4 +1,4 @@
-//! Reservations of a site: which nodes they keep from which jobs, and when.
+//! Reservations of a site: the nodes that they withhold from other jobs, and when.
 
 use meshwork::geometry::NodeSet;
 
@@ -6,19 +6,19 @@ use super::rules::{SiteReservation, SiteRules};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Reserved nodes.
+/// A reservation with its nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// When it was to end, as far as that is known.
+    /// The planned end, as far as known.
     planned_end: Second,
     nodes: NodeSet,
-    /// When it was made at the earliest.
+    /// The earliest possible time of its creation.
     since: Second,
 }
 
-/// The reservations of a site, whose nodes are found in its history where no table names them.
+/// The reservations of a site. Nodes that no table names are derived from its history.
 ///
 /// # Complexity
 /// **O(r n)** for *r* reservations and *n* records.
@@ -26,7 +26,7 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;
         let since = since(machine, own, &nodes, stays);
-        // One that does not last for whole minutes was ended before its time.
+        // A reservation whose length is not a whole number of minutes was ended early.
         let is_cut = (own.span.1 - own.span.0) % 60 != 0;
         let planned_end = if is_cut { Second::MAX } else { own.span.1 };
         Some(Reserved { name: own.name.clone(), span: own.span, planned_end, nodes, since })
@@ -34,8 +34,8 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// The second from which a reservation may have been known: until then jobs started on its nodes
-/// that might have run into it.
+/// The second from which a reservation may have existed: one after the last start of another job on
+/// its nodes whose limit ran into the reservation.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -54,8 +54,8 @@ fn since(
     last.map_or(Second::MIN, |start| start + 1)
 }
 
-/// The nodes of a reservation: those on which its own jobs ran, and the first of those on which no
-/// other job started meanwhile.
+/// The nodes of a reservation: those on which its own jobs ran, then the first ones on which no
+/// other job started while it lasted.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -81,8 +81,8 @@ fn found(
     (left == 0 && nodes.count() > 0).then_some(nodes)
 }
 
-/// The nodes that are kept `now` from a job that would run over a time, and when the first of these
-/// reservations ends.
+/// Adds the nodes that reservations withhold from a job that would run from `from` to `until`.
+/// Returns the first end of these reservations; reservations not known at `now` are ignored.
 pub(super) fn kept(
     reserved: &[Reserved],
     now: Second,
@@ -105,7 +105,7 @@ pub(super) fn kept(
     if reservation.is_empty() {
         return end;
     }
-    // A job of a reservation runs on its nodes, and only while it lasts.
+    // A job with a reservation runs only on its nodes, and only while it lasts.
     let open = reserved
         .iter()
         .find(|own| own.name == reservation && own.span.0 <= from && from < own.planned_end);

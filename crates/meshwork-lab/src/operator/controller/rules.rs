@@ -1,4 +1,4 @@
-//! The rules of a site: its partitions, limits, weights and the parameters of its schedulers.
+//! The rules of a site: partitions, limits, priority weights and scheduler parameters.
 
 use std::collections::BTreeMap;
 
@@ -8,77 +8,77 @@ use crate::operator::sacct::{LocalClock, span};
 use crate::slurm::conf;
 use meshwork::geometry::NodeSet;
 
-/// All rules that decide when the jobs of a site start.
+/// All rules of a site that determine when jobs start.
 #[derive(Clone, Debug)]
 pub struct SiteRules {
     pub partitions: Vec<PartitionRules>,
-    /// The index of the partition of jobs that name none.
+    /// The index of the default partition.
     pub default_partition: usize,
     pub parameters: SchedulerParameters,
     pub weights: PriorityWeights,
-    /// The QOS, in the order of their file.
+    /// The QOS, in the order of their table.
     pub qos: Vec<QosRules>,
-    /// The associations; every account comes before its users and sub-accounts.
+    /// The associations; each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits hold up jobs, and ended jobs are charged to their users.
+    /// Whether limits delay jobs, and users are charged for ended jobs.
     pub enforces_limits: bool,
-    /// Who may preempt whom; `None` for nobody.
+    /// The type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
-    /// Whether limits of a QOS hold up jobs.
+    /// Whether limits of a QOS delay jobs.
     pub enforces_qos: bool,
-    /// Whether a table is missing without which priorities are not known.
+    /// Whether a table is missing that is needed to compute priorities.
     pub lacks_priorities: bool,
-    /// Nodes on which no job may start, and from when until when.
+    /// Outages and drains: begin, end and nodes on which no job may start.
     pub outages: Vec<(Second, Second, NodeSet)>,
     pub reservations: Vec<SiteReservation>,
     /// The second at which the controller started, from which its ticks are counted.
     pub started: Option<Second>,
 }
 
-/// Nodes that are kept for some jobs for a time.
+/// A reservation: nodes that only certain jobs may use for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteReservation {
     pub name: String,
-    /// The seconds from which and until which.
+    /// The first second, and the second after the last.
     pub span: (Second, Second),
     /// The nodes; `None` if the table does not name them.
     pub nodes: Option<NodeSet>,
-    /// The number of its processors.
+    /// The number of reserved processors.
     pub processors: u64,
 }
 
-/// A partition as the schedulers see it.
+/// A partition with the limits and weights that the schedulers use.
 #[derive(Clone, Debug)]
 pub struct PartitionRules {
     pub name: String,
     pub tier: u32,
     pub job_factor: f64,
-    /// The longest limit of a job, in seconds.
+    /// The longest time limit of a job, in seconds.
     pub max_time: Option<Second>,
-    /// The limit of jobs that give none.
+    /// The time limit of jobs without one, in seconds.
     pub default_time: Option<Second>,
     pub least: u32,
     pub most: u32,
     /// The index of its QOS.
     pub qos: Option<usize>,
     pub is_up: bool,
-    /// Whether its running jobs may be preempted, if anybody's may.
+    /// Whether its running jobs may be preempted, if preemption is on.
     pub is_preemptable: bool,
 }
 
-/// What decides whether a job may take the nodes of a running one.
+/// The attribute that decides which jobs may preempt a running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
     /// The tiers of their partitions.
     Partitions,
-    /// The QOS that a QOS lists.
+    /// The list of QOS that each QOS may preempt.
     Qos,
 }
 
-/// The parameters of both schedulers; times are in seconds.
+/// The parameters of both schedulers, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerParameters {
-    /// The interval of backfill; `None` for never.
+    /// The interval of backfill; `None` if it never runs.
     pub bf_interval: Option<Second>,
     pub bf_window: Second,
     pub bf_resolution: Second,
@@ -89,16 +89,16 @@ pub struct SchedulerParameters {
     pub bf_min_prio_reserve: f64,
     pub default_queue_depth: usize,
     pub partition_job_depth: usize,
-    /// The interval of main passes over the whole queue; `None` for never.
+    /// The interval of main passes over the whole queue; `None` if there are none.
     pub sched_interval: Option<Second>,
-    /// The shortest time between two main passes.
+    /// The minimum time between two main passes.
     pub main_delay: f64,
 }
 
-/// The weights of the multifactor priority, and its times in seconds.
+/// The weights of the multifactor priority, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorityWeights {
-    /// Whether priorities have factors; otherwise the order of submission counts.
+    /// Whether priorities have factors; otherwise jobs are ordered by submission.
     pub is_multifactor: bool,
     pub age: f64,
     pub fair_share: f64,
@@ -111,7 +111,7 @@ pub struct PriorityWeights {
     pub favors_small: bool,
 }
 
-/// A limit on each of jobs, nodes and processors; `None` for none.
+/// A limit for each of jobs, nodes and processors; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitOf {
     pub jobs: Option<u64>,
@@ -122,15 +122,15 @@ pub struct LimitOf {
 /// The limits of a QOS or an association.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitSet {
-    /// On all running jobs together.
+    /// The limits of all running jobs together.
     pub group: LimitOf,
-    /// On the running jobs of each user.
+    /// The limits of the running jobs of each user.
     pub user: LimitOf,
-    /// On the running jobs of each account.
+    /// The limits of the running jobs of each account.
     pub account: LimitOf,
-    /// On each job.
+    /// The limits of each job.
     pub job: LimitOf,
-    /// On the limit of each job, in seconds.
+    /// The maximum time limit of a job, in seconds.
     pub wall: Option<Second>,
 }
 
@@ -140,24 +140,24 @@ pub struct QosRules {
     pub name: String,
     pub priority: f64,
     pub limits: LimitSet,
-    /// The names of the QOS whose jobs it may preempt.
+    /// The names of the QOS whose jobs its jobs may preempt.
     pub preempts: Vec<String>,
 }
 
-/// An account, or a user in one.
+/// An association: an account, or a user in an account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     pub account: String,
     /// The user; empty for the account itself.
     pub user: String,
-    /// The index of the account above it.
+    /// The index of the parent account.
     pub parent: Option<usize>,
     pub shares: f64,
     pub limits: LimitSet,
 }
 
 impl SiteRules {
-    /// The rules in a machine's `slurm.conf` and in the tables beside it.
+    /// Reads the rules from a machine's `slurm.conf` and the tables of its site.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
         let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
@@ -217,7 +217,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds when nodes were down or drained, and when the controller registered first.
+    /// Adds outages and drains of nodes, and the start of the controller, from a table of events.
     fn read_events(&mut self, machine: &SlurmMachine, events: &str) {
         let time = |text: &str| {
             let read = LocalClock::utc().time(text).ok().flatten();
@@ -235,8 +235,8 @@ impl SiteRules {
         }
     }
 
-    /// Adds reservations, as `scontrol show res -o` or `sacctmgr show reservation -P` prints them.
-    /// A reservation that was changed has several rows in the second; the last one counts.
+    /// Adds reservations from the output of `scontrol show res -o` or `sacctmgr show reservation
+    /// -P`. The latter has several rows for a changed reservation, of which the last one counts.
     fn read_reservations(&mut self, machine: &SlurmMachine, text: &str) {
         let is_shown = text.lines().any(|line| line.starts_with("ReservationName="));
         let words = |line| str::split_whitespace(line).filter_map(|word| word.split_once('='));
@@ -261,7 +261,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds the QOS and associations of two tables as `sacctmgr show … -P` prints them.
+    /// Adds QOS and associations from two tables of `sacctmgr show … -P`.
     fn read_tables(&mut self, lines: &[conf::ConfLine], qos: &str, associations: &str) {
         self.qos = rows(qos).map(|row| qos_of(&row)).collect();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -387,7 +387,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
 }
 
 impl SchedulerParameters {
-    /// The parameters in the lines of a `slurm.conf`, with Slurm's defaults.
+    /// Reads the parameters from the lines of a `slurm.conf`, with Slurm's defaults.
     #[must_use]
     pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));

@@ -9,12 +9,13 @@ use crate::slurm::conf;
 /// The maximum clean-up time considered.
 const LONGEST: Second = 3_600;
 
-/// The minimum share of a gap that counts: some nodes of a job may be freed before the others.
+/// The minimum share of gaps for the shortest gap: some nodes of a job may be freed before others.
 const LEAST_SHARE: f64 = 0.03;
 
-/// The seconds from the end of a job to the start of one that had waited for its nodes. Each job
-/// that waited counts once, with the last end among the jobs whose nodes it got. `by` restricts the
-/// starts to those of one scheduler.
+/// The times from the end of a job to the start of a job that had waited for its nodes, in seconds.
+///
+/// Each job that waited counts once, with the last end among the jobs whose nodes it got. `by`
+/// restricts the starts to those of one scheduler.
 fn gaps(replay: &Replay<'_>, by: Option<StartedBy>) -> Vec<Second> {
     let count = replay.machine.reading.hosts.count() as usize;
     // The last end on each node so far.
@@ -47,13 +48,17 @@ fn gaps(replay: &Replay<'_>, by: Option<StartedBy>) -> Vec<Second> {
     gaps
 }
 
-/// The clean-up time estimated from the gaps. Ends and starts are truncated to whole seconds, so a
-/// clean-up of *g* + *f* seconds, with *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2. The
-/// share of *g* is (1 − *f*)² / 2, as for a difference of two uniform numbers. If the scheduler
-/// runs every two seconds or less often, *g* has (1 − *f*)² / 2 of 1 + (1 − *f*²) / 2 + (1 − *f*)² / 2
-/// parts. One that does not run at once for other reasons makes some gaps longer, and the estimate
-/// too large by less than 1. If most gaps are the shortest one, times were not truncated, and it is
-/// the clean-up itself.
+/// The clean-up time estimated from gaps between ends and starts.
+///
+/// Ends and starts are truncated to whole seconds. So a clean-up time of *g* + *f* seconds, with
+/// *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2 seconds. The share of gaps of *g* seconds is
+/// (1 − *f*)² / 2, as for the difference of two uniform random numbers. If the scheduler runs only
+/// every two seconds or less often (`is_polled`), these gaps occur in the ratio (1 − *f*)² / 2 : 1
+/// − *f*² / 2 : 1.
+///
+/// If a scheduler is late for other reasons, some gaps are longer and the estimate is too large, by
+/// less than 1. If most gaps are the shortest one, times were not truncated, and that gap is the
+/// clean-up time itself.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -67,8 +72,8 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     Some(shortest as f64 + if share >= 0.5 { 0.0 } else { fraction.max(0.0) })
 }
 
-/// The clean-up time of a history in seconds, to hundredths. `None` if no job waited for another's
-/// nodes.
+/// The clean-up time of a history in seconds, rounded to hundredths. `None` if no job waited for
+/// nodes of another.
 ///
 /// # Complexity
 /// **O(n m)** for *n* records of *m* nodes.
@@ -92,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_time_between_seconds_is_found_in_whole_ones() {
-        // Ends at all hundredths of a second, and starts `cleanup` or more later.
+        // Ends at all hundredths of a second, and starts `cleanup` seconds or more later.
         for cleanup in [0_u32, 2, 55, 155, 398, 700] {
             let mut gaps: Vec<Second> = (0..1000)
                 .map(|job: u32| {

@@ -1,7 +1,7 @@
-//! The starts that the modelled controller makes, given the recorded past.
+//! The starts predicted by the modelled controller, given the recorded past.
 //!
-//! The state follows the recording: the controller only says which jobs it would start at each of
-//! its cycles, and then those start that did. Cycles run when the parameters say so, and when a
+//! The state follows the recording. At each of its cycles the controller predicts starts, but the
+//! recorded starts are the ones made. Cycles run when the parameters say so, and whenever a
 //! recorded start shows that one ran.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,20 +14,20 @@ use crate::operator::controller::{Controller, Recorded, Start};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// A recorded start beside the model's.
+/// A recorded start with the start predicted by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
     /// The index of the record in the history.
     pub stay: usize,
-    /// The scheduler taken to have made it.
+    /// The scheduler assumed to have made it.
     pub by: StartedBy,
-    /// When the model would start it; `None` if it would let it wait longer.
+    /// The predicted start; `None` if the model would let it wait longer.
     pub predicted: Option<Second>,
-    /// The nodes by the rule at its start; `None` if it finds none.
+    /// The nodes by the rule at the predicted start; `None` if it finds none.
     pub nodes: Option<NodeSet>,
 }
 
-/// The largest distance in seconds of starts in the same cycle.
+/// The maximum distance in seconds between starts in the same cycle.
 pub const SAME_CYCLE: Second = 3;
 
 /// An event of the recording other than a start.
@@ -38,30 +38,31 @@ enum Event {
     Queue(usize),
 }
 
-/// The seconds after the end of a job in which its nodes may not have been given back.
+/// The seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// Whether something holds before the first and the second cycle of a second.
+/// The cases of a condition that may hold before the first and the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// The score of a recorded start that is found, and as much again if on its nodes.
+/// The score of a predicted start that is recorded; twice as much if it is on the recorded nodes.
 const FOUND: usize = 8;
-/// The score that is left of if no other start is found.
+/// The score of an order without wrong predictions; each of them lowers it by 1, down to 0.
 const UNWANTED: usize = 7;
 
-/// An order in which the events and cycles of a second may have come.
+/// A possible order of the events and cycles within one second.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before all of them.
+    /// Whether priorities are computed before all cycles.
     ticked: bool,
-    /// Whether the main scheduler runs twice: before and after killed jobs have left their nodes.
+    /// Whether the main scheduler runs twice: before and after killed jobs have released their
+    /// nodes.
     split: bool,
-    /// Whether all events of the second come before each cycle; otherwise only those that its
-    /// recorded starts need.
+    /// Whether all events of the second come before each cycle. If not, only the events come before
+    /// it that its recorded starts require.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are back before each cycle; otherwise only those on which
-    /// recorded jobs start.
+    /// Whether all nodes of ended jobs are available before each cycle. If not, only the nodes of
+    /// its recorded starts are.
     all_back: [bool; 2],
 }
 
@@ -73,11 +74,11 @@ struct Cycle {
     is_full: bool,
     /// Its recorded starts.
     starts: Vec<usize>,
-    /// Nodes of killed jobs that come back behind it.
+    /// Nodes of killed jobs that become available after it.
     held: NodeSet,
 }
 
-/// A recording on its way through a controller.
+/// A recording that is replayed through a controller.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
@@ -87,10 +88,10 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
-    /// Jobs that have ended a moment ago, with their ends and nodes: each node is given back by
-    /// itself.
+    /// Jobs that have just ended, with their ends and nodes. Each of their nodes becomes available
+    /// separately.
     completing: Vec<(Second, usize, NodeSet)>,
-    /// When priorities are computed next.
+    /// The time of the next computation of priorities.
     tick: Second,
 }
 
@@ -113,7 +114,7 @@ impl<'a> Given<'a> {
                 let free = |end: Second| (end as f64 + cleanup).floor() as Second;
                 events.extend(stay.end.map(|end| (free(end), Event::End(place))));
             } else {
-                // One that is cancelled before it could start never stands in the queue.
+                // A job that is cancelled before it is eligible never enters the queue.
                 if stay.end.is_some_and(|end| end <= queued) {
                     continue;
                 }
@@ -136,18 +137,18 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Compares every recorded start with the model.
+    /// Predicts all starts, with `report` called with the number of starts so far.
     pub(super) fn run(mut self, report: &dyn Fn(usize)) -> Vec<PredictedStart> {
         let Some(first) = self.first() else { return Vec::new() };
         let rules = self.controller.rules;
         let period = rules.weights.period;
         let origin = rules.started.unwrap_or(first);
         self.tick = origin + (first - origin).div_euclid(period) * period + period;
-        // The first event that may not have happened, and those behind it that have.
+        // The first event that may not have been applied, and the later ones that have been.
         let (mut next, mut happened) = (0, BTreeSet::new());
         let mut at = first;
         while next < self.events.len() || self.starts.range(at..).next().is_some() {
-            // What was recorded in earlier seconds has happened.
+            // Events of earlier seconds are applied.
             while let Some((_, event)) = self.events.get(next).filter(|own| own.0 < at).copied() {
                 if !happened.remove(&next) {
                     self.happen(event, at);
@@ -212,7 +213,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The second in which the main scheduler runs next after an event.
+    /// The second of the next cycle of the main scheduler after an event.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -227,9 +228,11 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the cycles of a second. Events of the same second may come before or after them, and
-    /// the nodes of jobs that have just ended may be given back or not: of the possible orders the
-    /// one counts with which most recorded starts agree.
+    /// Runs the cycles of one second.
+    ///
+    /// Events of that second may come before or after its cycles, and nodes of jobs that just ended
+    /// may be available or not. Of the possible orders, the one with which most recorded starts
+    /// agree is used.
     fn second(
         &mut self,
         at: Second,
@@ -287,8 +290,8 @@ impl<'a> Given<'a> {
                 break;
             }
         }
-        // Slurm has not made the starts that are not recorded, so those of the record may as well
-        // be made without them.
+        // Slurm has not made the starts that are not recorded, so the recorded starts may be
+        // predicted without them.
         if let Some((score, order, tried)) = &best
             && tried.iter().any(|own| !recorded.contains(&own.1.job))
         {
@@ -324,8 +327,9 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// The main cycles of a second in which killed jobs leave their nodes one after the other, for
-    /// recorded starts: the scheduler runs each time.
+    /// The main cycles of a second in which killed jobs release their nodes one after the other.
+    ///
+    /// The scheduler runs each time; each cycle returned has recorded starts.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -337,7 +341,7 @@ impl<'a> Given<'a> {
             return Vec::new();
         }
         let mut starts = main.to_vec();
-        // A job on the nodes of one that starts and is killed meanwhile comes behind it.
+        // A job that needs nodes of one that starts and is killed in this second follows it.
         let needs = |start: usize, killed: usize| start != killed && self.shares(start, killed);
         let follows = |start| killed.iter().any(|job| main.contains(job) && needs(start, *job));
         starts.sort_by_cached_key(|&job| (follows(job), self.controller.place_in_queue(job)));
@@ -358,7 +362,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Takes nodes on which recorded jobs start from jobs that are known to have been suspended.
+    /// Takes nodes of recorded starts from jobs that are recorded as suspended.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -371,8 +375,9 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The orders in which the cycles of a second and its events may have come; without recorded
-    /// starts only one in which nothing of that second has happened before.
+    /// The possible orders of the cycles and events of a second.
+    ///
+    /// Without recorded starts there is one order, in which no event precedes the cycles.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order { main_first: true, ticked: false, split, all: no, all_back: no };
@@ -397,8 +402,10 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// The events of a second that have happened before one of its cycles: all, or those without
-    /// which its recorded starts and those of the cycles before it are not possible.
+    /// The events of a second that come before one of its cycles.
+    ///
+    /// These are either all, or those that the recorded starts of this and the earlier cycles
+    /// require.
     fn before(
         &self,
         cycle: usize,
@@ -413,7 +420,7 @@ impl<'a> Given<'a> {
             Event::Cancel(_) => false,
         };
         let all = order.all[..=cycle.min(1)].contains(&true);
-        // A job that ends in the second of its start has not ended before it.
+        // A job can only end while it runs, so not before its start in this second.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
@@ -422,7 +429,7 @@ impl<'a> Given<'a> {
         may_be.filter(|own| all || is_needed(own)).collect()
     }
 
-    /// The decisions of the cycles of a second in some order; the state stays.
+    /// The decisions of the cycles of a second in a given order; the state remains unchanged.
     fn try_order(
         &mut self,
         at: Second,
@@ -473,7 +480,7 @@ impl<'a> Given<'a> {
                 _ => self.controller.backfill(at, Some(&own)),
             };
             decided.extend(found.into_iter().map(|own| (*by, own)));
-            // Whatever the model says, later cycles of the second have seen these starts.
+            // Later cycles of the second see the recorded starts, whatever the model predicts.
             for (job, (partition, nodes)) in own {
                 if !self.controller.running.contains_key(&job) {
                     self.controller.start(job, partition, nodes, at);
@@ -483,7 +490,7 @@ impl<'a> Given<'a> {
         self.controller.completing = self.controller.no_nodes();
         self.controller.retract(recorded, queue);
         for (job, held) in ended.into_iter().rev() {
-            // One that has started in this second is not running yet.
+            // A job that has started in this second is not yet running.
             match recorded.contains(&job) {
                 true => self.controller.uncharge(job, &held, at),
                 false => self.controller.unend(job, held, at),
@@ -493,7 +500,7 @@ impl<'a> Given<'a> {
         decided
     }
 
-    /// How well decisions agree with the starts of a second.
+    /// The agreement of decisions with the recorded starts of a second.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {
@@ -508,7 +515,7 @@ impl<'a> Given<'a> {
         score - unwanted.min(UNWANTED)
     }
 
-    /// Notes the decisions of a second and makes its recorded starts.
+    /// Records the decisions of a second, and makes its recorded starts.
     fn settle(&mut self, at: Second, recorded: &[usize], decided: &[(StartedBy, Start)]) {
         for (by, own) in decided {
             let is_found = own.nodes.is_some();

@@ -39,7 +39,7 @@ pub const ENOUGH_CYCLES: f64 = 0.9;
 /// The minimum share of node lists that are places.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
-/// The agreement of the modelled rule with a history.
+/// The agreement of the model with a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
     /// The number of jobs, each counted once.
@@ -48,48 +48,48 @@ pub struct Fidelity {
     pub placed: usize,
     /// The number of those whose nodes are one place, or one for each segment.
     pub placements: usize,
-    /// Whether tables are missing without which priorities are not known.
+    /// Whether tables are missing that are needed to compute priorities.
     pub lacks_priorities: bool,
     /// The number of decisions, and of equal ones, by scheduler.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
     /// The decisions that differ.
     pub differing: Vec<DifferingDecision>,
-    /// The best fit of the clean-up time in seconds; `None` if nothing shows it.
+    /// The estimated clean-up time in seconds; `None` if nothing shows it.
     pub cleanup: Option<f64>,
     /// Real and predicted waits, by size.
     pub waits: Vec<PredictedWaits>,
     /// The number of records that start within the same second as another event.
     pub simultaneous: usize,
-    /// Every recorded start beside the model's, in the order of the history.
+    /// Every recorded start with the predicted one, in the order of the history.
     pub starts: Vec<StartBeside>,
-    /// The real and the predicted mean wait in seconds when the controller runs all jobs again.
+    /// The recorded and the predicted mean wait in seconds, the latter from a replay of all jobs.
     pub wait: Option<(f64, f64)>,
     /// Features of the site that the model leaves out.
     pub unmodelled: Vec<Unmodelled>,
 }
 
-/// A recorded start beside that of the modelled controller, given the recorded past.
+/// A recorded start with the one that the modelled controller predicts from the recorded past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartBeside {
     pub id: String,
     pub start: Second,
-    /// When the model starts it; `None` if it would let it wait longer.
+    /// The predicted start; `None` if the model would let it wait longer.
     pub predicted: Option<Second>,
     /// The recorded nodes as a host list.
     pub nodes: String,
     /// The nodes by the rule; empty if it finds none.
     pub predicted_nodes: String,
-    /// Whether they are the recorded ones.
+    /// Whether the predicted nodes are the recorded ones.
     pub is_same_place: bool,
 }
 
-/// How many starts the model gets right.
+/// The number of starts that the model predicts correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartCounts {
     pub total: usize,
-    /// On the recorded nodes.
+    /// Predicted on the recorded nodes.
     pub place: usize,
-    /// In the recorded cycle, or within [`SAME_CYCLE`] seconds of it.
+    /// Predicted in the recorded cycle, or within [`SAME_CYCLE`] seconds of it.
     pub cycle: usize,
     /// Started by the model while Slurm let them wait.
     pub early: usize,
@@ -104,7 +104,7 @@ pub struct DifferingDecision {
     /// The line of its record in the imported file.
     pub line: usize,
     pub start: Second,
-    /// The scheduler taken to have started it.
+    /// The scheduler assumed to have started it.
     pub by: StartedBy,
     /// The recorded nodes.
     pub nodes: String,
@@ -119,7 +119,7 @@ pub struct PredictedWaits {
     pub nodes: (u32, u32),
     /// The number of jobs.
     pub count: usize,
-    /// The real mean wait in seconds.
+    /// The recorded mean wait in seconds.
     pub real: f64,
     /// The predicted mean wait in seconds.
     pub predicted: f64,
@@ -134,7 +134,7 @@ impl Fidelity {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
     }
 
-    /// The number of starts, and of those that the model gets right.
+    /// The number of starts, and the number of those that the model predicts correctly.
     #[must_use]
     pub fn start_counts(&self) -> StartCounts {
         let mut counts = StartCounts { total: self.starts.len(), ..StartCounts::default() };
@@ -149,13 +149,13 @@ impl Fidelity {
         counts
     }
 
-    /// Whether the model gets both the places and the times of starts right enough to rely on.
+    /// Whether enough places and times of starts are predicted correctly to rely on the model.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()
     }
 
-    /// Every start as CSV, with seconds since 1970.
+    /// All starts as CSV, with times in seconds since 1970.
     #[must_use]
     pub fn starts_table(&self) -> String {
         let mut text = "job,start,predicted,nodes,predicted_nodes\n".to_owned();
@@ -185,7 +185,7 @@ impl Fidelity {
             );
             return doubts;
         }
-        // The controller's rule may fit where that for one partition alone does not.
+        // The controller's rule may fit where the rule for one partition alone does not.
         let counts = self.start_counts();
         let are_placed =
             counts.total > 0 && counts.place as f64 >= ENOUGH_PLACES * counts.total as f64;
@@ -293,17 +293,17 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     Fidelity { waits: waits(pairs), wait, unmodelled, ..found }
 }
 
-/// Compares the decisions and the starts of a history with the model, without waits.
+/// Compares the decisions and the starts of a history with the model, but not the waits.
 ///
 /// # Complexity
-/// For each start that of the rule, and for starts by backfill that of a plan of the jobs before it;
+/// For each start, that of the rule; for starts by backfill, that of a plan of the jobs before it;
 /// and that of both schedulers at each of their cycles in the recorded state.
 #[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// The verdict, and the machine with the rule for jobs of one node that fits the history.
+/// The verdict, and the machine with the rule for single-node jobs that fits the history better.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let all = folder.history.stays.len();
     let found = decisions(folder, &|done, all| report(done, 2 * all));
@@ -326,7 +326,8 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
         }
     };
     let starts: Vec<StartBeside> = given.iter().map(beside).collect();
-    // A decision that is the controller's is the rule's, whatever a plan of its own would say.
+    // A decision predicted by the controller counts as that of the rule, whatever the plan of one
+    // partition says.
     let same = starts.iter().filter(|own| own.is_same_place);
     let same: BTreeSet<(&str, Second)> = same.map(|own| (own.id.as_str(), own.start)).collect();
     let mut decisions = found.decisions;
@@ -339,8 +340,10 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
     (Fidelity { starts, lacks_priorities, decisions, differing, ..found }, machine)
 }
 
-/// The starts of the modelled controller given the recorded past, and the machine with the rule for
-/// jobs of one node that fits the history: it has changed between versions of Slurm.
+/// The starts predicted from the recorded past, and the machine with which they were predicted.
+///
+/// The rule for single-node jobs differs between versions of Slurm; the one that fits the history
+/// better is used.
 fn given(
     folder: &Folder,
     cleanup: f64,
@@ -372,8 +375,8 @@ fn given(
 /// Compares the decisions of a history with the rule of its machine, without waits.
 ///
 /// # Complexity
-/// For each start that of the rule, and for starts by backfill that of a plan of the jobs before
-/// it. Within a second up to 160 states are tried.
+/// For each start, that of the rule; for starts by backfill, that of a plan of the jobs before it.
+/// Within a second up to 160 states are tried.
 fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let replay = Replay::new(folder);
     let cleanup = cleanup::of(&replay);
@@ -435,11 +438,13 @@ fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 
 /// The number of jobs up to which a history is replayed in [`MOST_COPIES`] copies.
 const FEW_JOBS: usize = 1_000;
-/// The largest number of copies with other fractions of seconds.
+/// The maximum number of copies with other fractions of seconds.
 const MOST_COPIES: usize = 20;
 
-/// The real wait of each job and the predicted one when the controller runs all jobs again, as the
-/// mean of several copies, with when it could start first and its number of nodes.
+/// The recorded and the predicted waits of all jobs.
+///
+/// Each pair of waits comes after the time from which the job could start and its number of nodes.
+/// The prediction is the mean of several replays of all jobs.
 fn predicted_waits(
     machine: &SlurmMachine,
     stays: &[JobRecord],
@@ -467,7 +472,7 @@ fn predicted_waits(
     stays.iter().enumerate().filter_map(one).collect()
 }
 
-/// Predicted and real waits of all jobs, and by size if there are several.
+/// Recorded and predicted waits of all jobs, and by size if there are several sizes.
 fn waits(mut pairs: Vec<(Second, u32, f64, f64)>) -> Vec<PredictedWaits> {
     pairs.sort_by_key(|pair| pair.0);
     let mut sizes: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();

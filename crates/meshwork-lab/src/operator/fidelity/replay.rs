@@ -11,7 +11,7 @@ use crate::operator::order::PriorityOrder;
 use crate::operator::plan::{BackfillPlan, ResolvedRequest};
 use crate::slurm::desk::SlurmAnswer;
 
-/// The number of states tried per event, for the order of events within one second.
+/// The number of states tried per event, to find the order of events within one second.
 const STATES_FOR_EACH: usize = 8;
 
 /// The minimum and maximum number of states tried.
@@ -28,7 +28,7 @@ const REPORT_EVERY: usize = 500;
 pub struct ComparedDecision {
     /// The index of the record in the history.
     pub stay: usize,
-    /// The scheduler taken to have made it.
+    /// The scheduler assumed to have made it.
     pub by: StartedBy,
     /// The differing decision of the rule; `None` if it is the same.
     pub instead: Option<RuleDecision>,
@@ -96,8 +96,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Compares all decisions, if nodes are free again `cleanup` seconds after the end of a job.
-    /// `report` is called from time to time with the number of decisions.
+    /// Compares all decisions, if nodes can be allocated again `cleanup` seconds after the end of a
+    /// job. `report` is called from time to time with the number of decisions so far.
     pub(super) fn run(&self, cleanup: f64, report: &dyn Fn(usize)) -> Vec<ComparedDecision> {
         let desks = SlurmAllocators::new(self.machine, self.stays);
         let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };
@@ -106,7 +106,7 @@ impl<'a> Replay<'a> {
         let mut decisions = Vec::new();
         for (&at, starts) in &self.starts {
             now.at = at;
-            // Ends are only known to the second, and so are the ends of clean-ups.
+            // Ends are known to the second only, and so are the ends of clean-ups.
             let reached = |(end, _): &&(Second, usize)| (*end as f64) + cleanup < (at + 1) as f64;
             while let Some(&(_, place)) = self.ends.get(ended).filter(reached) {
                 unclear.push(place);
@@ -157,7 +157,7 @@ struct Now<'r, 'a> {
     running: Vec<usize>,
 }
 
-/// A partial order of the events within a second.
+/// A partial order of the events within one second.
 #[derive(Clone, Debug, Default)]
 struct Partial {
     /// Starts that are not ordered yet.
@@ -177,7 +177,7 @@ impl Partial {
     }
 }
 
-/// The search for the best order of events within a second.
+/// The state of the search for the best order of events within one second.
 #[derive(Clone, Debug, Default)]
 struct Search {
     most: usize,
@@ -187,7 +187,7 @@ struct Search {
 }
 
 impl Search {
-    /// Whether no more states are tried.
+    /// Whether the limit of tried states is reached.
     fn is_over(&self) -> bool {
         self.states > self.most && self.best.is_some()
     }

@@ -1,4 +1,4 @@
-//! The part of the scheduler that lets jobs pass others where they delay none.
+//! The backfill scheduler of a replay: it starts jobs that delay no job before them.
 
 use std::collections::VecDeque;
 
@@ -9,8 +9,7 @@ use crate::operator::history::{Second, StartedBy};
 use crate::operator::plan::BackfillPlan;
 
 impl Replay<'_> {
-    /// Goes through all of the queue, and says from when on it might find something else if nothing
-    /// happens.
+    /// Runs a pass over the queue; returns the time until which another one would find nothing new.
     pub(super) fn backfill(&mut self) -> Second {
         let mut settled_until = Second::MAX;
         let partitions: Vec<&str> = self.desks.partitions().collect();
@@ -20,11 +19,11 @@ impl Replay<'_> {
             let queue: Vec<usize> = queue.take(self.conditions.backfill_depth).collect();
             settled_until = settled_until.min(self.backfill_of(partition, &queue));
         }
-        // What begins now runs when it comes next, and is no longer planned.
+        // A job that starts in this pass is running in the next one, which may plan differently.
         if self.begun.is_empty() { settled_until } else { Second::MIN }
     }
 
-    /// Goes through the queue of a partition as far as anybody in it might start.
+    /// Runs a pass over the queue of a partition, up to the last job that might start.
     fn backfill_of(&mut self, partition: &str, queue: &[usize]) -> Second {
         queue.iter().for_each(|&place| self.looked[place] = self.now);
         let mut open = self.open(partition, queue);
@@ -38,11 +37,11 @@ impl Replay<'_> {
         });
         let mut plan = BackfillPlan::new(self.machine.site(partition), self.now, running);
         let idle = plan.free_now().clone();
-        // What has been kept last, from when.
+        // The last reservation, with its start.
         let mut last: Option<(Second, NodeSet)> = None;
         for (rank, &place) in queue.iter().enumerate() {
-            // What is kept only grows: who finds nothing beside some of it finds nothing beside
-            // all.
+            // Reservations only grow within a pass: a job that finds no nodes beside some of them
+            // finds none beside all.
             open.retain_mut(|own| {
                 let has_passed = own.pass(rank);
                 let Some(&(_, limit)) = own.least.front() else { return false };
@@ -75,12 +74,12 @@ impl Replay<'_> {
         plan.settled_until()
     }
 
-    /// The nodes that a stay would get now, beside what is kept.
+    /// The nodes that a job would get now, without the reserved ones.
     fn find(&self, place: usize, kept: &NodeSet) -> Option<NodeSet> {
         self.desks.desk(&self.stays[place]).find_without(&self.requests[place].asked, kept)
     }
 
-    /// The kinds in a queue of which one would find nodes now, if none were kept.
+    /// The kinds of requests in a queue that would find nodes now if none were reserved.
     fn open(&mut self, partition: &str, queue: &[usize]) -> Vec<Open> {
         let nothing = NodeSet::empty(self.machine.site(partition).hosts.count());
         let mut open: Vec<Open> = Vec::new();
@@ -105,17 +104,17 @@ impl Replay<'_> {
     }
 }
 
-/// A kind of job of which one might start.
+/// A kind of request that might still start in this pass.
 struct Open {
-    /// One of them.
+    /// The index of a job of this kind.
     place: usize,
-    /// The ranks of those of which none behind has a lower limit, with their limits.
+    /// Ranks and limits of jobs of this kind, both ascending. The first has the lowest limit of the
+    /// jobs not yet planned.
     least: VecDeque<(usize, Second)>,
 }
 
 impl Open {
-    /// Forgets those before a rank, and says whether the least limit of those that are left may be
-    /// another.
+    /// Removes the jobs before a rank; returns whether the lowest limit may have changed.
     fn pass(&mut self, rank: usize) -> bool {
         let before = self.least.len();
         while self.least.front().is_some_and(|(own, _)| *own < rank) {

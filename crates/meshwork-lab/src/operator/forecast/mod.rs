@@ -1,8 +1,9 @@
-//! What would have happened: the jobs of a history on a machine, by its rule and a scheduler like Slurm's.
+//! Replays of the jobs of a history on a machine, by its rule and a simplified Slurm scheduler.
 //!
-//! The main scheduler goes through the queue whenever something is submitted or nodes come back, in the order of
-//! priority, and leaves a partition at the first job that cannot start; backfill goes through all of it now and then,
-//! and starts whoever delays nobody that comes before, as far as limits tell.
+//! The main scheduler runs whenever a job is submitted or nodes become free. It goes through the
+//! queue in order of priority, and skips a partition after the first of its jobs that cannot start.
+//! Backfill runs at fixed intervals over the whole queue, and starts jobs that delay no job before
+//! them, by their time limits.
 
 mod backfill;
 
@@ -20,27 +21,27 @@ use super::plan::{ResolvedRequest, kinds};
 use crate::slurm::conf;
 use crate::slurm::desk::SlurmAnswer;
 
-/// How often backfill comes, where a `slurm.conf` does not say.
+/// The default interval of backfill (`bf_interval`), in seconds.
 const BACKFILL_EVERY: Second = 30;
 
-/// How many jobs backfill looks at, where a `slurm.conf` does not say.
+/// The default number of jobs that backfill considers (`bf_max_job_test`).
 const BACKFILL_DEPTH: usize = 500;
 
-/// How the scheduler goes about it.
+/// The parameters of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
-    /// The seconds after a job's end when its nodes are given out again.
+    /// The seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: Second,
-    /// How often backfill comes, in seconds; 0 for never.
+    /// The interval of backfill in seconds; 0 for no backfill.
     pub backfill_every: Second,
-    /// How many jobs it looks at.
+    /// The number of jobs that backfill considers in each partition.
     pub backfill_depth: usize,
-    /// In which order jobs wait.
+    /// The order of waiting jobs.
     pub order: PriorityOrder,
 }
 
 impl Conditions {
-    /// What the `slurm.conf` of a machine says, with this time for clean-up.
+    /// The parameters in the `slurm.conf` of a machine, with the given clean-up time.
     #[must_use]
     pub fn of(machine: &SlurmMachine, cleanup: Second) -> Conditions {
         let mut conditions = Conditions {
@@ -69,20 +70,20 @@ impl Conditions {
     }
 }
 
-/// What became of a stay.
+/// The outcome of one job record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutcome {
-    /// When it started.
+    /// The time of its start; `None` if it did not start.
     pub start: Option<Second>,
-    /// On which nodes.
+    /// The allocated nodes; `None` if it did not start.
     pub nodes: Option<NodeSet>,
-    /// Who started it.
+    /// The scheduler that started it.
     pub by: StartedBy,
-    /// Whether it could never have started.
+    /// Whether it was refused because it can never start.
     pub is_refused: bool,
 }
 
-/// What happens at a second, in the order in which it counts.
+/// The events of a second, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Free(usize),
@@ -90,17 +91,21 @@ enum Event {
     Submit(usize),
 }
 
-/// A machine in the middle of its history.
+/// The jobs that hold nodes at an instant, with which a replay begins.
 #[derive(Clone, Debug)]
 pub struct InitialState {
-    /// The instant.
+    /// The instant, in seconds since 1970.
     pub at: Second,
-    /// Running stays by their places, with their starts and nodes; all others wait or come later.
+    /// Indices of running jobs, with their starts and nodes. All other jobs wait or are submitted
+    /// later.
     pub running: Vec<(usize, Second, NodeSet)>,
 }
 
 impl InitialState {
-    /// The machine just before an instant, and the places of the stays that run or wait then.
+    /// The state just before an instant, and the indices of the records that have not ended by
+    /// then.
+    ///
+    /// Records that were refused are left out. The state counts positions in that list.
     #[must_use]
     pub fn of(
         stays: &[JobRecord],
@@ -123,36 +128,35 @@ impl InitialState {
     }
 }
 
-/// When the nodes of a stay are given out again. One that was cancelled while it waited is
-/// cancelled while it runs.
+/// The time from which the nodes of a job can be allocated again. If a job was cancelled while it
+/// waited but starts in the replay, it runs until the time of its cancellation.
 fn free_at(stay: &JobRecord, start: Second, conditions: &Conditions) -> Second {
     let runs = stay.end.unwrap_or(start) - stay.start.unwrap_or(start);
     start + runs.max(0) + conditions.cleanup
 }
 
-/// Stays of a history that are to happen again.
+/// The input of a replay.
 ///
-/// A stay runs as long as it did; one that never started waits, or runs, until it was cancelled,
-/// and is left out if it was not. What the whole machine could not give is refused when it is
-/// submitted.
+/// A job runs for its recorded run time. A job that never started waits, or runs, until its
+/// recorded cancellation; without one it is left out. A job that can never start is refused at
+/// submission.
 #[derive(Clone, Copy)]
 pub struct Forecast<'a> {
-    /// The machine.
     pub machine: &'a SlurmMachine,
-    /// The stays.
+    /// The records to be replayed.
     pub stays: &'a [JobRecord],
-    /// The way in which they are scheduled.
+    /// The parameters of the scheduler.
     pub conditions: &'a Conditions,
-    /// The most that the waits of all who start may sum up to.
+    /// The maximum total wait of all started jobs in seconds; beyond it the replay is aborted.
     pub most: Second,
-    /// The state in which it begins; none for an empty machine.
+    /// The initial state; `None` for an empty machine.
     pub cut: Option<&'a InitialState>,
-    /// A listener that is told now and then how many have started.
+    /// A callback that gets the number of starts so far, from time to time.
     pub report: &'a (dyn Fn(usize) + Sync),
 }
 
 impl<'a> Forecast<'a> {
-    /// A forecast from the beginning, whatever the waits, of which nobody is told.
+    /// A replay from an empty machine, without a limit of waits and without a callback.
     #[must_use]
     pub fn new(
         machine: &'a SlurmMachine,
@@ -162,19 +166,18 @@ impl<'a> Forecast<'a> {
         Forecast { machine, stays, conditions, most: Second::MAX, cut: None, report: &|_| {} }
     }
 
-    /// The outcome of each stay; `None` if they wait longer than they may.
+    /// The outcome of each record; `None` if the total wait exceeds `most`.
     ///
     /// # Complexity
-    /// For each event that of the rule for the jobs that are asked for, and for each coming of
-    /// backfill that of a plan of the jobs in front of the last that might start; where nothing can
-    /// have changed since it came before, or nobody would find nodes though none were kept, it is
-    /// not made.
+    /// For each event, that of the rule for the jobs considered. For each pass of backfill, that of
+    /// a plan of the jobs up to the last one that might start. A pass is skipped if nothing can
+    /// have changed since the last one, or if no job would find nodes even without reservations.
     #[must_use]
     pub fn run(self) -> Option<Vec<JobOutcome>> {
         happen(self, &ResolvedRequest::all(self.machine, self.stays), None)
     }
 
-    /// The outcome of each stay, if its request is resolved already.
+    /// The outcome of each record, with requests resolved beforehand.
     ///
     /// # Complexity
     /// That of [`Forecast::run`].
@@ -182,10 +185,10 @@ impl<'a> Forecast<'a> {
         happen(self, requests, None)
     }
 
-    /// The outcome of each stay, with the seconds that it waits for each cause.
+    /// The outcome of each record, and its seconds of waiting by cause.
     ///
     /// # Complexity
-    /// Beside that of [`Forecast::run`], that of the rule for each kind of job that waits at each
+    /// Beside that of [`Forecast::run`], that of the rule for each kind of waiting request at each
     /// event.
     #[must_use]
     pub fn run_with_waits(self) -> Option<(Vec<JobOutcome>, Vec<WaitsByCause>)> {
@@ -196,7 +199,7 @@ impl<'a> Forecast<'a> {
     }
 }
 
-/// The outcome of each stay of a history that happens again from the beginning.
+/// Replays a history from an empty machine; returns the outcome of each record.
 ///
 /// # Complexity
 /// That of [`Forecast::run`].
@@ -209,7 +212,7 @@ pub fn forecast(
     Forecast::new(machine, stays, conditions).run().unwrap_or_default()
 }
 
-/// The outcome of each stay from the beginning, with the seconds that it waits for each cause.
+/// Replays a history from an empty machine; also returns the seconds of waiting by cause.
 ///
 /// # Complexity
 /// That of [`Forecast::run_with_waits`].
@@ -222,7 +225,7 @@ pub fn forecast_with_waits(
     Forecast::new(machine, stays, conditions).run_with_waits().unwrap_or_default()
 }
 
-/// The number of starts after which they are reported again.
+/// The number of starts between two reports of progress.
 const REPORT_EVERY: usize = 500;
 
 fn happen(
@@ -276,7 +279,7 @@ fn happen(
         has_waited |= queued < from;
     }
     let every = conditions.backfill_every;
-    // When backfill comes next, and from when on it might find something that it did not find when it came last.
+    // The next pass of backfill, and the time until which it would start no job and plan the same.
     let mut due: Option<Second> =
         (has_waited && every > 0).then(|| (from - 1).div_euclid(every) * every + every);
     let mut settled_until = Second::MIN;
@@ -293,7 +296,7 @@ fn happen(
         let is_quiet = is_backfill && next != Some(now) && now < settled_until;
         if is_quiet && floor.is_in_order(now) {
             if next.is_none() && settled_until == Second::MAX {
-                // Whoever waits now waits for ever.
+                // The waiting jobs never start.
                 break;
             }
             let same_until = if conditions.order.is_fixed() {
@@ -365,14 +368,14 @@ fn happen(
     Some(floor.outcomes)
 }
 
-/// The machine and its queue.
+/// The state of a replay.
 struct Replay<'a> {
     machine: &'a SlurmMachine,
     stays: &'a [JobRecord],
     requests: &'a [ResolvedRequest],
-    /// Requests that are alike but for their limits are of one kind.
+    /// The kind of each request: requests of a kind differ at most in their time limits.
     kind: Vec<usize>,
-    /// Whether one of each kind might start in this pass of backfill, where that is known.
+    /// For each kind, whether a job of it might start in this pass of backfill; `None` if unknown.
     fits: Vec<Option<bool>>,
     conditions: &'a Conditions,
     desks: SlurmAllocators<'a>,
@@ -381,12 +384,13 @@ struct Replay<'a> {
     outcomes: Vec<JobOutcome>,
     now: Second,
     begun: Vec<usize>,
-    /// When backfill looked at each last, and when nodes or an earlier job went last.
+    /// The last second in which backfill considered each job.
     looked: Vec<Second>,
+    /// The last second in which nodes became free or a job was cancelled.
     room_since: Second,
-    /// How often nodes were given out or came back.
+    /// The number of allocations and releases so far.
     changes: u64,
-    /// The waits of those that have started, summed.
+    /// The total wait of all started jobs, in seconds.
     waited: Second,
 }
 
@@ -411,7 +415,7 @@ impl Replay<'_> {
         self.room_since = self.now;
     }
 
-    /// Whether those who wait still come in the same order at a later time.
+    /// Whether the queue would still be in order at a later time.
     fn is_in_order(&self, now: Second) -> bool {
         if self.conditions.order.is_fixed() {
             return true;
@@ -419,7 +423,7 @@ impl Replay<'_> {
         self.conditions.order.is_sorted(self.stays, &self.queue, now)
     }
 
-    /// Whether one that waits comes so early that backfill looks at it.
+    /// Whether a waiting job is near enough to the head of the queue for backfill to consider it.
     fn is_looked_at(&self, place: usize) -> bool {
         let of_this = |own: &&usize| self.stays[**own].partition == self.stays[place].partition;
         let depth = self.conditions.backfill_depth;

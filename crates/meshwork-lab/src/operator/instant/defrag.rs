@@ -55,20 +55,21 @@ impl InstantTarget {
 impl Instant {
     /// The cheapest plans, at most `most`, after which the allocator can place the target.
     ///
-    /// The jobs in the way of a place move, the largest first, each to where the allocator puts it
-    /// on the nodes that are free by then outside of the place. Nodes freed by a move are not used
-    /// before the next step.
+    /// The jobs in the way of a place move, the largest first. The allocator chooses the new nodes
+    /// of each among those that are free by then, outside of the place. Nodes freed by a move are
+    /// not used before the next step.
     ///
     /// If all placements of an allocator are single blocks, the result is exact over all blocks. If
-    /// any nodes suffice, no move helps. Otherwise sets of jobs are tried in the order of their
-    /// costs, 2,000 at most.
+    /// any nodes suffice, no move helps. Otherwise at most 2,000 sets of jobs are tried, in the
+    /// order of their costs.
     ///
     /// # Errors
     /// One sentence: the target would not fit the empty site, or no job that would have to move may
     /// be moved.
     ///
     /// # Complexity
-    /// That of checking every block, and some queries to the allocator for each that is tried.
+    /// That of checking every block, and a few queries to the allocator for each block that is
+    /// tried.
     pub fn defrag(&self, target: &InstantTarget, most: usize) -> Result<Vec<InstantPlan>, String> {
         if self.sites.iter().any(|site| site.site().amounts().is_some()) {
             return Err(
@@ -95,8 +96,8 @@ impl Instant {
     }
 }
 
-/// The plans of [`Instant::defrag`] within `tries` places or sets of jobs. `ways` are the results
-/// of [blocks] for the target.
+/// The plans of [`Instant::defrag`], with at most `tries` places or sets of jobs tried. `ways` are
+/// the results of [blocks] for the target.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,

@@ -21,11 +21,11 @@ const MOST_MOVES: usize = 100;
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantReason {
-    /// It would not fit the empty machine; the sentence is that of a rule of the machine, if any.
+    /// The job would not fit the empty machine; the text is the violated rule, if any.
     Never(Option<String>),
-    /// It waits for this cause.
+    /// The job waits for this cause.
     WaitsFor(Cause),
-    /// It could start, and no job is known to come before it.
+    /// The job could start, and no earlier job is known.
     Nothing,
 }
 
@@ -69,19 +69,19 @@ pub struct InstantExplanation {
     pub job: WaitingJob,
     /// The most important reason.
     pub reason: InstantReason,
-    /// The kind or the node that is short, in words, where jobs share nodes.
+    /// A description of the kind or the node that lacks free processors, where jobs share nodes.
     pub short: Option<String>,
     /// The number of free nodes of each site.
     pub free: Vec<u32>,
     /// The site and placement with which it could start now.
     pub now: Option<(usize, Placement)>,
-    /// The nearest places: those with the fewest jobs in the way, then those that are free first.
+    /// The nearest places: fewest jobs in the way first, then earliest end.
     pub nearest: Vec<NearestPlacement>,
     /// The first start by estimates if it were first in the queue.
     pub alone: Option<PlannedStart>,
     /// The first start by estimates if waiting jobs start in order of arrival.
     pub in_order: Option<PlannedStart>,
-    /// Indices of running jobs, the end of any of which would let it start.
+    /// Indices of running jobs; the end of any one of them would let it start.
     pub ends: Vec<usize>,
     /// A free block of its shape, in any orientation, that the allocator does not find.
     pub overlooked: Option<(usize, Placement)>,
@@ -176,7 +176,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// The cause that keeps a job from starting on all sites; `None` if it could start.
+    /// The cause that keeps a job from starting on every site; `None` if it could start.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {
@@ -185,8 +185,9 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs, the end of any of which would let the job start. If any nodes suffice they are
-    /// found by counting, else by queries to the allocator.
+    /// Running jobs such that the end of any one of them would let the job start.
+    ///
+    /// If any nodes suffice they are found by counting, else by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -200,7 +201,7 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// The sort key of places: few jobs in the way, then an early end of the last.
+    /// The sort key of places: number of jobs in the way, then the last end among them.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
@@ -247,7 +248,7 @@ impl Instant {
     }
 
     /// The nearest sets of jobs after whose ends the allocator can place the job. `sets` are those
-    /// on whose nodes a block lies.
+    /// of the jobs on a block.
     fn nearest_of(
         &self,
         site: usize,
@@ -257,7 +258,7 @@ impl Instant {
         sets.sort_by_cached_key(|jobs| self.rank(jobs));
         let mut found: Vec<NearestPlacement> = Vec::new();
         for jobs in sets {
-            // A superset of a found set is no further place.
+            // A superset of a set that was found is no other place.
             if found.iter().any(|near| near.jobs.iter().all(|job| jobs.contains(job))) {
                 continue;
             }
@@ -273,13 +274,13 @@ impl Instant {
         found
     }
 
-    /// The nearest sets if any nodes suffice: the fewest jobs that end early, and the earliest.
+    /// The nearest sets if any nodes suffice: the fewest jobs, and those with the earliest ends.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
         let free = u64::from(self.sites[site].site().free_nodes());
         let missing = self.sites[site].fewest(job).unwrap_or(u64::MAX).saturating_sub(free);
-        // The largest of the jobs that have ended by an instant.
+        // The fewest of the jobs that have ended by an instant, the largest first.
         let fewest = |ended: usize| {
             let mut largest = by_end[..ended].to_vec();
             largest.sort_by_key(|&place| std::cmp::Reverse(held(place)));
@@ -303,8 +304,10 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// The nearest sets if placements are arbitrary but not all suffice. They are the smallest sets
-    /// of jobs whose ends let the job start, and the earliest one.
+    /// The nearest sets if not all placements suffice and they are not blocks.
+    ///
+    /// They are the smallest sets of jobs whose ends let the job start, and the one with the
+    /// earliest ends.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -332,7 +335,8 @@ impl Instant {
         found
     }
 
-    /// The first instant by which enough jobs have ended, with only those that must end.
+    /// The first instant by which enough jobs have ended, with the jobs among them that are
+    /// necessary.
     fn soonest(&self, site: usize, job: &Job) -> Option<NearestPlacement> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
@@ -353,18 +357,19 @@ impl Instant {
 
     /// The first start by estimates if no other job started.
     fn starts_alone(&self, job: &Job) -> Option<PlannedStart> {
-        let mut floor = Floor::of(self);
-        floor.start(job, self.now)
+        let mut machine = SimulatedMachine::of(self);
+        machine.start(job, self.now)
     }
 
-    /// The first start by estimates if the jobs before it start in order, as early as possible.
+    /// The first start by estimates if the jobs before it start in order, each as early as
+    /// possible.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
-        let mut floor = Floor::of(self);
+        let mut machine = SimulatedMachine::of(self);
         let mut now = self.now;
         for before in &self.waiting[..place] {
-            now = floor.start(&before.job, now)?.at;
+            now = machine.start(&before.job, now)?.at;
         }
-        floor.start(job, now)
+        machine.start(job, now)
     }
 
     /// A free block of the shape of a job that the allocator does not find.
@@ -396,29 +401,29 @@ fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Pla
     sites.iter_mut().enumerate().find_map(find)
 }
 
-/// A simulated machine whose jobs end by their estimates.
-struct Floor {
+/// A copy of the machine on which jobs end by their estimates.
+struct SimulatedMachine {
     sites: Vec<SiteAhead>,
-    /// The ends of jobs with their sites, the earliest last.
+    /// The ends of jobs with their sites and placements, in descending order of time.
     ends: Vec<(Time, usize, Placement)>,
 }
 
-impl Floor {
-    fn of(instant: &Instant) -> Floor {
+impl SimulatedMachine {
+    fn of(instant: &Instant) -> SimulatedMachine {
         let end = |holder: &super::PlacedJob| {
             Some((holder.until?, holder.site, holder.placement.clone()))
         };
         let ends = instant.running.iter().filter_map(end).collect();
-        let mut floor = Floor { sites: instant.copy(), ends };
-        floor.sort();
-        floor
+        let mut machine = SimulatedMachine { sites: instant.copy(), ends };
+        machine.sort();
+        machine
     }
 
     fn sort(&mut self) {
         self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
     }
 
-    /// Starts a job as early as possible, but not before `now`, after releasing ended jobs.
+    /// Starts a job as early as possible from `now` on, after releasing ended jobs.
     fn start(&mut self, job: &Job, now: Time) -> Option<PlannedStart> {
         let mut at = now;
         loop {

@@ -1,9 +1,9 @@
 //! A machine with any allocator at one instant: placements with their ends, and the queue.
 //!
-//! It is that of a `stored` run, or the `saved` state of `meshwork place`. Every question is
-//! answered by the allocator itself, on copies of the machine on which some jobs have ended or have
-//! been moved; `ways` selects the copies worth a query. [`explain`] says why a job waits, and
-//! [`defrag`] which moves would let it start.
+//! The state comes from a `stored` run or from the `saved` state of `meshwork place`. Every
+//! question is answered by the allocator itself, on copies of the machine on which some jobs have
+//! ended or have been moved; `ways` selects the copies worth a query. [`explain`] says why a job
+//! waits, and [`defrag`] which moves would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -23,7 +23,7 @@ pub use stored::RunName;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// The job as it would request nodes again.
+    /// The job as it would be requested again.
     pub job: Job,
     /// The index of its site.
     pub site: usize,

@@ -21,7 +21,7 @@ const KEYS: [&str; 3] = ["format", "letters", "state"];
 impl Instant {
     /// Reads the state of a pool saved by `meshwork place`; of several answers the last counts.
     ///
-    /// A pool has no queue and knows no ends. The request of a holder is taken to be what it holds.
+    /// A pool has no queue and knows no ends. The placement of a holder is taken as its request.
     ///
     /// `fits` returns an error if the machine would take too many bytes.
     ///
@@ -64,7 +64,7 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// The state of a desk. Holders without a name are named by their position.
+    /// The state of a desk with names. Holders without a name are named by their position.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();

@@ -11,7 +11,8 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// The maximum number of nodes of blocks checked; beyond it sets of jobs are tried instead.
+/// The maximum total number of nodes of the blocks checked; beyond it sets of jobs are tried
+/// instead.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// The maximum number of sets of jobs tried for arbitrary placements.
@@ -47,7 +48,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     let corners = |sides: &[u32]| {
         let corner = |node: &Node| {
             let at = grid.coordinates(*node);
-            // A block that covers a whole ring is the same wherever it begins.
+            // A block that covers a whole ring is the same at every corner along it.
             let begins = |d: usize| sides[d] < grid.sides()[d] || at[d] == 0;
             (0..sides.len()).all(begins) && grid.holds(*node, sides)
         };
@@ -82,8 +83,8 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether an allocator that misses no block tries this order of sides. The test is whether it
-/// finds the only free block.
+/// Whether an allocator that misses no block tries this order of sides: whether it finds the block
+/// if that is the only free one.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -93,7 +94,7 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     let single = |node| Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) };
     let rest = Placement { blocks: rest.iter().map(single).collect(), parts: None };
     let mut ahead = empty.fork();
-    // If the block is the whole machine, nothing else can be taken.
+    // If the block is the whole machine, no other nodes can be taken.
     let is_taken = rest.is_empty() || ahead.take_what_is_free_of(&rest, now).is_ok();
     is_taken && ahead.propose(job, now).is_some()
 }

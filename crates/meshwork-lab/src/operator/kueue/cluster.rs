@@ -15,7 +15,7 @@ const NAME: &str = "kueue";
 #[derive(Clone, Debug, Default)]
 struct Node {
     labels: BTreeMap<String, String>,
-    /// The allocatable amount of each resource.
+    /// The amount of each resource that pods can be given.
     allocatable: BTreeMap<String, f64>,
     is_open: bool,
 }
@@ -49,7 +49,8 @@ impl Cluster {
         cluster
     }
 
-    /// The labels of nodes in ascending number of values: there are fewer blocks than racks.
+    /// The labels of nodes in ascending number of their values, because there are fewer blocks than
+    /// racks.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {
         let values = |label: &String| {
             let values = self.nodes.values().filter_map(|node| node.labels.get(label));
@@ -100,7 +101,7 @@ impl Cluster {
         self.levels.last().is_some_and(|leaf| leaf == label)
     }
 
-    /// Remarks on the nodes, one sentence each.
+    /// Warnings about the nodes, one sentence each.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();
         let lacking = self.nodes.values().filter(|node| !node.has(&self.levels)).count();
@@ -196,7 +197,7 @@ impl Node {
         levels.iter().all(|level| self.labels.contains_key(level))
     }
 
-    /// The name of its switch at the lowest of these levels.
+    /// The name of a node's switch, from the values of these levels.
     fn switch(&self, levels: &[String]) -> String {
         let values =
             levels.iter().map(|level| self.labels.get(level).map_or("none", String::as_str));
@@ -234,7 +235,7 @@ fn per_pod(set: &Json) -> BTreeMap<String, f64> {
     for container in containers.into_iter().flatten() {
         let resources = container.get("resources");
         let own = |key: &str| resources.and_then(|own| own.get(key)).and_then(Json::as_object);
-        // A limit without a request counts as the request.
+        // For a resource with a limit and no request, Kubernetes requests the limit.
         let (requests, limits) = (own("requests"), own("limits"));
         let limits = limits.into_iter().flatten();
         let rest = limits.filter(|(name, _)| requests.is_none_or(|own| !own.contains_key(*name)));

@@ -92,7 +92,7 @@ impl<'a> Snapshots<'a> {
         })
     }
 
-    /// The first file, which stands for all in messages.
+    /// The name of the first file, used in messages about all files.
     fn file(&self) -> &str {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }

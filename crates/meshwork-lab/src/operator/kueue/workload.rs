@@ -19,12 +19,12 @@ pub(super) struct Seen<'a> {
     pub(super) object: &'a Json,
 }
 
-/// Counts of remarks on all workloads.
+/// Counts for warnings, over all workloads.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Records that ended before the next attempt, at an unknown time.
+    /// Attempts with an unknown end before the next attempt.
     unseen_ends: usize,
-    /// Evictions of an attempt that no snapshot shows.
+    /// Evictions of attempts that no snapshot shows.
     unseen_starts: usize,
     /// Workloads that ran on unknown nodes.
     nowhere: usize,
@@ -96,7 +96,7 @@ pub(super) fn stays(
     let mut finished: Option<(Second, &str)> = None;
     for one in seen {
         let condition = |kind: &str| one.condition(kind);
-        // A cluster without admission checks may only report the reservation of quota.
+        // A cluster without admission checks may report only that quota is reserved.
         let start = match condition("Admitted")? {
             Some(own) => Some(own),
             None => condition("QuotaReserved")?,
@@ -112,7 +112,7 @@ pub(super) fn stays(
             finished = Some((end.since, end.reason));
         }
     }
-    // The request does not change, so that of the last snapshot is used.
+    // The request never changes, so the last snapshot's is used.
     let Some(last) = seen.last() else { return Ok(Vec::new()) };
     let template = last.wanted(cluster, notes)?;
     let starts: Vec<Second> = admitted.keys().copied().collect();
@@ -216,7 +216,7 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// The request, as a record without times of a run.
+    /// The request as a job record without times.
     fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<JobRecord, FileProblem> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
         let created = text(self.object, &["metadata", "creationTimestamp"]);
@@ -238,7 +238,8 @@ impl Seen<'_> {
             sets += 1;
             asked += count as f64 * cluster.asked(set);
             let wants = |key: &str| text(set, &["topologyRequest", key]);
-            // Each set counts by itself: *n* sets in one leaf domain each need *n* switches.
+            // Each set of pods counts separately: *n* sets in one leaf domain each need *n*
+            // switches.
             match wants("required") {
                 Some(label) if cluster.is_leaf(label) => below += 1,
                 Some(label) if label != HOST => is_higher = true,

@@ -39,7 +39,7 @@ pub enum TopologyLists {
 pub struct SearchSpace {
     /// The sides of each torus.
     sides: Vec<Xyz>,
-    /// For each torus the index of the first equal one.
+    /// For each torus, the index of the first torus with equal sides and boxes.
     alike: Vec<usize>,
     /// The possible sizes of blocks.
     sizes: Vec<u32>,
@@ -87,7 +87,7 @@ impl TopologyLists {
         sizes
     }
 
-    /// A copy in which the entries of one size are those of other lists.
+    /// A copy in which the entries of one size are replaced by those of other lists.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
@@ -96,7 +96,8 @@ impl TopologyLists {
                     let of_size = |list: &[Box3]| -> Vec<Box3> {
                         list.iter().copied().filter(|one| one.size() == size).collect()
                     };
-                    // They replace the first of the size: the order only matters within a size.
+                    // The new entries replace the first old one: the order matters only within a
+                    // size.
                     let at = own.iter().position(|one| one.size() == size).unwrap_or(own.len());
                     let mut list: Vec<Box3> =
                         own.iter().copied().filter(|one| one.size() != size).collect();
@@ -171,11 +172,11 @@ impl SearchSpace {
         SearchSpace { sides, alike, sizes }
     }
 
-    /// Lists tried first: changes that an expert would try, each applied to all boxes.
+    /// The lists tried first: changes that an expert would try, each applied to all boxes.
     #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
         let TopologyLists::Boxes(lists) = from else {
-            // Every choice of sizes above that of the base blocks, as long as there are few.
+            // Every choice of sizes above that of the base blocks, if there are few.
             let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
             let choices = 0..1_u32 << above.len().min(10);
             let choose = |choice: u32| {
@@ -213,7 +214,7 @@ impl SearchSpace {
                 vec![Box3 { dims, spacing: [1; 3], seed: [0; 3] }]
             }),
         ];
-        // Each box in each shape of its size.
+        // Each box, in each shape of its size.
         for (torus, list) in
             lists.iter().enumerate().filter(|(torus, _)| self.alike[*torus] == *torus)
         {
@@ -252,7 +253,7 @@ impl SearchSpace {
         lists
     }
 
-    /// A copy with other boxes for one torus and those equal to it.
+    /// A copy with other boxes for one torus and for all tori equal to it.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
@@ -276,7 +277,7 @@ impl SearchSpace {
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list[place] = Box3::aligned(dims);
             }
-            // One more box of the size, before or behind.
+            // An additional box of the size, before or behind it.
             1 if of_the_size < MOST_OF_A_SIZE => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];

@@ -28,13 +28,13 @@ use search::{SearchEnd, Trial, Tried, search};
 /// The confidence with which lists must be better to be proposed.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// The share of the time for the search; the rest is for the race.
+/// The share of the time budget for the search; the rest is for the race.
 const SEARCH_PART: f64 = 0.6;
 
-/// The minimum share of the gain that remains after changes of little effect are undone.
+/// The minimum share of the gain that remains when changes of little effect are undone.
 const WORTH: f64 = 0.98;
 
-/// The minimum number of jobs in a half.
+/// The minimum number of jobs in each half.
 pub const FEWEST: usize = 40;
 
 /// The limits of a search.
@@ -72,7 +72,7 @@ pub struct ListProposal {
 }
 
 impl ListProposal {
-    /// Whether the best lists are better on the jobs for which they were not chosen.
+    /// Whether the best lists reduce waits on the half on which they were not chosen.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
@@ -114,7 +114,7 @@ impl ListProposal {
 /// threads.
 ///
 /// # Complexity
-/// As much time as `effort` allows, and the memory of one history for each thread.
+/// The time of `effort`, and the memory of one history for each thread.
 pub fn propose(
     folder: &Folder,
     terms: ReplayOptions,
@@ -144,7 +144,7 @@ pub fn propose(
     let after = effort.most.max(2);
     let race_ends = effort.budget.map(|budget| began + budget.saturating_sub(kept));
     let race_ends = SearchEnd { at: race_ends, after };
-    // A race stops at any time, so it has a share of what is left.
+    // A race can stop at any time, so it gets a share of the remaining time.
     let at = effort.budget.map(|budget| began + budget.saturating_sub(kept).mul_f64(SEARCH_PART));
     let ends = SearchEnd { at, after };
     let found = pool.install(|| search(&chosen, &own, &space, effort.seed, ends, report));
@@ -194,8 +194,9 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, size by size; returns the lists and the waits under them. Every
-/// change of a machine has to be understood by its operators.
+/// Undoes changes of little effect, size by size; returns the lists and the waits under them.
+///
+/// A proposal should contain only changes that matter, because operators have to understand each.
 fn simplified(
     trial: &Trial<'_>,
     own: &Tried,
@@ -222,7 +223,7 @@ fn simplified(
     (lists, waits)
 }
 
-/// The mean reduction of waits, with an interval at [`CONFIDENCE`].
+/// The mean reduction of waits, with its interval at [`CONFIDENCE`].
 fn gain(own: &[f64], other: &[f64]) -> Interval {
     let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);
@@ -256,7 +257,7 @@ fn listing(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
         folder.history.stays.iter().filter(of_this).count()
     };
     let topologies = machine.reading.topologies.iter().map(|(topology, _)| topology);
-    // The first of equals.
+    // Among equals, the first one.
     let topology = topologies.rev().max_by_key(|topology| uses(topology));
     let topology = topology.ok_or_else(|| format!("{file}: this file lists no topology"))?;
     match TopologyLists::of(topology) {

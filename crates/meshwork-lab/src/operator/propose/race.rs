@@ -1,8 +1,8 @@
-//! The race of the best lists: the same one as that of `meshwork choose`, on resampled histories.
+//! The race of the best lists by the method of `meshwork choose`, on resampled histories.
 //!
-//! One history is one observation, and the lists of a search are the best of many on it. So the
-//! best ones and the site's own race on other histories that could have been recorded: stretches of
-//! the searched half in random order, with repetition. All lists meet the same histories.
+//! A single history is one observation, and the best lists were chosen on it. So the best lists and
+//! the site's own race on other histories that could have been recorded: stretches of the searched
+//! half in random order, with repetition. All lists are tried on the same histories.
 
 use meshwork::rng::Stream;
 use rayon::prelude::*;
@@ -19,16 +19,16 @@ pub const WITHIN: f64 = 0.05;
 /// Pairs before a list is dropped.
 const LEAST_PAIRS: u64 = 20;
 
-/// The maximum number of histories. What is not decided by then differs by little.
+/// The maximum number of histories. Lists that are not distinguished by then differ by little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
-/// Replicated histories are shorter than the half by this factor, if they keep enough jobs.
+/// The factor by which resampled histories are shorter than the half, if enough jobs remain.
 const SHORTER: usize = 4;
 
 /// The minimum number of stretches of a half.
 const STRETCHES: Second = 8;
 
-/// Stretches that keep the hour, or the weekday and the hour, of every job.
+/// Stretches of whole weeks, days or hours keep the calendar position of every job.
 const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 
 /// The outcome of a race of lists.
@@ -36,28 +36,29 @@ const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 pub struct ListRace {
     /// The number of lists that raced, with the site's own.
     pub finalists: usize,
-    /// The number of lists that none was certainly better than.
+    /// The number of lists that remained: no other list was certainly better.
     pub survivors: usize,
     /// The number of resampled histories.
     pub histories: u64,
     /// The length of a stretch in seconds.
     pub stretch: Second,
-    /// How much longer than under the best of them the wait under the first of them is, at most, as a
-    /// share, with the confidence [`CONFIDENCE`]; `None` if nothing is certain yet.
+    /// The upper bound of the relative excess of the chosen list's mean wait over that of the best.
+    ///
+    /// It holds with confidence [`CONFIDENCE`]; `None` if nothing is certain yet.
     pub bound: Option<f64>,
 }
 
-/// Stretches of a history, from which others are made.
+/// Stretches of a history, from which other histories are made.
 struct Stretches<'a> {
     of: Vec<Vec<&'a JobRecord>>,
     first: Second,
     length: Second,
-    /// The number of stretches of another history.
+    /// The number of stretches in a resampled history.
     wanted: usize,
 }
 
 impl<'a> Stretches<'a> {
-    /// Cuts jobs, which are in order, into stretches. The rest after the last whole one is left out.
+    /// Cuts jobs, given in order, into stretches. The rest after the last whole stretch is dropped.
     fn of(stays: &'a [JobRecord]) -> Option<Stretches<'a>> {
         let queued = |stay: &JobRecord| stay.queued().unwrap_or_default();
         let (first, last) = (queued(stays.first()?), queued(stays.last()?));
@@ -76,7 +77,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// Another history: a function of the seed and its number.
+    /// A resampled history, determined by the seed and its number.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();
@@ -97,7 +98,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Results by history, then by list; `None` if a job never starts, or the list was out before.
+/// Results by history, then by list. `None` if a job never starts, or the list was dropped before.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {
@@ -117,7 +118,7 @@ impl Field for WaitsByHistory {
 
 /// Races lists, the first of which is the site's own; returns the index of the one to choose.
 ///
-/// Values are logarithms of the mean wait plus one second, since no job may have to wait.
+/// Values are logarithms of the mean wait plus one second, because waits may be 0.
 pub(super) fn race(
     trial: &Trial<'_>,
     lists: &[&TopologyLists],
@@ -154,7 +155,7 @@ pub(super) fn race(
         stretch: stretches.length,
         bound: Some(last.bound).filter(|bound| bound.is_finite()).map(libm::expm1),
     };
-    // Of equals the site's own needs no change.
+    // Among equals, the site's own list is chosen, because it needs no change.
     Some((if race.equals().contains(&0) { 0 } else { last.leader }, outcome))
 }
 
@@ -170,7 +171,7 @@ mod tests {
             end: Some(1_000 + 1_800 * number + 7),
             ..JobRecord::default()
         };
-        // Twenty hours and a rest: whole hours of two jobs each.
+        // Twenty hours and a rest, with two jobs in each whole hour.
         let stays: Vec<JobRecord> = (0..41).map(stay).collect();
         let own = Stretches::of(&stays).unwrap();
         assert_eq!((own.of.len(), own.length), (20, 3_600));

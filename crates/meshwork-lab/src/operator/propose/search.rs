@@ -20,7 +20,7 @@ use crate::slurm::topology::SlurmTopology;
 /// The number of lists at the begin of a round.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// One of this many lists advances to more jobs.
+/// One list out of this many advances to the next stage.
 const ONE_OF: usize = 4;
 
 /// The divisors of the number of jobs in the stages of a round.
@@ -32,7 +32,7 @@ pub(super) const FEWEST_JOBS: usize = 100;
 /// The number of best lists from which new ones are made.
 const PARENTS: usize = 8;
 
-/// A trial is aborted beyond this multiple of the wait under the site's own list.
+/// The multiple of the wait under the site's own list beyond which a trial is aborted.
 const PATIENCE: f64 = 1.5;
 
 /// The jobs and conditions of trials.
@@ -50,8 +50,8 @@ pub(super) struct Trial<'a> {
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// The waits of a range of jobs in a replay of their own, for those that ran. The trial is
-    /// aborted if the waits sum up to more than `most`.
+    /// The waits of a range of jobs in a replay of these jobs alone, for jobs that ran. The trial
+    /// is aborted if the sum of waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
         let stays = &self.stays[jobs];
@@ -110,10 +110,11 @@ impl SearchEnd {
     }
 }
 
-/// Searches lists in rounds. A round makes new lists from the best ones so far, tries them on some
-/// of the jobs, keeps a quarter, tries those on more jobs, keeps a quarter, and tries the rest on
-/// all jobs. The result is the site's own list, the best lists in order, and the number of lists
-/// tried.
+/// Searches lists in rounds.
+///
+/// A round makes new lists from the best ones so far and tries them on some of the jobs. A quarter
+/// of them is tried on more jobs, and a quarter of those on all jobs. The result is the site's own
+/// list, the best lists in order, and the number of lists tried.
 ///
 /// # Complexity
 /// For a round of 64 lists about twelve times that of all jobs.
@@ -162,13 +163,14 @@ pub(super) fn search(
                 |end: usize| trial.stays[..end].iter().filter(|stay| stay.start.is_some());
             let (skip, take) = (ran_before(window.start).count(), ran_before(window.end).count());
             let own_sum: f64 = own_tried.waits[skip..take].iter().sum();
-            // The jobs of a window alone may wait longer or shorter than among all jobs.
+            // Waits in a window of jobs alone may differ from those among all jobs.
             let most = PATIENCE * own_sum + 600.0 * (take - skip) as f64;
             let mut scored: Vec<Tried> = lists
                 .into_par_iter()
                 .filter(|_| !ends.is_over())
                 .filter_map(|lists| {
-                    // A list counts once, and not if it was skipped for lack of time.
+                    // A list counts as tried in its first stage only, and not if time ran out
+                    // before.
                     begun.fetch_add(usize::from(fewer == FEWER[0]), Relaxed);
                     let waits = trial.waits(&lists, window.clone(), most)?;
                     Some(Tried::new(lists, waits))

@@ -1,4 +1,4 @@
-//! The columns of `sacct` that are used, and the questions that need them.
+//! The columns of `sacct` that are read, and the consequences of missing ones.
 
 /// A missing column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

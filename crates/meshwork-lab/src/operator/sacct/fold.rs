@@ -65,7 +65,7 @@ impl Columns {
         }
     }
 
-    /// The job ID of a record; `None` for a step.
+    /// The ID of the record's job; `None` for a step.
     fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
         let id = row.field(self.id.or(self.raw));
         (!id.contains('.')).then_some(id)
@@ -137,7 +137,7 @@ struct Folder<'t, 'a> {
     table: &'t Table<'a>,
     columns: Columns,
     clock: LocalClock,
-    /// The first line with times of each form, by the order of the forms.
+    /// For each format of times, the first line with it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
     /// The number of hosts in each host list, cached because lists recur.
     lengths: HashMap<&'a str, u32>,
@@ -163,7 +163,7 @@ fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
 const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
-    /// The job of a record with its attempt; `None` for a step.
+    /// The attempt in a record with its job ID; `None` for a step.
     fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, JobRecord)>, FileProblem> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))
@@ -215,7 +215,7 @@ impl<'a> Folder<'_, 'a> {
         let mut submitted = Submitted::read(row.field(columns.line));
         let asked = count("ReqNodes", row.field(columns.req_nodes))?;
         let asked = asked.filter(|&nodes| nodes > 0).or(submitted.nodes);
-        // Of a range the number counts that the job has got.
+        // For a range, the number of nodes that the job got counts.
         let asked = asked.filter(|_| !submitted.is_range || had == 0);
         let nodes = match asked {
             Some(nodes) => nodes,
@@ -284,7 +284,7 @@ impl<'a> Folder<'_, 'a> {
             line,
             partitions: submitted.partitions,
             nice: submitted.nice,
-            // The column is empty for jobs that waited for the reservation to begin.
+            // The column is empty for jobs that waited for their reservation to begin.
             reservation: if is_none(reservation) {
                 submitted.reservation
             } else {
@@ -297,7 +297,7 @@ impl<'a> Folder<'_, 'a> {
     }
 }
 
-/// The processors of a job from `AllocTRES`, else from a column of their own.
+/// The processors of a job, from `AllocTRES` or else from their own column.
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
@@ -372,8 +372,7 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs show nothing
-/// about waits.
+/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs distort waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

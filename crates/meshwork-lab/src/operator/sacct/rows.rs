@@ -2,10 +2,10 @@
 
 use crate::operator::FileProblem;
 
-/// Columns of free text, which may contain any character.
+/// Columns with free text of users, which may contain any character.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
-/// The maximum number of ways to read a record with bars in its texts.
+/// The maximum number of ways to read a record whose texts contain bars.
 const MOST_WAYS: usize = 64;
 
 pub(super) struct Table<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Table<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Other ways to read a record with too many fields.
+    /// The other ways to read a record with too many fields.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Table<'a> {
             );
             return Err(FileProblem::at(file, first, says));
         }
-        // Texts of users may hold line breaks or bars, which are harmless in the last column.
+        // Texts of users may contain line breaks and bars. These are harmless in the last column.
         let free: Vec<usize> =
             (0..columns.len()).filter(|&own| FREE.contains(&columns[own])).collect();
         let ends_free = free.last() == Some(&(columns.len() - 1));
@@ -83,7 +83,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The ways to read a record with too many fields, by assigning the surplus bars to its texts. The
+/// The ways to read a record with too many fields: its surplus bars belong to its free texts. The
 /// first way assigns all of them to the last text.
 fn ways<'a>(
     line: &'a str,

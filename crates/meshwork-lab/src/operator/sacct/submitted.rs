@@ -1,4 +1,4 @@
-//! The placement constraints in a command line of `sbatch`, `srun` or `salloc`.
+//! The placement constraints on a command line of `sbatch`, `srun` or `salloc`.
 
 use crate::operator::unmodelled::Beyond;
 
@@ -10,7 +10,7 @@ pub(super) struct Submitted {
     pub(super) segment: Option<u32>,
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
-    /// Whether any number of nodes in a range would do.
+    /// Whether a range of node counts is requested.
     pub(super) is_range: bool,
     /// Several partitions, separated by commas.
     pub(super) partitions: String,
@@ -84,8 +84,7 @@ impl Submitted {
                 }
             };
             let value = value.unwrap_or_default();
-            // Without quotes the end of a wrapped command, whose options are not Slurm's, is
-            // unknown.
+            // Without quotes the end of a wrapped command is unknown; its options are not Slurm's.
             if name == "wrap" && !value.starts_with(['"', '\'']) {
                 break;
             }
@@ -100,7 +99,7 @@ impl Submitted {
             let digits = value.bytes().take_while(u8::is_ascii_digit).count();
             value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
         };
-        // A list with a slash is a file name, and the file is not available.
+        // A list with a slash is the name of a file that is not available here.
         let list = || Some(value.to_owned()).filter(|list| !list.is_empty() && !list.contains('/'));
         match name {
             "w" | "nodelist" => self.require = list(),
@@ -128,7 +127,7 @@ impl Submitted {
                 self.partitions = value.to_owned();
                 self.beyond.push(Beyond::Partitions);
             }
-            // Without a number the default counts.
+            // Slurm's default for the option without a number.
             "nice" => self.nice = if value.is_empty() { 100 } else { value.parse().unwrap_or(0) },
             "a" | "array" => {
                 self.throttle = value.split_once('%').and_then(|(_, most)| most.parse().ok());

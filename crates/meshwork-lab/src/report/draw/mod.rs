@@ -28,7 +28,7 @@ mod tests {
     use super::figure;
     use crate::report::views::FigureView;
 
-    /// One of the drawings with which the modules of the page are tested too.
+    /// A drawing that is also tested against the modules of the page.
     #[derive(serde::Deserialize)]
     struct Case {
         view: FigureView,

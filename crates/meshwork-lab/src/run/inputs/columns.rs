@@ -165,7 +165,7 @@ impl Passed {
         }
     }
 
-    /// Line in the file of a position in the text that was passed on.
+    /// The line number in the file for a position in the filtered text.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());

@@ -45,9 +45,9 @@ pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 /// A file whose text becomes part of scenarios, such as a topology.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
-    /// Where the file is.
+    /// Path of the file.
     pub(crate) place: PathBuf,
-    /// Its content.
+    /// Content of the file.
     pub(crate) text: String,
 }
 

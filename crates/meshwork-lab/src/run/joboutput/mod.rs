@@ -52,7 +52,7 @@ impl Part {
         asked.or_else(|| Outcome::named(name).map(Part::Happened))
     }
 
-    /// Its name.
+    /// Name of the column.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

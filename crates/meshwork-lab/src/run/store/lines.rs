@@ -32,9 +32,9 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Length up to its last line break, when it was read.
+    /// Number of bytes up to the last line break, when the file was read.
     pub(super) whole_bytes: u64,
-    /// Number of bytes after that: an incomplete line.
+    /// Number of bytes after the last line break: an incomplete line.
     pub(super) torn_bytes: u64,
 }
 

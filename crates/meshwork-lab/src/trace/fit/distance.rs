@@ -32,6 +32,8 @@ pub struct Distance {
 }
 
 impl Distance {
+    /// The distance between a column of the log and the same column of the model.
+    ///
     /// # Complexity
     /// **O(n log n)** for *n* values.
     pub(super) fn between(what: &'static str, mut log: Vec<f64>, mut model: Vec<f64>) -> Distance {

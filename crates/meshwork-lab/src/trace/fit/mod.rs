@@ -28,7 +28,7 @@ pub const MIN_JOBS: usize = 100;
 pub struct Fitted {
     /// A complete study of its jobs on a flat machine of the log's size, ready for `run`.
     pub study: Table,
-    /// Number of jobs of the log that were fitted; the distances are from as many drawn ones.
+    /// Number of jobs of the log that were fitted; the same number is drawn for the distances.
     pub jobs: u64,
     /// Distances between model and log: sizes, run times, interarrival times and, if the log has
     /// them, estimates.

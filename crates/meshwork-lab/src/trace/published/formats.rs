@@ -1,4 +1,4 @@
-//! The published traces, as data: the columns of each, and ours that are made of them.
+//! The published traces, as data: their columns, and the columns of a table of jobs made from them.
 
 use super::Source::{
     Always, Between, Hour, Id, Limit, Of, Product, Share, SlurmMemory, Times, Word,

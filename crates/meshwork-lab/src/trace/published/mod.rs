@@ -24,10 +24,10 @@ pub(super) use machine::machine_text;
 #[derive(Debug)]
 struct Published {
     name: &'static str,
-    /// Columns by which it is recognized: all are there.
+    /// Columns by which it is recognized: a table that has all of them.
     marks: &'static [&'static str],
     holds: Holds,
-    /// Published columns that nothing of ours holds.
+    /// Published columns that no column of a table of jobs corresponds to.
     no_place: &'static [&'static str],
 }
 
@@ -48,17 +48,17 @@ enum Holds {
     Nothing(&'static str),
 }
 
-/// One of our columns, and how it is made of those of a trace.
+/// A column of a table of jobs, and the source of its cells in a trace.
 #[derive(Clone, Copy, Debug)]
 struct Mapped {
     ours: &'static str,
     source: Source,
 }
 
-/// How a cell is made.
+/// The source of a cell: columns of the trace, and the conversion of their values.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// Unchanged.
+    /// An unchanged value.
     Of(&'static str),
     /// A number of jobs, if all jobs have a whole one.
     Id(&'static str),
@@ -70,7 +70,7 @@ enum Source {
     Share(&'static str, &'static str),
     /// Seconds between two instants.
     Between(&'static str, &'static str),
-    /// One word for another.
+    /// A word translated by a list of pairs.
     Word(&'static str, &'static [(&'static str, &'static str)]),
     /// The beginning of an hour of a day, both counted from 0.
     Hour(&'static str, &'static str),
@@ -123,7 +123,7 @@ impl MachineColumns {
     }
 }
 
-/// Most columns that are read of a trace.
+/// Maximum number of columns that are read from a trace.
 const MOST: usize = 48;
 
 /// A row of a trace: its line, and the cells of the columns that are read.
@@ -132,12 +132,12 @@ struct Given {
     cells: [Option<Cell<'static>>; MOST],
 }
 
-/// A trace that was recognized.
+/// A recognized trace.
 struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
     read: Vec<&'static str>,
-    /// Columns of the file that are not read, and not known to have no place.
+    /// Columns of the file that are neither read nor known to be without a counterpart.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
@@ -255,9 +255,9 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value for each of our columns that does not exist.
+    /// Number of jobs with a value, for each of our columns that does not exist.
     absent: BTreeMap<&'static str, u64>,
-    /// Number of jobs with a value in each column without a place.
+    /// Number of jobs with a value, for each column without a counterpart.
     no_place: Vec<u64>,
     /// Number of jobs whose ID is no whole number.
     other_ids: u64,
@@ -338,9 +338,9 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Makes a row of ours, and says whether it asks for something.
+    /// Converts a row, and returns whether it requests anything.
     ///
-    /// What has no place is counted if the row is of a new job.
+    /// Columns without a counterpart are counted if the row belongs to a new job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
@@ -403,7 +403,7 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Extends a job by another row of it: it runs from the first to the end of the last.
+    /// Extends a job by another of its rows: the job runs from the first start to the last end.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };
@@ -414,7 +414,7 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Says what was lost, with the number of jobs.
+    /// Reports what was lost, with numbers of jobs.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {
@@ -603,7 +603,7 @@ fn value(cell: &Cell<'_>) -> f64 {
     }
 }
 
-/// Removes the error of a conversion of thousandths.
+/// Removes the rounding error of a conversion from thousandths.
 fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

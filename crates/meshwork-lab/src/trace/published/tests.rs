@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::trace::{Converted, convert};
 
-/// Converts a made-up sample, and returns the table with what was reported.
+/// Converts a sample made for the test; returns the table and the reported losses.
 fn converted(name: &str, text: &str, to: &str) -> Result<(String, Converted), String> {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join(name), folder.path().join(to));

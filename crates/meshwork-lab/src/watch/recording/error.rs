@@ -30,7 +30,7 @@ pub enum RecordingError {
         path: String,
         why: String,
     },
-    /// It failed when it was run again.
+    /// The run failed when it was repeated.
     #[error("{0}")]
     Failed(String),
     /// The requested window begins after the end of the run.

@@ -54,7 +54,7 @@ pub(super) fn read(
 
 /// Outcome of a finished job, from its row.
 struct Row {
-    /// Its request.
+    /// Request and other inputs of the job.
     asked: table::Row,
     start: f64,
     finish: f64,

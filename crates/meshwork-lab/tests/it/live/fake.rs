@@ -20,13 +20,14 @@ pub(super) enum Fault {
     Cancel(usize),
     Hold(usize),
     Release(usize),
-    /// At most so many nodes for this user.
+    /// Limits a user to this number of nodes.
     Limit(u8, u32),
-    /// The controller dies and comes back after so many seconds, as it was when it last saved.
+    /// The controller crashes, and returns after this number of seconds in the state that it last
+    /// saved.
     Crash(u8),
-    /// A reservation of nodes from so many seconds from now on, for so many.
+    /// A reservation of nodes, from a number of seconds from now on and for a number of seconds.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes idle nodes for so many seconds.
+    /// A job of another partition takes idle nodes for this number of seconds.
     Foreign(usize, u8),
     Submit(Wanted),
 }
@@ -52,7 +53,7 @@ pub(super) enum Special {
     Features,
     Heterogeneous,
     Begin(u8),
-    /// A number of nodes that follows from tasks.
+    /// A number of nodes derived from its tasks.
     Tasks,
     /// A comment that looks like records.
     Comment,
@@ -87,7 +88,7 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
-    /// Whether it was requeued, and no update has come since.
+    /// Whether it has been requeued, and not updated since.
     is_requeued: bool,
 }
 
@@ -179,7 +180,7 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends all that keeps jobs waiting, and all kills. Jobs that are left to Slurm end too.
+    /// Ends all kills, all faults that keep jobs waiting, and the jobs that are left to Slurm.
     pub(super) fn calm(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {
             job.phase = Phase::Cancelled;
@@ -316,7 +317,7 @@ impl FakeSlurm {
         self.foreign.contains_key(&node) || self.jobs.iter().any(holds)
     }
 
-    /// The nodes of a start: those that are required, filled up with others to the number.
+    /// The nodes of a start: the required ones, and others up to the requested number.
     fn chosen(&self, place: usize) -> Vec<usize> {
         let job = &self.jobs[place];
         let mut nodes = indices(&job.requires);
@@ -411,7 +412,7 @@ impl FakeSlurm {
         job.reason = "BeginTime".to_owned();
     }
 
-    /// The controller loses the changes since it saved, and gives out numbers again.
+    /// Loses the changes since the controller last saved, and reuses job numbers.
     fn crash(&mut self, seconds: f64) {
         let (_, jobs, next) = self.saved.clone();
         self.vanished += self.jobs.len() - jobs.len();

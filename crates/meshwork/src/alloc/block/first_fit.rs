@@ -59,7 +59,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Maps to whether the last dimension runs fastest.
+/// Values of the parameter `scan`: whether the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 /// First fit, on a mesh or torus of any number of dimensions. There is no internal fragmentation on

@@ -51,7 +51,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Maps to whether the first frame lies on node 0.
+/// Values of the parameter `start`: whether the first frame lies on node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
 /// Frame sliding, on a mesh or torus of any number of dimensions. Frames are tried in row-major

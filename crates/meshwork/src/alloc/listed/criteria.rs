@@ -7,7 +7,7 @@ use crate::registry::{About, Family};
 /// A criterion that prefers some boxes over others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
-    /// Prefers the box with the lightest heaviest node.
+    /// Prefers the box whose heaviest node is the lightest.
     Weight,
     /// Prefers the box that breaks the fewest free boxes of the next larger size.
     ///

@@ -100,7 +100,7 @@ pub enum Action {
     Break,
     /// These nodes.
     Without(NodeSet),
-    /// The first of these nodes, which the attempt had selected, in order of processors.
+    /// The first of these nodes, all selected by the attempt, in order of processors.
     WithoutOneOf(NodeSet),
     /// The next node in order of processors.
     WithoutNext,

@@ -364,8 +364,11 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares two switches as places for the missing nodes, which `holds` says of each. Also
-    /// returns whether the first one, or its ancestor at which they were compared, holds them.
+    /// Compares two switches as places for the missing nodes; `holds` says whether a switch holds
+    /// them all.
+    ///
+    /// If neither holds them, the switches above are compared, and so on. Also returns whether the
+    /// first switch, or the one above it at which the comparison ended, holds them.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,

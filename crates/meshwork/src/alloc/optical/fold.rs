@@ -1,4 +1,4 @@
-//! Folding: a job can also run in another shape of equal size whose rings are its own, bent.
+//! Folding: a job may run in another shape of equal size, in which its rings are bent.
 
 use super::set_order::Ties;
 

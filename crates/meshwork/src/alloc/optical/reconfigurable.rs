@@ -88,10 +88,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::BlockOrNodes)
 .finds(Finds::SomeBlocks);
 
-/// Maps to whether joined cubes must be adjacent.
+/// Values of a parameter: whether joined cubes must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Maps to whether sides that no slice has are rounded up.
+/// Values of a parameter: whether sides that no slice has are rounded up.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 /// A pod of cubes.
@@ -265,7 +265,8 @@ impl Reconfigurable {
         Some(Block { base: grid.node(&at), sides }.into())
     }
 
-    /// A placement on a part of the best cube: the one with the fewest free nodes that has it free.
+    /// A placement on a part of one cube. Of the cubes with that part free, the one with the fewest
+    /// free nodes is used.
     fn of_one(&self, part: usize) -> Option<Placement> {
         let volume = self.volume(part);
         let mut cubes: Vec<usize> =

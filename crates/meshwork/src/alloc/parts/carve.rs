@@ -1,4 +1,4 @@
-//! The cells of a node that some pieces get.
+//! The cells of a node that are allocated to pieces.
 
 use smallvec::SmallVec;
 

@@ -32,19 +32,20 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Kinds of request whose nodes are kept ranked; of more, the ones used last.
+/// Maximum number of kinds of requests with a stored ranking; the least recently used one is
+/// dropped.
 const MOST_RANKED: usize = 48;
 
-/// How an allocator divides a count among the parts of a machine, if it goes by counts alone.
+/// The rule by which an allocator divides a number of nodes among parts of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// It takes any nodes, the first ones.
+    /// Any nodes; the first ones are taken.
     Machine,
-    /// The smallest number of leaves.
+    /// The fewest possible leaves.
     Leaves,
-    /// The smallest number of groups, and of leaves in each.
+    /// The fewest possible groups, and in each of them the fewest possible leaves.
     Groups,
-    /// One group, or else all evenly.
+    /// One group if it has enough nodes, otherwise all groups evenly.
     GroupOrSpread,
 }
 
@@ -61,16 +62,16 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of questions so far, by which the rankings used last are known.
+    /// Number of queries so far; tells which ranking was used least recently.
     asked: u64,
-    /// Cells of nodes that other roles of the same job have changed.
+    /// Nodes used by other roles of the same job, with the cells left of them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// The domain with what it needs.
+/// The domain with its state.
 enum Kept {
     Shares(Domain),
-    /// An allocator of nodes, and the site on which it is asked.
+    /// An allocator of nodes, and the site passed to it.
     Asked(Box<dyn Allocator>, Box<Site>),
 }
 
@@ -279,7 +280,7 @@ impl PiecesAllocator {
     }
 }
 
-/// Lets an allocator see exactly these nodes free.
+/// Presents exactly these nodes as free to an allocator.
 fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Time) {
     let (mut held, mut freed) = (site.free().clone(), free.clone());
     held.subtract(free);
@@ -297,13 +298,13 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// The pieces that fit in each part of a span, which has whole parts.
+/// The number of pieces that fit in each part of a span of whole parts.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()
 }
 
-/// Picks nodes on as few leaves of a span as can be.
+/// Picks nodes on as few leaves of a span as possible.
 fn on_leaves(
     one: &mut Ranked,
     span: Span,

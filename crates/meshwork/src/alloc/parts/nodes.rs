@@ -10,7 +10,7 @@ pub static TYPES: &[Param] = &[Param {
     help: "the types of its nodes, which jobs share: cores, memory and GPUs of each",
 }];
 
-/// Most units of a kind on a node.
+/// Maximum amount of one kind of resource on a node.
 const MOST: u64 = 1 << 30;
 
 /// The keys of a type of nodes.

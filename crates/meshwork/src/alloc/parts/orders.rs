@@ -1,4 +1,4 @@
-//! Orders of nodes: which of the nodes with room for a piece is taken first.
+//! Orders of nodes: which of the nodes on which a piece fits is used first.
 
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Mean allocation of a node's kinds with a piece on it, in thousandths.
+/// Mean allocated share of a node's resources after adding a piece, in thousandths.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -238,7 +238,8 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 )
 .learns(true);
 
-/// An order by a rule for tasks that share GPUs, on a copy of the node in its own terms.
+/// An order by a placement rule for tasks that share GPUs. The rule works on a copy of the node in
+/// types of its own.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
@@ -260,7 +261,7 @@ impl ByRule {
         Ok(Box::new(ByRule { types: Arc::clone(context.types), rule, node, task }))
     }
 
-    /// Puts a node and a piece into the rule's terms.
+    /// Converts a node and a piece to the types of the rule.
     fn put(&mut self, node: &NodeAmounts<'_>, piece: &Piece) {
         if self.task.0 != *piece {
             self.task = (piece.clone(), task_of(piece, &self.types));

@@ -14,27 +14,27 @@ pub(super) type Span = (Node, Node);
 /// Score of a node that holds no piece.
 const NONE: i64 = i64::MIN;
 
-/// How many pieces of one role fit on each node, and the node to take first.
+/// Number of pieces of one role that fit on each node, and the node to use first.
 ///
-/// It follows the changes of the amounts: nodes that have not changed are not read again.
+/// It follows the changes of the amounts: nodes that have not changed are not reread.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
-    /// When it was last used, by the count of questions.
+    /// Number of the query that used it last.
     pub(super) used: u64,
     /// Whether each type of node suits the role.
     suits: Vec<bool>,
-    /// The log that it follows and how much of it has been read, for good and in which trial.
+    /// The change log that it follows, and the position up to which the log has been read.
     followed: Option<(u64, usize)>,
     tried: Option<(u64, usize)>,
-    /// Nodes to read again beside those of the log.
+    /// Nodes to be reread, beside those in the log.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// A tournament: entry 1 is the best of all nodes, entries *i* from `leaves` on are nodes.
+    /// A tournament tree: entry 1 is the best of all nodes, entries from `leaves` on are the nodes.
     winners: Vec<Node>,
     leaves: usize,
-    /// Pieces that fit on the nodes of each leaf, and on all.
+    /// Number of pieces that fit on the nodes of each leaf, and on all nodes.
     leaf: u32,
     leaf_rooms: Vec<u32>,
     room: u64,
@@ -115,7 +115,7 @@ impl Ranked {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Reads the nodes that have changed, or all if it cannot tell which have.
+    /// Rereads the nodes that have changed, or all nodes if the changes are unknown.
     pub(super) fn follow(
         &mut self,
         amounts: &Amounts,
@@ -162,7 +162,7 @@ impl Ranked {
         }
     }
 
-    /// Reads nodes again next time.
+    /// Marks nodes to be reread by the next call of `follow`.
     pub(super) fn doubt(&mut self, nodes: &[Node]) {
         if self.followed.is_some() && !nodes.is_empty() {
             self.doubted.extend_from_slice(nodes);
@@ -244,7 +244,7 @@ impl Ranked {
         (self.scores[found as usize] > NONE).then_some(found)
     }
 
-    /// Pieces that fit on the nodes of a span.
+    /// Number of pieces that fit on the nodes of a span.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
             // All pieces go to one node, so the span has room for none or for all.
@@ -260,17 +260,18 @@ impl Ranked {
         self.fits[from as usize..to as usize].iter().map(|&fits| u64::from(fits)).sum()
     }
 
-    /// Pieces that fit on a node.
+    /// Number of pieces that fit on a node.
     pub(super) fn fits_on(&self, node: Node) -> u32 {
         self.fits[node as usize]
     }
 
-    /// The most pieces that fit on any node of a span.
+    /// Maximum number of pieces that fit on one node of a span.
     pub(super) fn most_on_a_node(&self, (from, to): Span) -> u32 {
         self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
     }
 
-    /// The leaf of a span with the least room among those with enough, the first of equals.
+    /// The leaf of a span with the fewest fitting pieces among those with enough, the first of
+    /// equals.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
         let leaves = from / self.leaf..to / self.leaf;
         let mut found = None;
@@ -284,8 +285,9 @@ impl Ranked {
         found
     }
 
-    /// Number of pieces for a node on which `fits` would fit, if `left` have no node yet. It leaves
-    /// no fewer than a node must have, or is 0.
+    /// Number of pieces to put on a node on which `fits` pieces fit, when `left` are still to be
+    /// placed. It is reduced, possibly to 0, so that the rest is not smaller than the minimum per
+    /// node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);

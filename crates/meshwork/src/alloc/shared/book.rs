@@ -1,4 +1,4 @@
-//! The holdings of a machine, with what is known for recent requests.
+//! The parts of nodes that jobs hold, with stored results for recent requests.
 
 use super::decide::{NOT_AVAILABLE, SharedDecision, Wanted, decide_shared, is_ever, wanted};
 use super::give::give;
@@ -7,28 +7,28 @@ use super::known::{Known, KnownChoice, SingleTree};
 use super::machine::{Domains, SharedMachine};
 use super::request::SharedRequest;
 
-/// Number of requests for which something is known.
+/// Maximum number of requests with stored results.
 const MOST_KNOWN: usize = 32;
 
-/// Number of changes that are remembered for each node of a machine.
+/// Maximum number of logged changes for each node of a machine.
 ///
-/// A request that has missed more examines all nodes.
+/// A request that has missed more changes examines all nodes.
 const MOST_CHANGES: usize = 2;
 
 /// The holdings of a machine and its decisions, which are those of [`decide_shared`].
 ///
-/// What a request needs, whether it could ever start and, for several nodes in a tree, what every
-/// node could give it, is kept for the next equal request, and only nodes that have changed since
-/// are examined again.
+/// For the next equal request it stores the needs of a request, whether it could ever start and,
+/// for several nodes in a tree, what each node could give it. Then only nodes that have changed
+/// since are examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,
     tree: Option<SingleTree>,
-    /// Nodes in the order of their changes.
+    /// Log of changed nodes, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of changes before those in `changes`.
+    /// Number of changes dropped from the start of the log.
     forgotten: usize,
-    /// The most recent request last.
+    /// Stored requests, the most recent one last.
     requests: Vec<KnownRequest>,
     /// Working memory of a decision.
     slots: Vec<u32>,
@@ -38,10 +38,10 @@ pub struct SharedBook {
 struct KnownRequest {
     request: SharedRequest,
     wanted: Result<Wanted, String>,
-    /// Whether it could start on the empty machine, once it was needed.
+    /// Whether it could start on the empty machine; `None` until that is needed.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes that `known` has seen.
+    /// Number of changes that are reflected in `known`.
     seen: usize,
 }
 
@@ -65,13 +65,13 @@ impl SharedBook {
         &self.holdings
     }
 
-    /// Books a grant.
+    /// Records that a job holds a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         self.holdings.take(grant);
         self.note(grant.node);
     }
 
-    /// Gives a grant back.
+    /// Releases a grant.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         self.holdings.give_back(grant);
         self.note(grant.node);
@@ -87,11 +87,10 @@ impl SharedBook {
 
     /// Decides on a job of the machine for which this was made.
     ///
-    /// # Complexity
-    /// That of [`decide_shared`] for the first of equal requests, and wherever several nodes lie in
-    /// no tree with one switch above all. Otherwise **O(h log n)** for each node that has changed
-    /// since the last one, with *h* levels of switches, and **O(s + n / 64)** for *s* switches and
-    /// each leaf that is taken.
+    /// That of [`decide_shared`] for the first of equal requests, and for several nodes unless all
+    /// are in a tree with one switch at the top. Otherwise **O(h log n)** for each node that has
+    /// changed since the last decision, with *h* levels of switches, and **O(s + n / 64)** for *s*
+    /// switches and each leaf that is taken.
     pub fn decide(&mut self, machine: &SharedMachine, request: &SharedRequest) -> SharedDecision {
         let place = self.requests.iter().rposition(|known| known.request == *request);
         let mut own = match place {
@@ -186,7 +185,7 @@ mod tests {
     use crate::geometry::NodeSet;
     use crate::rng::Stream;
 
-    /// One of these.
+    /// A random element of a list.
     fn one_of<T: Copy>(rng: &mut Stream, of: &[T]) -> T {
         of[rng.below(of.len() as u64) as usize]
     }
@@ -216,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Leaves of unequal size below spines; mostly with one switch above all.
+    /// Leaves of unequal size below spines, mostly with one switch at the top.
     fn machine(rng: &mut Stream) -> SharedMachine {
         let sizes: Vec<u32> = (0..2 + rng.below(8)).map(|_| 1 + rng.below(9) as u32).collect();
         let count = sizes.iter().sum();

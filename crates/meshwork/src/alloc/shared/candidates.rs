@@ -8,18 +8,19 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes that can hold a part of the job.
     pub all: NodeSet,
-    /// Candidates of lighter classes than the last one, which come before any choice by topology.
+    /// Candidates lighter than the last class collected; they are taken before any choice by
+    /// topology.
     pub forced: NodeSet,
     /// Number of `all` below each switch of a tree, if it is known.
     pub below: Option<Vec<i64>>,
-    /// Whether they suffice.
+    /// Whether the candidates suffice for the job.
     pub are_enough: bool,
 }
 
 impl Candidates {
-    /// Collects nodes class by class, the lightest first, until they suffice.
+    /// Collects nodes class by class, the lightest first, until they suffice for the job.
     ///
-    /// Their number, processors and GPUs count.
+    /// Their number, processors and GPUs are considered.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
@@ -55,9 +56,9 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the nodes of lighter classes; returns how the attempt ends, if it does.
+    /// Takes the nodes of lighter classes; returns the result if the attempt ends with them.
     ///
-    /// Those that give nothing after all are no longer among them.
+    /// Nodes that turn out to be unusable are removed from the candidates.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

@@ -15,7 +15,7 @@ use super::{blocks, tree};
 /// Nodes to leave out of the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// There is no further attempt.
+    /// No further attempt.
     Stop,
     /// All nodes of the attempt.
     All,
@@ -30,28 +30,29 @@ pub(super) enum Leave {
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Nodes to aim at.
+    /// Number of nodes aimed at.
     pub nodes: i64,
-    /// Nodes at least.
+    /// Minimum number of nodes.
     pub nodes_at_least: i64,
-    /// Tasks that may still be placed.
+    /// Number of tasks that may still be placed.
     pub tasks: u64,
 }
 
-/// One attempt after the other to place a job.
+/// The state of successive attempts to place a job.
 pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// The place of each node in `fits`; empty if there is a single one.
+    /// The index of each node in `fits`; empty if there is a single node.
     pub slots: Vec<u32>,
-    /// Earlier findings on nodes that are examined when needed; `None` if all have been examined.
+    /// Earlier results for nodes that are examined on demand; `None` if all nodes have been
+    /// examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes that were examined so.
+    /// Nodes examined on demand.
     pub examined: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
     pub map: NodeSet,
-    /// Nodes that may still be taken.
+    /// Number of nodes that may still be taken.
     pub nodes_left: i64,
     pub min_nodes: u32,
     /// GPUs taken so far.
@@ -59,7 +60,7 @@ pub(super) struct Attempt<'a> {
     pub first_pass: bool,
 }
 
-/// The nodes of a job, with what it could take of each.
+/// The nodes of a job, with the part that it could take of each.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
@@ -88,7 +89,7 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Finds out what the job could take of a node that may be taken, before it is.
+    /// Computes what the job could take of an allowed node, before the node is taken.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
@@ -115,7 +116,7 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether that many more GPUs suffice.
+    /// Whether `more` additional GPUs would complete the job.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
@@ -128,7 +129,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Numbers at the beginning of an attempt.
+    /// The missing numbers at the start of an attempt.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -164,7 +165,7 @@ impl<'a> Attempt<'a> {
         u64::from(most)
     }
 
-    /// Whether so many nodes are enough, now that some are taken.
+    /// Whether `available` nodes are enough when the attempt still aims at `nodes`.
     pub(super) fn enough_nodes(&self, available: i64, nodes: i64) -> bool {
         let (least, want) = (i64::from(self.min_nodes), i64::from(self.needs.want));
         available >= if want > least { nodes + least - want } else { nodes }
@@ -222,7 +223,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Books the GPUs of a node, with the tasks that may still be placed.
+    /// Assigns GPUs of a node, and reduces the number of tasks still to be placed.
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
         let needs = self.needs;
         let Some(gpus) = needs.gpus else { return cpus };
@@ -273,7 +274,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Limits the cores of each socket to what is used, highest first to go.
+    /// Reduces the cores of each socket to the number used; the highest ones are dropped.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -291,7 +292,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Leaves out nodes whose cores are all gone.
+    /// Removes nodes without cores left.
     pub(super) fn leave_out_empty(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -343,7 +344,7 @@ pub(super) fn choose(
     several_nodes(attempt)
 }
 
-/// Least number of nodes of an attempt.
+/// Minimum number of nodes of an attempt.
 pub(super) fn least_nodes(needs: &Needs) -> u32 {
     match needs.tpn {
         tpn if tpn > 0 && needs.tasks > 0 => needs.min_nodes.max(needs.tasks.div_ceil(tpn)),
@@ -351,7 +352,7 @@ pub(super) fn least_nodes(needs: &Needs) -> u32 {
     }
 }
 
-/// Amounts that any node of the job has free at least.
+/// Minimum free amounts of every node of the job.
 pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
     let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);

@@ -63,7 +63,7 @@ pub(super) struct Wanted {
     pub pool: NodeSet,
 }
 
-/// Derives what a request amounts to on a machine.
+/// Derives the needs of a request on a machine.
 ///
 /// # Errors
 /// The reason, if it can never start.

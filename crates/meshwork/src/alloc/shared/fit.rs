@@ -10,7 +10,7 @@ pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
 /// The part of one node that a job could take.
 ///
-/// Attempts to place the job change it, and some of the changes stay for the next attempt.
+/// Attempts to place the job change it; some of the changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     /// CPUs that it could use.
@@ -25,17 +25,17 @@ pub(super) struct Fit {
     pub gpus: u64,
     /// GPUs before an attempt.
     gpus_before: Option<u64>,
-    /// Greatest number of GPUs for the job here; 0 for no limit.
+    /// Maximum number of GPUs for the job on this node; 0 for no limit.
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Sort key: node weight, then fewer near GPUs.
+    /// Sort key: weight of the node, then fewer GPUs near the job.
     pub weight: u64,
-    /// CPUs times GPUs: order in which nodes are left out.
+    /// CPUs times GPUs: the order in which nodes are left out of attempts.
     pub product: u64,
-    /// CPUs that the GPUs bring with them.
+    /// CPUs required by the number of GPUs.
     pub gpu_cpus: u32,
-    /// Tasks that its cores and GPUs allow.
+    /// Maximum number of tasks by its cores and GPUs.
     pub task_limit: u32,
     /// CPUs of the cores that were selected last.
     pub usable: u32,
@@ -46,7 +46,7 @@ pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Free GPUs of the requested type: near to each socket, near to all, and in all.
+/// Free GPUs of the requested type: near to each socket, near to all sockets, and in total.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -98,7 +98,7 @@ fn free_gpus(
 }
 
 impl Fit {
-    /// Finds out what a job could take of a node; `None` if nothing.
+    /// Computes what a job could take of a node; `None` if nothing.
     pub(super) fn new(
         machine: &SharedMachine,
         needs: &Needs,
@@ -361,7 +361,7 @@ fn lowest(cores: &CoreSet, count: u32) -> CoreSet {
     kept
 }
 
-/// Picking cores for the GPUs of a job on one node.
+/// The selection of cores for the GPUs of a job on one node.
 struct Picking<'a> {
     fit: &'a mut Fit,
     kind: &'a SlurmNodeType,
@@ -397,7 +397,7 @@ impl Picking<'_> {
         (self.hi, self.cpus, core_minimum)
     }
 
-    /// Greatest number of GPUs here; 0 for no limit, `None` if the tasks cannot get theirs.
+    /// Maximum number of GPUs on this node; 0 for no limit, `None` if the tasks cannot get theirs.
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;
@@ -421,8 +421,9 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// CPUs for each GPU: given, by default, or guessed so that tasks lie near their GPUs; 0 for
-    /// none.
+    /// Number of CPUs for each GPU; 0 for none.
+    ///
+    /// It is given, or the default, or chosen so that tasks lie near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {
@@ -606,7 +607,7 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Lowers the limit of a socket; its cores go only when the limit is 0.
+    /// Lowers the limit of a socket; its cores are removed only when the limit is 0.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

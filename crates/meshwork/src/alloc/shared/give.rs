@@ -1,4 +1,4 @@
-//! Tasks, cores, GPUs and memory of a job on the nodes that were chosen for it.
+//! Distribution of the tasks, cores, GPUs and memory of a job over its chosen nodes.
 
 use super::choose::Chosen;
 use super::cores::CoreSet;
@@ -7,7 +7,7 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs, SocketOrder};
 
-/// A node of the job while its parts are distributed.
+/// A node of the job during the distribution.
 struct Share {
     node: u32,
     cores: CoreSet,
@@ -16,11 +16,11 @@ struct Share {
     gpus: u64,
     /// Number of GPUs, which exceeds those of `gpus` if they are only counted.
     gpu_count: u64,
-    /// GPUs that the choice of nodes left to this one.
+    /// Number of GPUs that the choice of nodes planned for this one.
     gpu_limit: u64,
 }
 
-/// Distributes a job over its nodes; `None` if it does not fit after all, so that it waits.
+/// Distributes a job over its nodes; `None` if it does not fit after all and has to wait.
 pub(super) fn give(
     machine: &SharedMachine,
     needs: &Needs,
@@ -84,7 +84,7 @@ fn share_of(node: u32, cores: CoreSet, gpu_limit: u64) -> Share {
     Share { node, cores, cpus: 0, tasks: 0, gpus: 0, gpu_count: 0, gpu_limit }
 }
 
-/// All cores of each node, with the tasks one on each node in turn.
+/// All cores of each node; tasks are distributed one on each node in turn.
 fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let mut tasks = task_count(needs, chosen.len() as u32).max(1);
     let mut left: Vec<u32> = Vec::new();
@@ -116,7 +116,7 @@ fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Optio
     Some(shares)
 }
 
-/// The tasks of each node, in turn, and the CPUs they need.
+/// The number of tasks of each node, distributed in turn, and the CPUs that they need.
 fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let all = task_count(needs, chosen.len() as u32).max(1);
     let cpt = needs.cpt;
@@ -186,7 +186,7 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
     Some(shares)
 }
 
-/// Takes the lowest cores of the fittest sockets, and returns their number.
+/// Takes the lowest cores of the best-fitting sockets; returns the number of cores.
 fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     let mut cpus = share.cpus;
     let needed = cpus.div_ceil(kind.threads);
@@ -266,13 +266,14 @@ fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32
     Some(taken.count())
 }
 
-/// Picking GPUs of one node.
+/// The selection of GPUs on one node.
 struct GpuPick<'a> {
     kind: &'a SlurmNodeType,
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order of their links to those picked, with the sums of the links.
+    /// Remaining GPUs in order of their links to the selected ones, with the sums of link
+    /// qualities.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -287,7 +288,7 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// GPUs of a socket, or those near to all sockets, whether free or not.
+    /// GPUs of a socket, or those near to all sockets, free or not.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);
@@ -299,7 +300,7 @@ impl<'a> GpuPick<'a> {
         here.fold(0, |all, record| all | record.gpus)
     }
 
-    /// Picks up to `count` GPUs of a socket, or of those near to all; returns how many.
+    /// Selects up to `count` GPUs of a socket, or of those near to all sockets; returns the number.
     fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
         let mut here = self.at(socket) & self.free & !self.picked;
         let before = self.count();
@@ -426,7 +427,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// The tasks of a node by socket, and how many of them count.
+/// Number of tasks on each socket of a node, and the number of tasks that count.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];
@@ -455,7 +456,7 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// GPUs per task: near the tasks, then near to all sockets, then any.
+/// Selects GPUs for each task: near the task, then near to all sockets, then any.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -478,7 +479,7 @@ fn by_task(
     (needed == 0).then_some(pick.picked)
 }
 
-/// GPUs per node: in proportion to the cores on each socket, then wherever there are any.
+/// Selects GPUs for a node: in proportion to the cores used on each socket, then any.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -507,7 +508,7 @@ fn on_node(
     (needed == 0).then_some(pick.picked)
 }
 
-/// GPUs of a whole job on one of its nodes, near its cores.
+/// Selects GPUs on one of the nodes of a job, near its cores, from the number for the whole job.
 #[allow(clippy::too_many_arguments)]
 fn of_job(
     kind: &SlurmNodeType,
@@ -559,7 +560,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` GPUs: the first that has the best link to another, and those best linked to it.
+/// Keeps `most` GPUs: the one with the best link to another, and those best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

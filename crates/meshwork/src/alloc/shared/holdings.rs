@@ -33,7 +33,7 @@ pub(super) struct Free {
     pub memory_used: u64,
 }
 
-/// Least free amounts of a node: cores, GPUs and memory.
+/// Minimum free amounts of a node: cores, GPUs and memory.
 pub(super) type Least = [u64; 3];
 
 /// The free part of each node of a machine.
@@ -43,7 +43,7 @@ pub struct Holdings {
     index: Index,
     /// The nodes of each type.
     types: Arc<Vec<NodeSet>>,
-    /// The machine without jobs; `None` if this is it.
+    /// The machine without jobs; `None` if this is the machine without jobs.
     idle: Option<Arc<Holdings>>,
 }
 
@@ -112,7 +112,7 @@ impl Holdings {
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Books a grant.
+    /// Claims a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -122,7 +122,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Gives a grant back.
+    /// Releases a grant.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -148,17 +148,18 @@ impl Holdings {
     }
 }
 
-/// Number of entries of a level that one entry of the next stands for.
+/// Number of entries of a level that are combined into one entry of the next.
 const FAN: usize = 16;
 
-/// The greatest free amounts of groups of nodes, by which full ones are passed over.
+/// The maximum free amounts of groups of nodes, by which groups without enough are skipped.
 #[derive(Clone, Debug)]
 struct Index {
     /// Nodes by weight and number.
     order: Vec<u32>,
-    /// The place of each node in that order.
+    /// The index of each node in that order.
     place: Vec<u32>,
-    /// Amounts of the nodes in order; then of groups of [`FAN`] entries, up to at most that many.
+    /// Levels of entries: the amounts of the nodes in order, then the maxima of [`FAN`] entries
+    /// below.
     levels: Vec<Vec<Least>>,
 }
 
@@ -174,7 +175,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the amounts of a place.
+    /// Sets the amounts at an index.
     ///
     /// # Complexity
     /// **O(log n)**, for *n* nodes.
@@ -189,10 +190,9 @@ impl Index {
         }
     }
 
-    /// The first place from `from` on with at least these amounts.
+    /// The first index from `from` on with at least these amounts.
     ///
-    /// # Complexity
-    /// **O(log n)** for each group whose amounts suffice, each perhaps of another node.
+    /// **O(log n)** for each visited group whose maxima suffice; no single node of it need suffice.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))

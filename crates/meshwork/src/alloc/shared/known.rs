@@ -1,4 +1,4 @@
-//! Fits of all nodes for one request, kept up as nodes change: for several nodes in a tree.
+//! Stored fits of all nodes for one request for several nodes in a tree, updated as nodes change.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::machine::{Domains, SharedMachine};
 use super::request::Needs;
 use super::tree::fill;
 
-/// A tree with one switch above all nodes, and each node below one leaf.
+/// A tree with one switch at the top, and each node below exactly one leaf.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTree {
     /// The leaf of each node.
@@ -44,7 +44,7 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs that the job could take of a node, in one pass.
+/// CPUs and GPUs that the job could take of a node, in one pass of the selection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
@@ -61,7 +61,7 @@ struct KnownFit {
     passes: [Pass; 2],
 }
 
-/// Sums over nodes that can hold a part.
+/// Sums over the nodes that can hold a part of the job.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -94,17 +94,17 @@ pub(super) struct Known {
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
-/// The decision from what is known.
+/// The decision from the stored fits.
 pub(super) enum KnownChoice {
     Nodes(Chosen),
-    /// No nodes suffice.
+    /// The nodes do not suffice.
     Nothing,
     /// All nodes have to be examined.
     Unknown,
 }
 
 impl Known {
-    /// Whether decisions on a job can be made from what is known.
+    /// Whether decisions on a job can be made from stored fits.
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
@@ -333,7 +333,7 @@ fn known_fit(
 }
 
 impl KnownClass {
-    /// Counts a node, or no longer.
+    /// Adds a node to the sums, or subtracts it.
     fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
         self.open = self.open.wrapping_add_signed(sign as i32);
         for (sums, pass) in self.sums.iter_mut().zip(fit.passes) {

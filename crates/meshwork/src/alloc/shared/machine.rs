@@ -4,13 +4,13 @@ use crate::alloc::listed::blocks::Blocks;
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
 
-/// Greatest number of cores of a node; more do not fit a [`CoreSet`](super::CoreSet).
+/// Maximum number of cores of a node; more do not fit a [`CoreSet`](super::CoreSet).
 pub const MAX_CORES: u32 = 512;
 
-/// Greatest number of GPUs of a node.
+/// Maximum number of GPUs of a node.
 pub const MAX_GPUS: u32 = 64;
 
-/// Greatest number of sockets of a node.
+/// Maximum number of sockets of a node.
 pub const MAX_SOCKETS: u32 = 32;
 
 /// Equal nodes: sockets with cores, memory, and GPUs near some of the sockets.
@@ -20,7 +20,7 @@ pub struct SlurmNodeType {
     pub sockets: u32,
     /// Cores of each socket.
     pub cores: u32,
-    /// Hardware threads of each core: its CPUs.
+    /// Hardware threads of each core; each is a CPU.
     pub threads: u32,
     /// Memory in MB.
     pub memory: u64,
@@ -32,7 +32,7 @@ pub struct SlurmNodeType {
     pub gpus: Vec<GpuRecord>,
     /// Whether GPUs are only counted, because no record has a type or cores.
     pub is_counted: bool,
-    /// Quality of the link between each two GPUs; empty if it is not known.
+    /// Quality of the link between each pair of GPUs; empty if unknown.
     pub links: Vec<Vec<i32>>,
 }
 
@@ -67,7 +67,7 @@ pub struct GpuRecord {
     pub near: Option<u32>,
 }
 
-/// Wiring of the machine, which gives the rule for jobs of several nodes.
+/// Wiring of the machine, which determines the rule for jobs of several nodes.
 #[derive(Clone, Debug)]
 pub enum Domains {
     /// Nodes in the order of their numbers.
@@ -95,11 +95,11 @@ pub struct SelectParams {
     pub exclusive: bool,
     /// Memory for each CPU if a job does not say, in MB; 0 for all memory of a node.
     pub mem_per_cpu: u64,
-    /// Memory for each node if a job does not say, in MB; stands instead of `mem_per_cpu`.
+    /// Memory for each node if a job does not request any, in MB; overrides `mem_per_cpu`.
     pub mem_per_node: u64,
-    /// CPUs for each GPU if a job does not say; 0 for no rule.
+    /// CPUs for each GPU if a job does not request a number; 0 for no rule.
     pub cpus_per_gpu: u32,
-    /// Memory for each GPU if a job does not say, in MB; 0 for no rule.
+    /// Memory for each GPU if a job does not request any, in MB; 0 for no rule.
     pub mem_per_gpu: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The options of a job, and what they amount to.
+//! The options of a job, and the needs derived from them.
 
 use crate::geometry::NodeSet;
 
@@ -9,14 +9,14 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the type; an index that no node has is never found.
+    /// Index of the type; an index beyond all types is never found.
     pub model: Option<u16>,
 }
 
 /// Arrangement of the CPUs of a job on sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketOrder {
-    /// The configured one.
+    /// The configured arrangement.
     #[default]
     Default,
     /// Socket by socket (`-m *:block`).
@@ -73,42 +73,42 @@ pub(super) enum Memory {
     Gpu,
 }
 
-/// GPUs that a job needs. Zero means that a limit is not given.
+/// GPUs that a job needs. Zero means that a value is not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
     pub model: Option<u16>,
     pub per_node: u64,
     pub per_job: u64,
     pub per_task: u64,
-    /// CPUs of each GPU, as the job says.
+    /// CPUs for each GPU, as requested by the job.
     pub cpus: u32,
-    /// CPUs of each GPU, as the partition says.
+    /// CPUs for each GPU, by the default of the partition.
     pub default_cpus: u32,
-    /// Memory of each GPU, from either.
+    /// Memory for each GPU, as requested or by default.
     pub memory: u64,
 }
 
 impl Gpus {
-    /// CPUs of each GPU, from either.
+    /// CPUs for each GPU, as requested or by default.
     pub(super) fn any_cpus(&self) -> u32 {
         if self.cpus > 0 { self.cpus } else { self.default_cpus }
     }
 }
 
-/// The meaning of a request.
+/// The needs derived from a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     /// 0 if unknown.
     pub tasks: u32,
-    /// Whether the number of tasks is the user's own.
+    /// Whether the user has given the number of tasks.
     pub tasks_given: bool,
     pub min_nodes: u32,
     /// `u32::MAX` for no limit.
     pub max_nodes: u32,
-    /// Number of nodes to aim at.
+    /// Number of nodes aimed at.
     pub want: u32,
     pub min_cpus: u32,
-    /// CPUs that a node must have at least.
+    /// Minimum number of CPUs on each node.
     pub node_cpus: u32,
     /// CPUs per task.
     pub cpt: u32,
@@ -118,7 +118,7 @@ pub(super) struct Needs {
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// CPUs of a node, and of the job, that its GPUs bring with them.
+    /// CPUs required by the number of GPUs: on each node, and for the whole job.
     pub gpu_node_cpus: u32,
     pub gpu_job_cpus: u32,
 }
@@ -307,13 +307,13 @@ impl SharedRequest {
 }
 
 impl Gpus {
-    /// GPUs of the whole job, as far as its CPUs are counted by them.
+    /// GPUs of the whole job, if its CPUs are counted per GPU.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 
-/// A number of 32 bits, the greatest one for any greater one.
+/// A number as 32 bits; larger numbers become the maximum.
 fn clip(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

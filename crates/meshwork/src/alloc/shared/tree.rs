@@ -49,7 +49,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     fill(attempt, list, found, &cpus, missing)
 }
 
-/// Takes candidates below one switch: of all lighter classes, then leaf by leaf.
+/// Takes candidates below one switch: those of all lighter classes, then leaf by leaf.
 ///
 /// `cpus` are those of all nodes below each switch that may be taken.
 pub(super) fn fill(
@@ -105,7 +105,7 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// The switches that are used, and how far others are from them.
+/// The switches in use, from which distances to other switches are computed.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
@@ -130,7 +130,7 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// The number of links from a switch to all used ones, as [`Tree::distances`] has it.
+    /// The number of links from a switch to all used ones, equal to [`Tree::distances`].
     fn distance(&self, switch: usize) -> Option<u32> {
         let (mut shared, mut root) = (0, switch);
         for above in self.list.up_from(switch) {
@@ -144,7 +144,7 @@ impl Used<'_> {
     }
 }
 
-/// A leaf while the best one is searched.
+/// A leaf in the search for the best one.
 #[derive(Clone, Copy)]
 struct BestLeaf {
     leaf: usize,
@@ -153,11 +153,7 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// The next leaf to take, if one has candidates: `fits` says which switches hold all that is
-/// missing.
-///
-/// It is the one that comparing each leaf with the best one so far finds. Leaves below one switch
-/// are equally far, and compare alike with the leaves below another.
+/// The next leaf to take, if one has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
@@ -205,7 +201,7 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
     best.map(|best| best.leaf)
 }
 
-/// Takes candidates of a leaf, lowest first; returns how the attempt ends, if it does.
+/// Takes candidates of a leaf, lowest first; returns the result if the attempt ends with them.
 fn take_leaf(
     attempt: &mut Attempt<'_>,
     leaf: &NodeSet,

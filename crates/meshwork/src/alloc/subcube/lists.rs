@@ -104,7 +104,7 @@ impl CubeLists {
     }
 
     /// Lists a freed cube after merging it with its neighbours. While a listed cube has the same
-    /// mask and a base that differs in one bit, lowest bit first, the two become one.
+    /// mask and a base that differs in one bit, the two are merged; lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)

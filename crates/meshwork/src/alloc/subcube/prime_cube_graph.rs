@@ -59,7 +59,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Maps to whether a job gets several subcubes.
+/// Values of a parameter: whether a job gets several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
 /// The largest supported dimension. With half of the nodes free at random it has some hundred

@@ -59,7 +59,7 @@ impl Subcube {
         (0..u32::BITS).filter(move |d| self.mask >> d & 1 == 1)
     }
 
-    /// Whether every node of `other` is in it.
+    /// Whether this subcube contains every node of `other`.
     #[must_use]
     pub fn holds(self, other: Subcube) -> bool {
         other.mask & !self.mask == 0 && other.base & !self.mask == self.base

@@ -45,7 +45,7 @@ pub enum Turn {
 
 /// A source of messages that is told of their arrival.
 pub trait Load {
-    /// The next message of a node that has no earlier one left to send.
+    /// The next message of a node, after all of its earlier messages have been sent.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
     /// Records the arrival of a message. The returned node may have something to send now and is
@@ -69,6 +69,6 @@ pub struct Stuck {
     pub since: Cycle,
     /// Number of packets in the network.
     pub packets: usize,
-    /// The positions of some of them.
+    /// Positions of some of these packets, as text.
     pub dump: String,
 }

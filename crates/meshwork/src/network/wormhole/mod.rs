@@ -154,9 +154,9 @@ pub struct WormholeConfig {
     pub buffer: u32,
     /// Lanes of each link.
     pub virtual_channels: u32,
-    /// Which class of them a packet uses on a ring.
+    /// The class of virtual channels that a packet uses on a ring.
     pub class_rule: ClassRule,
-    /// Whether they share the link.
+    /// Whether the virtual channels of a link share its bandwidth.
     pub lanes: Lanes,
     /// The choice of upward ports in a tree.
     pub upward: Upward,

@@ -31,7 +31,7 @@ struct NodeRatio {
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of tasks at which the function is made again.
+    /// Number of tasks at which the function is rebuilt.
     due: usize,
 }
 

@@ -70,11 +70,12 @@ struct Slurm {
     settings: Settings,
     order: Order,
     last_main: Option<Time>,
-    /// Whether something happened after which the main scheduler has not run.
+    /// Whether an event has occurred since the last run of the main scheduler.
     is_main_due: bool,
-    /// When the main scheduler ran first: every `sched_interval` from then on it considers all.
+    /// The first run of the main scheduler; every `sched_interval` from then on, it considers all
+    /// jobs.
     first_full: Option<Time>,
-    /// When it does so next, if that may start a job that the last main pass did not.
+    /// The next such run, if it may start a job that the last main pass did not.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
     /// Whether anything has changed since the last backfill pass.
@@ -132,8 +133,8 @@ impl Scheduler for Slurm {
 }
 
 impl Slurm {
-    /// Accounts for the passes over an empty queue that were due before now: they start nothing,
-    /// but the next passes keep their distance from them.
+    /// Records the passes over an empty queue that were due before now. They start nothing, but
+    /// later passes keep their minimum distance from them.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);
@@ -143,13 +144,13 @@ impl Slurm {
         }
     }
 
-    /// When the main scheduler runs next after an event.
+    /// The next run of the main scheduler after an event.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
     }
 
-    /// When the main scheduler considers the whole queue next, after now.
+    /// The next run of the main scheduler over the whole queue, after now.
     fn next_full(&self, now: Time) -> Option<Time> {
         let (interval, first) = (self.settings.sched_interval?, self.first_full?);
         let passed = ((now - first) / interval).floor();
@@ -161,7 +162,7 @@ impl Slurm {
         Some(self.last_backfill.map_or(Time::new(f64::NEG_INFINITY), |last| last + interval))
     }
 
-    /// Starts jobs in order, until one of each partition cannot start.
+    /// Starts jobs in order, and skips a partition after the first of its jobs that cannot start.
     fn main(&mut self, cluster: &mut Cluster<'_>, is_full: bool) {
         let now = cluster.now();
         (self.last_main, self.is_main_due) = (Some(now), false);
@@ -201,7 +202,7 @@ impl Slurm {
         }
     }
 
-    /// Whether nodes are reserved for a job, so that it holds up those behind it.
+    /// Whether nodes are reserved for a job, so that jobs behind it may be delayed.
     fn may_reserve(&self, job: &Waiting, now: Time) -> bool {
         let Settings { bf_min_age_reserve, bf_min_prio_reserve, .. } = self.settings;
         now - job.arrival >= bf_min_age_reserve && job.priority >= bf_min_prio_reserve
@@ -244,8 +245,7 @@ impl Slurm {
         }
     }
 
-    /// A reservation on the grid of `bf_resolution`: it begins now at the earliest, and lasts for
-    /// one step at least.
+    /// A reservation rounded to steps of `bf_resolution`, from now on and at least one step long.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

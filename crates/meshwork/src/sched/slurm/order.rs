@@ -10,11 +10,11 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{Usage, User};
 
-/// The waiting jobs with their priorities, and the usage from which these follow.
+/// The waiting jobs with their priorities, and the usage from which priorities follow.
 ///
-/// A job's priority is computed when it joins the queue, with the age 0 and the fair shares of the
-/// last tick, and anew at each tick of `PriorityCalcPeriod`, counted from the first pass. Between
-/// ticks it does not change.
+/// A job's priority is computed when it joins the queue, with age 0 and the fair shares of the last
+/// tick, and again at each tick. Ticks occur every `PriorityCalcPeriod` from the first pass on.
+/// Between ticks priorities do not change.
 pub(super) struct Order {
     weights: Weights,
     /// Seconds after which the factor of age is 1.
@@ -29,7 +29,7 @@ pub(super) struct Order {
     job_factors: Named,
     qos: Named,
     usage: Usage,
-    /// The factor of fair share of each user at the last tick, by the order in which they were met.
+    /// The fair-share factor of each user at the last tick, in order of first appearance.
     fair: Vec<f64>,
     waiting: BTreeMap<Ticket, Waiting>,
     partitions: BTreeMap<String, usize>,
@@ -132,7 +132,7 @@ impl Order {
         changed
     }
 
-    /// A job has joined the queue.
+    /// Adds a job that has joined the queue.
     pub(super) fn joins(&mut self, ticket: Ticket, job: &Job) {
         let user = self.usage.user(job);
         let size = (job.request.nodes() as f64 / self.processors).min(1.0);
@@ -163,14 +163,14 @@ impl Order {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// A waiting job has started.
+    /// Removes a waiting job that has started.
     pub(super) fn starts(&mut self, ticket: Ticket, now: Time) {
         if let Some(Waiting { user, processors, .. }) = self.waiting.remove(&ticket) {
             self.usage.begins(user, processors, now);
         }
     }
 
-    /// A running job has ended.
+    /// Records that a running job has ended.
     pub(super) fn ends(&mut self, departure: &Departure, now: Time) {
         self.usage.ends(departure, now);
     }
@@ -200,17 +200,17 @@ impl Order {
     }
 }
 
-/// The priority of a job: Slurm cuts the sum of all weighted factors to a whole number.
+/// The priority of a job: the sum of all weighted factors, truncated to an integer as in Slurm.
 fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
     // A user who was not there at the last tick has used nothing.
     let fair = fair.get(job.user.index()).copied().unwrap_or(1.0);
     (job.fixed + weights.age * age + weights.fair_share * fair) as u64
 }
 
-/// The factors of Fair Tree, for users of one level, from what each has used and is to have.
+/// The fair-share factors of Fair Tree for users of one level, from their usages and shares.
 ///
-/// Users are ranked by share over usage; the first has the factor 1, the last one over the number
-/// of users, and equals have the same.
+/// Users are ranked by share divided by usage. The first has the factor 1, the last one divided by
+/// the number of users, and users with equal quotients have equal factors.
 fn fair_tree(users: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let used: Vec<f64> = users.map(|(used, share)| used / share).collect();
     let mut sorted = used.clone();

@@ -243,7 +243,7 @@ impl Settings {
     }
 }
 
-/// A number for each name of a partition or a QOS, and the largest of all.
+/// Numbers by name of a partition or QOS, and the largest of them.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -251,7 +251,8 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads one number of each table of a list; a name that is not listed has `otherwise`.
+    /// Reads one number of each table in a list; names that are not listed have the value
+    /// `otherwise`.
     ///
     /// # Errors
     /// If a name is listed twice.
@@ -276,23 +277,23 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// The number of a name over the largest; 0 where all are 0.
+    /// The number of a name divided by the largest; 0 if all are 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }
 }
 
-/// The partition that a job was submitted to, where it is known.
+/// The partition to which a job was submitted, if known.
 pub(super) fn partition(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// The QOS of a job, where it is known.
+/// The QOS of a job, if known.
 pub(super) fn qos(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.queue.as_deref()
 }
 
-/// A span of time as Slurm writes it, in seconds.
+/// Reads a duration in Slurm's notation, in seconds.
 ///
 /// # Errors
 /// If the text is not a span above 0; where `zero` is accepted, if it is not a span.

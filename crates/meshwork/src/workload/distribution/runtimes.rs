@@ -118,7 +118,7 @@ struct TruncatedNormal {
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probability below the bounds, and between them.
+    /// Probability below the lower bound, and probability between both bounds.
     below: f64,
     kept: f64,
 }

@@ -101,6 +101,8 @@ struct Weeks {
 }
 
 impl Weeks {
+    /// The whole weeks of these jobs, and those of the result.
+    ///
     /// # Errors
     /// If the log has fewer than two weeks.
     fn of(own: &Resampling, jobs: &[Job]) -> Result<Weeks, WorkloadError> {

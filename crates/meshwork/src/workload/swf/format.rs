@@ -108,8 +108,10 @@ impl Record {
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
     }
 
-    /// Converts a job to a line, as completed normally and with every number that a log has a field
-    /// for. A block becomes a count of processors. Only owner attributes that are numbers are kept.
+    /// Converts a job to a line of a log, in the state "completed".
+    ///
+    /// Every field that corresponds to a property of the job is filled in. A block becomes a count
+    /// of processors. Only owner attributes that are numbers are kept.
     #[must_use]
     pub fn of(job: &Job) -> Record {
         let mut fields = [-1.0; 18];

@@ -451,11 +451,11 @@ pub static COLUMNS: [Column; 35] = [
     },
 ];
 
-/// Columns of pieces, which mean something only for a job with pieces.
+/// Columns that have a meaning only for jobs with pieces.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
-/// Most units of a kind that a piece may ask for.
+/// Maximum amount of one kind that a piece may ask for.
 pub(super) const MOST_OF_A_KIND: u32 = 1 << 30;
 
 fn put<T>(slot: &mut Option<T>, read: Result<T, String>) -> Result<(), String> {
@@ -507,7 +507,7 @@ pub struct Ended<'a> {
     pub held: u32,
     /// Index of its site.
     pub site: usize,
-    /// Its processors: corner and sides of each block.
+    /// Processors of the job: corner and sides of each block.
     pub blocks: String,
 }
 

@@ -115,7 +115,7 @@ pub struct Row {
     pub deadline: Option<Instant>,
     /// Number of the job after whose end it was submitted.
     pub after: Option<u64>,
-    /// Think time after that end.
+    /// Think time between that job's end and this submission.
     pub think: Option<f64>,
     /// Wait in an earlier run.
     pub wait: Option<f64>,
@@ -131,7 +131,7 @@ pub struct Row {
     pub gpu: Option<(u32, u32)>,
     /// Amount of the fourth kind of each piece.
     pub other: Option<u32>,
-    /// Fewest and most pieces on a node.
+    /// Minimum and maximum number of pieces on a node.
     pub per_node: Option<(u32, u32)>,
     /// The part of the machine that must hold all pieces.
     pub inside: Option<Inside>,
@@ -424,7 +424,7 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether it excludes others from nodes, and not from base blocks.
+    /// Whether the job excludes others from its nodes, rather than from its base blocks.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
@@ -447,7 +447,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The fewest and the most of a count.
+    /// Reads the minimum and the maximum of a count.
     fn span(&self) -> Result<(u32, u32), String> {
         let text = self.text()?;
         let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0);

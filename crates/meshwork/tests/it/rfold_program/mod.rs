@@ -15,7 +15,7 @@ use meshwork::registry::resolve;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 
-/// One of the five ways.
+/// A placement method of RFold's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     FirstFit,

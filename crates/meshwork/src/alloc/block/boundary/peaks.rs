@@ -94,9 +94,9 @@ pub(super) struct Peaks {
     /// include nodes that are not bases and, around a ring, some bases that can be moved.
     low: Vec<NodeSet>,
     high: Vec<NodeSet>,
-    /// The range ends along one dimension, and the bases beside an edge along it.
+    /// Candidate bases along one dimension: ends of ranges, and bases beside an edge.
     candidates: NodeSet,
-    /// The base positions level with an edge along the current dimension.
+    /// The positions of bases whose blocks end level with an edge along the current dimension.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,

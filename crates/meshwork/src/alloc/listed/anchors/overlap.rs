@@ -38,8 +38,8 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A number of boxes. On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction
-/// adds twice as many of them.
+/// A number of boxes, of 16 or 32 bits. For a torus of fewer than 2¹⁶ cells 16 bits suffice, and
+/// one instruction adds twice the number of them.
 pub(super) trait Count: Copy + Ord + Into<u32> {
     /// Zero.
     const ZERO: Self;

@@ -18,9 +18,9 @@ pub(super) struct Balls {
     free: Vec<u16>,
     /// Ordered so that each sum comes after its source.
     sums: Vec<Sum>,
-    /// For each dimension, the balls over all others.
+    /// For each dimension, the balls over all other dimensions.
     pub(super) slices: Vec<Source>,
-    /// For each lower dimension, the balls over all other lower ones.
+    /// For each lower dimension, the balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
     /// The balls over all lower dimensions.
     pub(super) planes: Source,
