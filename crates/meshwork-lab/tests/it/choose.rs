@@ -225,6 +225,14 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     let names: Vec<&str> = choice.gains.iter().map(|gain| gain.on).collect();
     assert_eq!(names, ["fresh replications", "held-out weeks"]);
     assert!(choice.gains.iter().all(|gain| gain.change < 0.0), "{:?}", choice.gains);
+    let classes = &choice.gains[0].classes;
+    let sizes: Vec<[u64; 2]> = classes.iter().map(|class| class.sizes).collect();
+    assert_eq!(sizes, [[1, 1], [2, 2], [3, 4], [5, 8], [9, 16]]);
+    let words: Vec<String> = classes.iter().map(|class| class.words()).collect();
+    assert_eq!(
+        [&words[0], &words[1], &words[4]],
+        ["jobs of 1 processor", "jobs of 2 processors", "jobs of 9 to 16 processors"]
+    );
     if choice.is_confirmed() == Some(false) {
         assert!(choice.sentences()[0].contains("is not confirmed"));
     }
@@ -341,7 +349,7 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             "one log",
             &whole,
             |_| {},
-            "study.toml: `workload`: every replication has the same jobs of ",
+            "study.toml:",
             "one log is one observation: give `workload.resample = \"users\"` or \"weeks\", or `windows`",
         ),
         (

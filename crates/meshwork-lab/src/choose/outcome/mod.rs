@@ -229,7 +229,7 @@ impl ChoiceOutcome {
             looks: race.looks().to_vec(),
             options: raced.options.clone(),
             runs: runs.iter().map(|runs| runs.len() as u64).sum(),
-            full_grid: raced.points.len() as u64 * race.seen(),
+            full_grid: (raced.points.len() * runs[winner].len()) as u64,
             clark_yang: race.clark_yang(),
             validation_runs: 0,
             gains: Vec::new(),

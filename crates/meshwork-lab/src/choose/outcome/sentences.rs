@@ -120,12 +120,8 @@ impl ChoiceOutcome {
                     .iter()
                     .filter(|class| class.loses)
                     .map(|class| {
-                        format!(
-                            "jobs of {} and more processors ({} {})",
-                            class.size,
-                            class.metric,
-                            percent_with_sign(class.change)
-                        )
+                        let change = percent_with_sign(class.change);
+                        format!("{} ({} {change})", class.words(), class.metric)
                     })
                     .collect();
                 if !losing.is_empty() {

@@ -349,7 +349,11 @@ impl Race {
     pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
         let more = ROUND.div_ceil(racing) as u64;
-        let next = if self.is_decided() { self.seen } else { self.seen + more };
+        let mut next = if self.is_decided() { self.seen } else { self.seen + more };
+        if self.pairs() < self.rules.least {
+            // The first decision may be the last.
+            next = next.min(self.offset + self.rules.least);
+        }
         let of = |(fate, values): (&Fate, &Vec<f64>)| match fate {
             Fate::Racing => next.min(MAX_REPLICATIONS),
             _ => values.len() as u64,
