@@ -83,11 +83,13 @@ fn main() {
         ("lognormal, deviation 1 of logarithms", |stream| (normal(stream) - 0.5).exp()),
     ];
     println!("{SCENARIOS} scenarios each; level 5 %\n");
-    println!("{:40} {:>6}  {:9} {:>7} {:>7} {:>7} {:>7}", "", "within", "by", "runs", "missed", "off", "±");
+    println!(
+        "{:40} {:>6}  {:9} {:>7} {:>7} {:>7} {:>7}",
+        "", "within", "by", "runs", "missed", "off", "±"
+    );
     for (name, draw) in draws {
         for target in [0.1, 0.2] {
-            let rules: [(&str, Rule); 2] =
-                [("ordinary", by_ordinary), ("sequence", by_sequence)];
+            let rules: [(&str, Rule); 2] = [("ordinary", by_ordinary), ("sequence", by_sequence)];
             for (by, rule) in rules {
                 let (mut runs, mut missed, mut off, mut shown) = (0, 0, 0, 0);
                 for seed in 0..SCENARIOS {
@@ -99,7 +101,8 @@ fn main() {
                     off += u64::from(error > target);
                     shown += u64::from(error > half_width(&values).expect("values"));
                 }
-                let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / SCENARIOS as f64);
+                let share =
+                    |count: u64| format!("{:.1} %", 100.0 * count as f64 / SCENARIOS as f64);
                 println!(
                     "{name:40} {:>4} %  {by:9} {:>7} {:>7} {:>7} {:>7}",
                     100.0 * target,

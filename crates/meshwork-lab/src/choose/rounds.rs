@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use super::race::{Race, FIRST_LOOK};
+use super::race::{FIRST_LOOK, Race};
 use super::request::{Budget, Within};
 use super::{ChooseOptions, Columns, Raced, Setup};
 use crate::run::keys::PointKeys;
@@ -253,4 +253,3 @@ pub fn choose_shard(
         failures,
     })
 }
-

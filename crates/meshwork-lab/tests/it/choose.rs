@@ -177,6 +177,25 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
+/// One of six queues grows, and its combination is left out of the effects of both keys.
+#[test]
+fn effects_compare_complete_combinations() {
+    let text = STUDY.replace("load = 0.5", "load = 0.6");
+    let text = text.replace("['fcfs', 'easy', 'sjf']", "['fcfs', 'sjf']");
+    let study =
+        study(&text.replace("'first_fit', 'random'", "'frame_sliding', 'best_fit', 'random'"));
+    let choice = made(&study, ChoiceRequest::default(), None).unwrap();
+    let is_growing = |own: usize| choice.candidates[own].fate == Fate::Growing;
+    let growing = (0..6).filter(|&own| is_growing(own)).count();
+    assert_eq!(growing, 1, "frame sliding with fcfs");
+    // The effects of a key cancel, because each value has the same combinations.
+    for key in ["scheduler", "allocator"] {
+        let own: Vec<_> = choice.effects.iter().filter(|effect| effect.key == key).collect();
+        assert!(!own.is_empty() && own.iter().all(|effect| effect.candidates == own[0].candidates));
+        assert!(own.iter().map(|effect| effect.effect).sum::<f64>().abs() < 1e-9, "{own:?}");
+    }
+}
+
 /// A log of 16 weeks of two users, whose second half is busier.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();

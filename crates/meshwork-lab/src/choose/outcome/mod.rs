@@ -2,7 +2,7 @@
 
 mod sentences;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
@@ -442,6 +442,8 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 }
 
 /// Mean effect of each value of each swept key, over the replications that all candidates have.
+/// Candidates count where there is one for every value, with all other keys equal: without that a
+/// value would gain by a growing queue, which has no mean.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =
@@ -451,6 +453,14 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let mut effects = Vec::new();
     for axis in study.sweep.iter().filter(|axis| axis.values.len() > 1) {
         let names = short(&axis.key, &axis.values.iter().collect::<Vec<_>>());
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for &own in &fit {
+            let swept = raced.points[own].swept.iter();
+            let others: Vec<_> = swept.filter(|(key, _)| *key != axis.key).collect();
+            groups.entry(format!("{others:?}")).or_default().push(own);
+        }
+        let fit: Vec<usize> =
+            groups.into_values().filter(|own| own.len() == axis.values.len()).flatten().collect();
         for (value, name) in axis.values.iter().zip(names) {
             let has = |own: &&usize| {
                 let swept = raced.points[**own].swept.iter();
