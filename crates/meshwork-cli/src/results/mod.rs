@@ -14,6 +14,7 @@ use meshwork_lab::findings::summary::{Means, OwnerRow, SummaryRow, label};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
 use meshwork_lab::run::store::RUNS;
+use meshwork_lab::run::watched;
 use meshwork_lab::study::Replications;
 use meshwork_lab::{Finished, Study};
 use toml::Value;
@@ -424,24 +425,24 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
 /// A note about the scenarios whose interval is too wide.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
-    let is_too_wide = |row: &&SummaryRow| {
-        let interval = value(&row.metrics, of);
-        let half = interval.half_width.unwrap_or(f64::INFINITY);
-        interval.mean.is_none_or(|mean| half > target * mean.abs())
+    let is_too_wide = |index: usize| {
+        watched(of, &finished.results.runs[index])
+            .is_none_or(|[mean, half_width]| half_width > target * mean.abs())
     };
     // More replications of a run without random draws would give the same values.
-    let rows = finished.summary.rows.iter().enumerate();
-    let drawn = rows.filter(|(index, _)| !finished.results.is_constant(*index)).map(|(_, row)| row);
-    let missed: Vec<&SummaryRow> = drawn.filter(is_too_wide).collect();
-    let wanted = format!("within {} % of the mean of {of}", significant(100.0 * target, 3));
+    let is_missed = |index: &usize| !finished.results.is_constant(*index) && is_too_wide(*index);
+    let rows = &finished.summary.rows;
+    let missed: Vec<&SummaryRow> =
+        (0..rows.len()).filter(is_missed).map(|index| &rows[index]).collect();
+    let wanted = format!("{} % of the mean of {of}", significant(100.0 * target, 3));
     match missed[..] {
         [] => None,
         [row] if !row.swept.is_empty() => Some(format!(
-            "note: {most} replications were not enough for an interval {wanted} with {}",
+            "note: {most} replications were not enough for an interval within {wanted} with {}",
             label(&row.swept)
         )),
         _ => Some(format!(
-            "note: {most} replications were not enough for an interval {wanted} in {} of {}",
+            "note: {most} replications were not enough for an interval within {wanted} in {} of {}",
             missed.len(),
             plural(finished.points.len() as u64, "scenario")
         )),

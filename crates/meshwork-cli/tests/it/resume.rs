@@ -130,3 +130,54 @@ fn a_check_finds_a_result_that_was_changed() {
     let object: serde_json::Value = serde_json::from_str(json.out.trim()).unwrap();
     assert_eq!(object["verdict"], "different");
 }
+
+/// Some thousand runs of a race whose candidates are equal but for their random numbers.
+const RACE: &str = "
+[machine]
+topology = 'flat'
+processors = 16
+[workload]
+name = 'synthetic'
+load = 0.6
+sizes = { name = 'uniform', max = 12 }
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 1000
+metrics = ['turnaround']
+[sweep]
+seed = [10, 20, 30, 40, 50, 60]
+";
+
+#[test]
+fn a_race_killed_fifty_times_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("race.toml"), RACE).unwrap();
+    let arguments = |out: &'static str| {
+        ["choose", "race.toml", "--within", "6%", "--threads", "2", "--quiet", "--out", out]
+    };
+    let undisturbed = meshwork(folder.path(), &arguments("undisturbed"));
+    assert_eq!((undisturbed.status, undisturbed.err.as_str()), (Some(0), ""));
+    let killed = folder.path().join("killed");
+    let mut draws = meshwork::rng::Stream::new(1, 0, "kills");
+    for kill in 0..50 {
+        let mut child =
+            command(folder.path(), &arguments("killed")).stdout(Stdio::null()).spawn().unwrap();
+        // Some are killed before they add anything, or while they begin.
+        let wanted = lines(&killed) + draws.below(4) as usize;
+        while lines(&killed) < wanted && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it was done before kill {kill}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let kept = lines(&killed);
+    let said = meshwork(folder.path(), &arguments("killed"));
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(kept > 0 && kept < lines(&killed), "{kept} of {}", lines(&killed));
+    assert_eq!(said.out.replace("killed", "undisturbed"), undisturbed.out);
+    for name in ["choice.json", "winner.toml", "runs.jsonl", "experiment.toml"] {
+        let bytes = |out: &str| fs::read(folder.path().join(out).join(name)).unwrap();
+        assert!(bytes("killed") == bytes("undisturbed"), "{name}");
+    }
+}

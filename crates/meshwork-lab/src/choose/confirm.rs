@@ -108,14 +108,26 @@ pub struct Gain {
 /// Change of a metric for jobs of similar size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassChange {
-    /// Least size of the class.
-    pub size: u64,
+    /// Least and greatest size of the class.
+    pub sizes: [u64; 2],
     pub metric: String,
     /// Change relative to the baseline, with the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
     /// Whether jobs of this class certainly lose.
     pub loses: bool,
+}
+
+impl ClassChange {
+    /// The class in words: `jobs of 5 to 8 processors`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.sizes {
+            [1, 1] => "jobs of 1 processor".to_owned(),
+            [least, most] if least == most => format!("jobs of {most} processors"),
+            [least, most] => format!("jobs of {least} to {most} processors"),
+        }
+    }
 }
 
 /// A comparison of the winner with the baseline on other data.
@@ -266,6 +278,8 @@ impl Confirmation<'_> {
         let is_highest = metric == own && self.raced.scale.is_highest;
         let mut kinds: Vec<u64> = sizes.iter().map(|class| *class.kind).collect();
         kinds.sort_unstable();
+        let by_size = self.raced.points[0].scenario.table()["measure"].get("by_size");
+        let is_exact = by_size.and_then(Value::as_str) == Some("exact");
         let change = |size: u64| {
             let of = |runs: &ScenarioRuns| runs.measured_of_size(size, metric);
             let pairs = paired(&of(ours), &of(theirs));
@@ -275,7 +289,9 @@ impl Confirmation<'_> {
             let ends = [centre - half, centre + half];
             let loses = if is_highest { ends[1] < 0.0 } else { ends[0] > 0.0 };
             let metric = metric.to_owned();
-            (base > 0.0).then_some(ClassChange { size, metric, change: centre, ends, loses })
+            // A class is named by its greatest size, which is a power of two.
+            let sizes = [if is_exact { size } else { size / 2 + 1 }, size];
+            (base > 0.0).then_some(ClassChange { sizes, metric, change: centre, ends, loses })
         };
         kinds.into_iter().take(MAX_CLASSES).filter_map(change).collect()
     }

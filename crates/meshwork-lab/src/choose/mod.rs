@@ -9,10 +9,10 @@ pub mod confirm;
 pub mod outcome;
 pub mod race;
 pub mod request;
-pub mod sequence;
+mod rounds;
 mod winner;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
@@ -26,21 +26,16 @@ use crate::lab::{Prepared, keep_study, known_inputs, must_be_its_own, outdated, 
 use crate::run::build::standard;
 use crate::run::file::write_whole;
 use crate::run::inputs::Files;
-use crate::run::keys::PointKeys;
-use crate::run::store::{Archive, Input, Note, RUNS, RunFindings, SEGMENTS, Store};
-use crate::run::{Results, Run, RunProgress, Runner, ScenarioRuns, Unit, has_same_jobs, windows};
+use crate::run::store::{Input, Store};
+use crate::run::{RunProgress, Runner, ScenarioRuns, has_same_jobs, windows};
 use crate::study::asked::{Span, StudyRequest};
 use crate::study::expand::{Point, count};
 use crate::study::{Refused, Replications, Study};
-use crate::sweep::Shard;
-use crate::sweep::cost::nominal;
-use crate::sweep::deal::Deal;
-use crate::sweep::name::attempt;
-use crate::sweep::shard::begin;
 use confirm::{Confirmation, Gain, Held};
 use outcome::{ChoiceOutcome, Parts, RaceEnd};
-use race::{Field, MAX_REPLICATIONS, NoValue, Race, RaceRules};
+use race::{Field, MAX_REPLICATIONS, NoValue, RaceRules};
 use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
+pub use rounds::{RaceRound, ShardOfRound, choose_shard, next_round};
 
 /// Name of the file with the outcome in a results folder.
 pub const CHOICE: &str = "choice.json";
@@ -116,6 +111,7 @@ impl Scale {
 }
 
 /// A value without a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 
 /// Everything that a race reads and writes.
@@ -376,248 +372,10 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     Ok(choice)
 }
 
-/// The round that a race needs next.
-pub struct RaceRound {
-    /// Its runs, with their costs.
-    pub deal: Deal,
-    /// Whether the stored runs decide the race, so that no round is left.
-    pub is_over: bool,
-}
-
-impl Raced<'_> {
-    /// The round that the race needs after some runs. Rounds are larger than those of one process:
-    /// by half of what there is.
-    fn round(
-        &self,
-        inputs: &[Option<Input>],
-        build: &str,
-        find: &mut dyn FnMut(&str) -> Option<RunFindings>,
-    ) -> RaceRound {
-        let (race, runs) = self.known(find, inputs, build);
-        let next = if race.is_screening() {
-            (2 * race.seen()).max(race::FIRST_LOOK)
-        } else if race.pairs() < race.least() {
-            race.seen() + race.least() - race.pairs()
-        } else {
-            race.seen() + race.seen().div_ceil(2)
-        };
-        let mut units: Vec<(Unit, f64)> = Vec::new();
-        if !race.is_decided() {
-            for own in race.racing() {
-                let cost = nominal(&self.points[own].scenario);
-                let missing = runs[own].len() as u64..next.min(self.most);
-                let unit = |number| (Unit { scenario: own, replication: Some(number) }, cost);
-                units.extend(missing.map(unit));
-            }
-        }
-        RaceRound { is_over: units.is_empty(), deal: Deal { units } }
-    }
-}
-
-/// Plans the round that a race needs next. The folder is begun, unless `writes` is `false`.
-///
-/// # Errors
-/// If the study, its inputs or the folder are invalid.
-pub fn next_round(
-    study: &Study,
-    options: &ChooseOptions<'_>,
-    folder: &Path,
-    writes: bool,
-) -> Result<RaceRound, Refused> {
-    let setup = Setup::of(study, options)?;
-    if writes {
-        begin(study, folder, &setup.prepared(study), &options.build)?;
-    }
-    let has_runs = folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir();
-    let archive = if has_runs { Archive::open(folder, |_, _| {})? } else { Archive::default() };
-    let raced = setup.raced(study, &options.request);
-    Ok(raced.round(&setup.inputs, &options.build, &mut |key| archive.findings(key)))
-}
-
-/// Outcome of one shard of a round.
-pub struct ShardOfRound {
-    pub shard: Shard,
-    /// Whether the stored runs decide the race, so that no round is left.
-    pub is_over: bool,
-    /// Runs of the round, of all shards.
-    pub round: u64,
-    /// Runs of this shard that have ended.
-    pub done: u64,
-    pub stopped: bool,
-    /// Warnings, one sentence each.
-    pub warnings: Vec<String>,
-    /// Failed runs and failures of writing, one sentence each.
-    pub failures: Vec<String>,
-}
-
-/// Runs one shard of the round that the race needs after the runs in `runs.jsonl`. Once all shards
-/// have ended, `meshwork collect` or the choice itself puts their runs together; then the next
-/// round can be shared.
-///
-/// # Errors
-/// If the study, its inputs or the folder are invalid; in that case nothing has run.
-pub fn choose_shard(
-    study: &Study,
-    options: &ChooseOptions<'_>,
-    shard: Shard,
-) -> Result<ShardOfRound, Refused> {
-    let setup = Setup::of(study, options)?;
-    let Some(folder) = &options.out else {
-        return Err(Refused(format!("--shard {shard}: give `--out DIR`, the same for all shards")));
-    };
-    let Setup { points, inputs, files, .. } = &setup;
-    begin(study, folder, &setup.prepared(study), &options.build)?;
-    let environment = |name: &str| std::env::var(name).ok();
-    let mut store =
-        Store::for_shard(folder, &shard.label(Some("choose")), &attempt(environment), true)?;
-    let raced = setup.raced(study, &options.request);
-    let round = raced.round(inputs, &options.build, &mut |key| store.get(key));
-    let RaceRound { deal, is_over } = round;
-    let warnings = store.warnings().to_vec();
-    let own = deal.hand(shard);
-    store.note(|_| Note::Segment {
-        shard: shard.index,
-        of: shard.of,
-        host: crate::run::file::host(),
-        threads: options.threads,
-        runs: own.len() as u64,
-    })?;
-    let runner = Runner {
-        catalogue: &study.catalogue,
-        points,
-        inputs,
-        replications: &setup.replications,
-        simulate: &|scenario, replication, observer| {
-            scenario.run(replication, files, observer).map_err(|error| error.to_string())
-        },
-        build: &options.build,
-        store: Some(Mutex::new(store)),
-        jobs: None,
-        kept: None,
-        progress: options.progress,
-        watcher: None,
-        stop: options.stop,
-    };
-    let worked = runner.work(options.threads, &own)?;
-    let failure = |failed: &(usize, u64, String)| {
-        crate::sweep::shard::failure(study, points, failed.0, failed.1, &failed.2)
-    };
-    let mut failures: Vec<String> = worked.failures.iter().map(failure).collect();
-    let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);
-    let finished = store.as_mut().map_or(Ok(()), |store| store.finish(worked.stopped));
-    failures.extend(
-        worked.store_error.into_iter().chain(finished.err().map(|error| error.to_string())),
-    );
-    Ok(ShardOfRound {
-        shard,
-        is_over,
-        round: deal.units.len() as u64,
-        done: worked.progress.done - worked.progress.failed,
-        stopped: worked.stopped,
-        warnings,
-        failures,
-    })
-}
-
 /// Keys of runs in their final order: by scenario, then by replication.
 pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
     let keys = runs.iter().flat_map(ScenarioRuns::keys);
     keys.filter_map(|(_, key)| u128::from_str_radix(&key, 16).ok()).collect()
-}
-
-impl Raced<'_> {
-    /// Runs the rounds of the race until it is decided, or the budget does not allow the next.
-    fn race(
-        &self,
-        runner: &Runner<'_>,
-        threads: usize,
-        budget: Option<Budget>,
-    ) -> Result<(Race, Results, bool), Refused> {
-        let mut race = Race::new(self.points.len(), self.rules);
-        let mut is_over_budget = false;
-        let allowed = match budget {
-            Some(Budget::Runs(runs)) => runs,
-            _ => u64::MAX,
-        };
-        let wanted = self.wanted(&race);
-        if wanted.iter().sum::<u64>() > allowed {
-            return Err(Refused(format!(
-                "--budget {allowed}: one run of each of {} candidates takes more",
-                self.points.len()
-            )));
-        }
-        let results = runner.rounds(threads, wanted, &mut |runs, wanted| {
-            self.advance(&mut race, runs);
-            let next = self.wanted(&race);
-            let all = next.iter().zip(runs).map(|(next, runs)| (*next).max(runs.len() as u64));
-            if all.sum::<u64>() > allowed {
-                is_over_budget = true;
-            } else {
-                wanted.copy_from_slice(&next);
-            }
-        })?;
-        Ok((race, results, is_over_budget))
-    }
-
-    fn wanted(&self, race: &Race) -> Vec<u64> {
-        race.wanted().into_iter().map(|next| next.min(self.most)).collect()
-    }
-
-    /// Lets the race read all replications that its survivors have.
-    fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
-        let field = Columns { raced: self, runs };
-        let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
-        if let (Within::Share(share), true) = (self.within, race.within().is_nan()) {
-            // Fixed from the first pairs, so that it does not depend on later results.
-            while race.seen() < have && race.pairs() + 1 < race.least() {
-                race.advance(&field, race.seen() + 1);
-            }
-            let pilot = race.screening() + race.least();
-            if have < pilot {
-                return;
-            }
-            race.fix_within(share * self.least_mean(race, runs, pilot));
-        }
-        race.advance(&field, have);
-    }
-
-    /// The state of the race after the runs that are found.
-    fn known(
-        &self,
-        find: &mut dyn FnMut(&str) -> Option<RunFindings>,
-        inputs: &[Option<Input>],
-        build: &str,
-    ) -> (Race, Vec<ScenarioRuns>) {
-        let mut race = Race::new(self.points.len(), self.rules);
-        let mut runs = vec![ScenarioRuns::default(); self.points.len()];
-        loop {
-            let before = race.seen();
-            for (own, wanted) in self.wanted(&race).into_iter().enumerate() {
-                let digest = inputs[own].as_ref().map(Input::digest);
-                let keys = PointKeys::of(&self.study.catalogue, &self.points[own], digest, build);
-                for replication in runs[own].len() as u64..wanted {
-                    let Some(key) = keys.of_replication(replication) else { break };
-                    let key = format!("{key:032x}");
-                    let Some(findings) = find(&key) else { break };
-                    runs[own].push(Run { key, replication, result: Ok(findings) });
-                }
-            }
-            self.advance(&mut race, &runs);
-            if race.seen() == before {
-                return (race, runs);
-            }
-        }
-    }
-
-    /// Least mean of the metric among the survivors over the first replications, without its sign.
-    fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
-        let mean = |own: usize| {
-            let column = runs[own].column(&self.scale.metric);
-            let count = (pilot as usize).min(column.len()).max(1);
-            (column[..count.min(column.len())].iter().sum::<f64>() / count as f64).abs()
-        };
-        race.racing().into_iter().map(mean).fold(f64::INFINITY, f64::min)
-    }
 }
 
 fn must_have_candidates(study: &Study) -> Result<(), Refused> {
@@ -688,3 +446,19 @@ pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
 
 /// Arrivals of the log of a scenario, for the time that is held out.
 pub(crate) use windows::arrivals;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_and_negative_values_have_no_logarithm_and_have_differences() {
+        let scale = |raw, is_highest| Scale { metric: "wait".to_owned(), is_highest, raw };
+        for value in [0.0, -0.0, -3.0] {
+            assert_eq!(scale(false, false).of(value), Err(NotPositive(value)));
+            assert_eq!(scale(true, false).of(value), Ok(value));
+        }
+        assert_eq!(scale(false, false).of(1.0), Ok(0.0));
+        assert_eq!(scale(true, true).of(-3.0), Ok(3.0), "less is better");
+    }
+}

@@ -7,6 +7,7 @@ mod differences;
 mod means;
 pub mod notes;
 pub mod number;
+pub mod sequence;
 pub mod statistics;
 pub mod summary;
 pub mod trend;

@@ -30,7 +30,7 @@ use crate::study::expand::Point;
 
 pub use columns::Class;
 pub use part::{BEAT, Unit, Worked};
-pub use replications::{has_same_jobs, known, more};
+pub use replications::{has_same_jobs, known, more, watched};
 pub use results::Results;
 pub use runner::{Runner, Stopped};
 pub(crate) use runner::{caught, locked};

@@ -4,7 +4,8 @@ use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
 use rayon::prelude::*;
 
-use crate::findings::statistics::{half_width, mean};
+use crate::findings::sequence::RunningMoments;
+use crate::findings::statistics::CONFIDENCE;
 use crate::run::Run;
 use crate::run::keys::PointKeys;
 use crate::run::results::Results;
@@ -70,10 +71,21 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
         && workload.get("resample").is_none()
 }
 
+/// Mean that `precision` watches, and half the width of its interval.
+///
+/// The interval is that of a confidence sequence, so it holds however often it is looked at. It is
+/// `None` if nothing was measured; the width is infinite for too few values.
+#[must_use]
+pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
+    let moments: RunningMoments = runs.measured(of).map(|(_, value)| value).collect();
+    (moments.count() > 0).then(|| [moments.mean(), moments.half_width(1.0 - CONFIDENCE)])
+}
+
 /// Number of replications that a scenario needs, given `runs`; depends on results only.
 ///
-/// With `precision`, the number is estimated from the current interval, whose width falls with the
-/// square root of the number. It at most doubles per round, because an early estimate is poor.
+/// With `precision`, the number is estimated from the current interval, whose width falls about
+/// with the square root of the number. It at most doubles per round, because an early estimate is
+/// poor.
 #[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;
@@ -92,13 +104,7 @@ pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     if have < *least {
         return *least;
     }
-    let values: Vec<f64> = runs.measured(of).map(|(_, value)| value).collect();
-    if have >= *most || values.is_empty() {
-        return have;
-    }
-    let (Some(half_width), Some(mean)) = (half_width(&values), mean(&values)) else {
-        return (have + 1).min(*most);
-    };
+    let Some([mean, half_width]) = watched(of, runs).filter(|_| have < *most) else { return have };
     let allowed = target * mean.abs();
     if half_width <= allowed {
         return have;

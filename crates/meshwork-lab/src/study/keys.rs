@@ -70,7 +70,7 @@ pub static PARAMS: &[&Param] = &[
         name: "precision",
         kind: Kind::Number(Range::Inside),
         default: DefaultValue::Absent("a fixed number of replications"),
-        help: "replicate until the 95 % interval is within this share of the mean",
+        help: "replicate until the mean is known to within this share of it, with 95 % confidence",
     },
     &Param {
         name: "precision_of",
@@ -87,7 +87,7 @@ pub static PARAMS: &[&Param] = &[
     &Param {
         name: "max_replications",
         kind: Kind::Integer(2, MAX_REPLICATIONS),
-        default: DefaultValue::Absent("100"),
+        default: DefaultValue::Absent("300"),
         help: "with `precision`, the replications after which it is given up",
     },
 ];
@@ -167,7 +167,7 @@ pub(super) fn replications(
         ));
     }
     let least = params.get_integer("min_replications").unwrap_or(5);
-    let most = params.get_integer("max_replications").unwrap_or(least.max(100));
+    let most = params.get_integer("max_replications").unwrap_or(least.max(300));
     if least > most {
         return Err(params.problem(
             "max_replications",

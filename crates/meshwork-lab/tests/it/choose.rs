@@ -177,6 +177,25 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
+/// One of six queues grows, and its combination is left out of the effects of both keys.
+#[test]
+fn effects_compare_complete_combinations() {
+    let text = STUDY.replace("load = 0.5", "load = 0.6");
+    let text = text.replace("['fcfs', 'easy', 'sjf']", "['fcfs', 'sjf']");
+    let study =
+        study(&text.replace("'first_fit', 'random'", "'frame_sliding', 'best_fit', 'random'"));
+    let choice = made(&study, ChoiceRequest::default(), None).unwrap();
+    let is_growing = |own: usize| choice.candidates[own].fate == Fate::Growing;
+    let growing = (0..6).filter(|&own| is_growing(own)).count();
+    assert_eq!(growing, 1, "frame sliding with fcfs");
+    // The effects of a key cancel, because each value has the same combinations.
+    for key in ["scheduler", "allocator"] {
+        let own: Vec<_> = choice.effects.iter().filter(|effect| effect.key == key).collect();
+        assert!(!own.is_empty() && own.iter().all(|effect| effect.candidates == own[0].candidates));
+        assert!(own.iter().map(|effect| effect.effect).sum::<f64>().abs() < 1e-9, "{own:?}");
+    }
+}
+
 /// A log of 16 weeks of two users, whose second half is busier.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();
@@ -225,93 +244,149 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     let names: Vec<&str> = choice.gains.iter().map(|gain| gain.on).collect();
     assert_eq!(names, ["fresh replications", "held-out weeks"]);
     assert!(choice.gains.iter().all(|gain| gain.change < 0.0), "{:?}", choice.gains);
+    let classes = &choice.gains[0].classes;
+    let sizes: Vec<[u64; 2]> = classes.iter().map(|class| class.sizes).collect();
+    assert_eq!(sizes, [[1, 1], [2, 2], [3, 4], [5, 8], [9, 16]]);
+    let words: Vec<String> = classes.iter().map(|class| class.words()).collect();
+    assert_eq!(
+        [&words[0], &words[1], &words[4]],
+        ["jobs of 1 processor", "jobs of 2 processors", "jobs of 9 to 16 processors"]
+    );
     if choice.is_confirmed() == Some(false) {
         assert!(choice.sentences()[0].contains("is not confirmed"));
     }
-    assert_eq!(
-        made(
-            &study,
-            ChoiceRequest { hold_out: Some("20w".into()), ..ChoiceRequest::default() },
-            None
-        )
-        .unwrap_err(),
-        "--hold-out 20w: the log has only 112 days, so nothing is left to choose by: hold out less"
-    );
-    assert!(
-        made(&of_log(&path, ""), ChoiceRequest::default(), None).unwrap_err().ends_with(
-            "one log is one observation: give `workload.resample = \"users\"` or \"weeks\", or `windows`"
-        )
-    );
 }
+
+/// What is wrong, the study, the option that makes it so, and the beginning and end of the sentence.
+type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]
 fn what_cannot_be_chosen_is_refused_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), 16);
     let plain = study(STUDY);
-    let refused = |own: &Study, change: &dyn Fn(&mut ChoiceRequest)| {
+    let without = study(&STUDY[..STUDY.find("[sweep]").unwrap()]);
+    let one = STUDY.replace("['fcfs', 'easy', 'sjf']", "['fcfs']");
+    let one = study(&one.replace("['first_fit', 'random']", "['random']"));
+    let quiet = study(&STUDY.replace("load = 0.5", "load = 0.001"));
+    let overloaded = study(&STUDY.replace("load = 0.5", "load = 5.0"));
+    let (whole, resampled) = (of_log(&path, ""), of_log(&path, ", resample = 'users'"));
+    let refusals: [Refusal<'_>; 15] = [
+        (
+            "unknown metric",
+            &plain,
+            |own| own.metric = Some("waits".into()),
+            "--metric waits: unknown metric `waits` (did you mean `wait`?",
+            ")",
+        ),
+        (
+            "unknown second metric",
+            &plain,
+            |own| own.second = Some("waits".into()),
+            "--second waits: unknown metric `waits` (did you mean `wait`?",
+            ")",
+        ),
+        (
+            "metric that is not measured",
+            &plain,
+            |own| own.metric = Some("turnaround".into()),
+            "--metric turnaround: the study does not measure turnaround: ",
+            "add it to `measure.metrics`, which has wait, utilization",
+        ),
+        (
+            "no sweep",
+            &without,
+            |_| {},
+            "study.toml: there is nothing to choose from, because the study has no `[sweep]`: ",
+            "sweep a key, such as scheduler = [\"fcfs\", \"easy\"]",
+        ),
+        (
+            "one candidate",
+            &one,
+            |_| {},
+            "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: ",
+            "give a key another value",
+        ),
+        (
+            "constraint that nobody meets",
+            &plain,
+            |own| own.constraints = vec!["utilization >= 99 %".into()],
+            "study.toml: no candidate meets `utilization >= 99 %`: the nearest is scheduler = ",
+            " %",
+        ),
+        (
+            "constraints that nobody meets",
+            &plain,
+            |own| own.constraints = vec!["utilization >= 1 %".into(), "wait <= 1e-9".into()],
+            "study.toml: no candidate meets `utilization >= 1 %` and `wait <= 1e-9`: the nearest is scheduler = ",
+            "",
+        ),
+        (
+            "constraint without a known unit",
+            &plain,
+            |own| own.constraints = vec!["wait <= 4 h".into()],
+            "--constraint 'wait <= 4 h': the unit of the study's clock is not known: ",
+            "give `time_unit`, or the limit without `h`",
+        ),
+        (
+            "log shorter than the hold-out",
+            &resampled,
+            |own| own.hold_out = Some("20w".into()),
+            "--hold-out 20w: the log has only 112 days, so nothing is left to choose by: ",
+            "hold out less",
+        ),
+        (
+            "hold-out of no log",
+            &plain,
+            |own| own.hold_out = Some("1w".into()),
+            "--hold-out 1w: the end of a log can be kept back, but the workload `synthetic` reads none: ",
+            "leave the option out",
+        ),
+        (
+            "zero on the log scale",
+            &quiet,
+            |_| {},
+            "study.toml: wait is 0 in replication 0 of scheduler = fcfs, allocator = first_fit, and has no logarithm \
+             there: ",
+            "race on its differences with `--raw` (from Python `raw=True`), or on another metric",
+        ),
+        (
+            "growing queues",
+            &overloaded,
+            |_| {},
+            "study.toml: the queue of every candidate grows to the end, so none has a mean: ",
+            "lower the load, or race on `--metric carried_load`",
+        ),
+        (
+            "baseline of several",
+            &plain,
+            |own| own.baseline = vec!["scheduler=easy".into()],
+            "--baseline scheduler=easy: 2 candidates have it, but the baseline must be one: ",
+            "give a value of every swept key, such as scheduler = easy, allocator = first_fit",
+        ),
+        (
+            "one log",
+            &whole,
+            |_| {},
+            "study.toml:",
+            "one log is one observation: give `workload.resample = \"users\"` or \"weeks\", or `windows`",
+        ),
+        (
+            "budget below one run of each",
+            &plain,
+            |own| own.budget = Some("5".into()),
+            "--budget 5: one run of each of 6 candidates takes more",
+            "",
+        ),
+    ];
+    for (what, study, change, begins, ends) in refusals {
         let mut request = ChoiceRequest::default();
         change(&mut request);
-        made(own, request, None).unwrap_err()
-    };
-    let without = study(&STUDY[..STUDY.find("[sweep]").unwrap()]);
-    assert_eq!(
-        refused(&without, &|_| {}),
-        "study.toml: there is nothing to choose from, because the study has no `[sweep]`: sweep a key, such as scheduler = \
-         [\"fcfs\", \"easy\"]"
-    );
-    let one = study(
-        &STUDY
-            .replace("['fcfs', 'easy', 'sjf']", "['fcfs']")
-            .replace("['first_fit', 'random']", "['random']"),
-    );
-    assert_eq!(
-        refused(&one, &|_| {}),
-        "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: give a key another value"
-    );
-    let unknown = refused(&plain, &|own| own.metric = Some("waits".into()));
-    assert!(
-        unknown.starts_with("--metric waits: unknown metric `waits` (did you mean `wait`?"),
-        "{unknown}"
-    );
-    assert_eq!(
-        refused(&plain, &|own| own.metric = Some("turnaround".into())),
-        "--metric turnaround: the study does not measure turnaround: add it to `measure.metrics`, which has wait, \
-         utilization"
-    );
-    let nobody = refused(&plain, &|own| own.constraints = vec!["utilization >= 99 %".into()]);
-    assert!(
-        nobody.starts_with(
-            "study.toml: no candidate meets `utilization >= 99 %`: the nearest is scheduler = "
-        ),
-        "{nobody}"
-    );
-    assert!(nobody.ends_with(" %"), "{nobody}");
-    let quiet = study(&STUDY.replace("load = 0.5", "load = 0.001"));
-    let zero = refused(&quiet, &|_| {});
-    assert!(
-        zero.starts_with("study.toml: wait is 0 in replication 0 of scheduler = fcfs, allocator = first_fit, and has no"),
-        "{zero}"
-    );
-    assert!(
-        made(
-            &quiet,
-            ChoiceRequest { raw: true, within: "1".into(), ..ChoiceRequest::default() },
-            None
-        )
-        .is_ok()
-    );
-    let overloaded = study(&STUDY.replace("load = 0.5", "load = 5.0"));
-    let growing = refused(&overloaded, &|_| {});
-    assert!(
-        growing.starts_with("study.toml: the queue of every candidate grows to the end"),
-        "{growing}"
-    );
-    assert_eq!(
-        refused(&plain, &|own| own.baseline = vec!["scheduler=easy".into()]),
-        "--baseline scheduler=easy: 2 candidates have it, but the baseline must be one: give a value of every swept key, \
-         such as scheduler = easy, allocator = first_fit"
-    );
-    assert_eq!(
-        refused(&plain, &|own| own.constraints = vec!["wait <= 4 h".into()]),
-        "--constraint 'wait <= 4 h': the unit of the study's clock is not known: give `time_unit`, or the limit without `h`"
-    );
+        let said = made(study, request, None).unwrap_err();
+        assert!(said.starts_with(begins) && said.ends_with(ends), "{what}: {said}");
+        assert!(!said.contains('\n') && !said.contains(". "), "one sentence: {said}");
+    }
+    // Differences have a place for zeros.
+    let request = ChoiceRequest { raw: true, within: "1".into(), ..ChoiceRequest::default() };
+    assert!(made(&quiet, request, None).is_ok());
 }

@@ -23,7 +23,7 @@ const MIXTURE: f64 = 1.0;
 
 /// Half width of the interval of `count` values at level `alpha`, in units of their deviation.
 /// The deviation has divisor *n*; the width is infinite for too few values.
-pub(super) fn factor(count: f64, alpha: f64) -> f64 {
+pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     let all = count + MIXTURE;
     let level = libm::exp((2.0 * libm::log(alpha) + libm::log(MIXTURE / all)) / count);
     let denominator = level * all - MIXTURE;
@@ -73,7 +73,7 @@ impl RunningMoments {
     /// Infinite while there are too few values. Values without any spread have width 0.
     ///
     /// ```
-    /// use meshwork_lab::choose::sequence::RunningMoments;
+    /// use meshwork_lab::findings::sequence::RunningMoments;
     /// let values: RunningMoments = (0..40).map(|i| f64::from(i % 5)).collect();
     /// assert!(values.half_width(0.05) < values.half_width(0.001));
     /// assert!(RunningMoments::default().half_width(0.05).is_infinite());
@@ -84,7 +84,7 @@ impl RunningMoments {
     }
 
     /// Half width for a known [`factor`] of this count, shared by many pairs.
-    pub(super) fn half_width_by(&self, factor: f64) -> f64 {
+    pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;
         }
@@ -137,7 +137,7 @@ impl Wins {
     /// It is 1/*E*, at most 1.
     ///
     /// ```
-    /// use meshwork_lab::choose::sequence::Wins;
+    /// use meshwork_lab::findings::sequence::Wins;
     /// assert!(Wins { won: 20, lost: 1, equal: 0 }.p_value() < 0.001);
     /// assert!((Wins { won: 5, lost: 5, equal: 0 }.p_value() - 1.0).abs() < 1e-12);
     /// ```

@@ -1,0 +1,341 @@
+//! The outcome of a choice in words: sentences, rows of a table, and a line.
+
+use super::{ChoiceOutcome, Effect, RaceEnd};
+use crate::choose::confirm::Gain;
+use crate::choose::race::Fate;
+use crate::findings::number::{count, plural, significant};
+use crate::findings::sequence::Wins;
+
+impl ChoiceOutcome {
+    /// Distance on the scale of the race in words: `3.1 %`, or units of the metric.
+    fn distance(&self, difference: f64) -> String {
+        let distance = self.scale.distance(difference);
+        if self.raw { significant(distance, 3) } else { percent(distance) }
+    }
+
+    /// Change of the metric in words, such as `3.1 % lower`.
+    fn change(&self, change: f64) -> String {
+        let word = if change < 0.0 { "lower" } else { "higher" };
+        let size = if self.raw { significant(change.abs(), 3) } else { percent(change.abs()) };
+        format!("{size} {word}")
+    }
+
+    fn gain(&self, gain: &Gain) -> String {
+        let ends = match gain.ends {
+            Some([low, high]) => {
+                format!(", 95 % interval {} to {}", self.change(low), self.change(high))
+            }
+            None => ", without an interval: too little data".to_owned(),
+        };
+        format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
+    }
+
+    /// The outcome in a line: the choice, the certain bound, the change from the baseline on fresh
+    /// data, and the runs.
+    #[must_use]
+    pub fn line(&self) -> [String; 4] {
+        let label = self.recommended.map(|own| self.candidates[own].label.clone());
+        let bound = self.bound.map(|bound| format!("at most {}", self.distance(bound)));
+        let change = self.gains.last().map(|gain| match gain.ends {
+            Some([low, high]) => format!(
+                "{} ({} to {})",
+                self.signed(gain.change),
+                self.signed(low),
+                self.signed(high)
+            ),
+            None => self.signed(gain.change),
+        });
+        let or = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        [or(label), or(bound), or(change), count(self.runs + self.validation_runs)]
+    }
+
+    /// A change of the metric with its sign.
+    fn signed(&self, change: f64) -> String {
+        if self.raw { significant(change, 3) } else { percent_with_sign(change) }
+    }
+
+    /// The sentences of the outcome, most important first.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let Some(own) = self.recommended else {
+            all.push(
+                "There is no result yet: no replication of all candidates has ended.".to_owned(),
+            );
+            return all;
+        };
+        let (winner, reference) = (&self.candidates[own], &self.candidates[self.reference]);
+        let of_baseline = if self.has_baseline { "the baseline" } else { "the first candidate" };
+        if self.is_confirmed() == Some(false) {
+            let failing: Vec<String> = self
+                .gains
+                .iter()
+                .filter(|gain| !gain.is_clear)
+                .map(|gain| self.gain(gain))
+                .collect();
+            all.push(format!(
+                "The gain over {of_baseline} ({}) is not confirmed: {}.",
+                reference.label,
+                failing.join("; ")
+            ));
+        }
+        if self.equal.len() > 1 && self.stopped == RaceEnd::Decided {
+            let labels: Vec<&str> =
+                self.equal.iter().take(6).map(|&own| &*self.candidates[own].label).collect();
+            let more = self.equal.len().saturating_sub(labels.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            all.push(format!(
+                "These {} are equal within {}: {}{more}.",
+                self.equal.len(),
+                self.distance(self.within),
+                labels.join("; ")
+            ));
+        }
+        let why = match self.reason {
+            "baseline" => ", the baseline",
+            "simplest" => ", the simplest of them",
+            _ => "",
+        };
+        all.push(format!("Choice: {}{why}.", winner.label));
+        all.push(self.guarantee());
+        if own == self.reference {
+            all.push(format!("It is {of_baseline}, so there is no gain to confirm."));
+        } else if self.gains.is_empty() {
+            all.push(if self.is_stopped_early {
+                "The gain is not measured on fresh replications yet: the same command continues."
+                    .to_owned()
+            } else {
+                "The gain is not measured again: windows of a log have no fresh replications."
+                    .to_owned()
+            });
+        } else {
+            for gain in &self.gains {
+                all.push(format!(
+                    "Against {of_baseline} ({}), {}.",
+                    reference.label,
+                    self.gain(gain)
+                ));
+                let losing: Vec<String> = gain
+                    .classes
+                    .iter()
+                    .filter(|class| class.loses)
+                    .map(|class| {
+                        let change = percent_with_sign(class.change);
+                        format!("{} ({} {change})", class.words(), class.metric)
+                    })
+                    .collect();
+                if !losing.is_empty() {
+                    all.push(format!("These lose: {}.", losing.join("; ")));
+                } else if !gain.classes.is_empty() {
+                    all.push("No class of job sizes certainly loses.".to_owned());
+                }
+            }
+        }
+        if own != self.reference {
+            let Wins { won, lost, equal } = self.wins;
+            let all_pairs = won + lost + equal;
+            all.push(format!(
+                "It wins in {won} of {} (anytime-valid sign test: p {}).",
+                plural(all_pairs, "replication"),
+                p_value(self.wins.p_value())
+            ));
+        }
+        if self.is_skewed {
+            all.push(
+                "Warning: differences are so skewed that the confidence may not be reached; race on logarithms if \
+                 you can."
+                    .to_owned(),
+            );
+        }
+        all.push(self.cost());
+        all
+    }
+
+    /// The sentence that says what is guaranteed now.
+    #[must_use]
+    pub fn guarantee(&self) -> String {
+        let confidence = percent(self.confidence);
+        let Some(bound) = self.bound else {
+            if self.pairs < self.least_pairs {
+                return format!(
+                    "There is no guarantee yet: {} of {} pairs have been measured.",
+                    self.pairs, self.least_pairs
+                );
+            }
+            return "There is no guarantee yet: the intervals are too wide, or no candidate certainly meets the \
+                    constraints."
+                .to_owned();
+        };
+        let fates = |is: fn(&Fate) -> bool| {
+            self.candidates.iter().filter(|own| is(&own.fate)).count() as u64
+        };
+        let screened = fates(|fate| matches!(fate, Fate::Screened(_)));
+        let without = [
+            (fates(|fate| matches!(fate, Fate::Growing)), "whose queue grows"),
+            (fates(|fate| matches!(fate, Fate::Failed(_))), "of which a run failed"),
+        ];
+        let without: Vec<String> = without
+            .iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, why)| format!("{} {why}", count(*number)))
+            .collect();
+        let except = if without.is_empty() {
+            String::new()
+        } else {
+            format!(", apart from {}", without.join(" and "))
+        };
+        let among = if screened > 0 {
+            let finalists = self.candidates.len() as u64 - screened;
+            format!(
+                "the {} that a screening left of {} candidates (the {} that it left out are not covered)",
+                count(finalists),
+                count(self.candidates.len() as u64),
+                count(screened)
+            )
+        } else {
+            format!("{} candidates", count(self.candidates.len() as u64))
+        };
+        let of = if self.raw { "mean" } else { "typical (geometric mean)" };
+        let limits = match self.constraints.len() {
+            0 => String::new(),
+            _ => " that meet the constraints".to_owned(),
+        };
+        let more = match self.stopped {
+            RaceEnd::Decided => "",
+            _ => "; the race was not finished, and this holds now",
+        };
+        let is_best = if bound > 0.0 {
+            format!("Within {} of the best", self.distance(bound))
+        } else {
+            "The best".to_owned()
+        };
+        format!(
+            "{is_best}, {confidence}: of the {of} {} of {among}{limits}{except}{more}.",
+            self.metric
+        )
+    }
+
+    fn cost(&self) -> String {
+        let share = |of: u64| percent(self.runs as f64 / of.max(1) as f64);
+        let two_stages = self.clark_yang.map_or_else(String::new, |runs| {
+            format!(
+                ", and {} of the {} that Clark and Yang's procedure needs",
+                share(runs),
+                count(runs)
+            )
+        });
+        let again = match self.validation_runs {
+            0 => String::new(),
+            runs => format!("; {} to measure the winner again", plural(runs, "run")),
+        };
+        format!(
+            "Cost: {}, {} of the {} of the full grid{two_stages}{again}.",
+            plural(self.runs, "run"),
+            share(self.full_grid),
+            count(self.full_grid)
+        )
+    }
+
+    /// Rows of a table of candidates: number, label, replications, mean of the metric and of the
+    /// second one, and what became of it. Survivors come first, then by mean.
+    #[must_use]
+    pub fn rows(&self) -> Vec<[String; 6]> {
+        let mut order: Vec<usize> = (0..self.candidates.len()).collect();
+        let rank = |own: &usize| match self.candidates[*own].fate {
+            Fate::Racing => 0,
+            Fate::Beaten { .. } => 1,
+            Fate::Unfit { .. } => 2,
+            Fate::Growing => 3,
+            Fate::Failed(_) => 4,
+            Fate::Screened(_) => 5,
+        };
+        let by = |own: &usize| {
+            let mean = self.candidates[*own].mean.unwrap_or(f64::INFINITY);
+            if self.scale.is_highest { -mean } else { mean }
+        };
+        order.sort_by(|a, b| {
+            (Some(*b) == self.recommended)
+                .cmp(&(Some(*a) == self.recommended))
+                .then(rank(a).cmp(&rank(b)))
+                .then(by(a).total_cmp(&by(b)))
+                .then(a.cmp(b))
+        });
+        let number =
+            |mean: Option<f64>| mean.map_or_else(|| "-".to_owned(), |mean| significant(mean, 4));
+        let row = |own: usize| {
+            let candidate = &self.candidates[own];
+            [
+                format!("#{}", own + 1),
+                candidate.label.clone(),
+                count(candidate.replications),
+                number(candidate.mean),
+                number(candidate.second),
+                self.fate(own),
+            ]
+        };
+        order.into_iter().map(row).collect()
+    }
+
+    pub(super) fn fate(&self, own: usize) -> String {
+        let candidate = &self.candidates[own];
+        match &candidate.fate {
+            Fate::Racing if Some(own) == self.recommended => "chosen".to_owned(),
+            Fate::Racing => match candidate.bound {
+                Some(bound) => format!("survives, within {} of the best", self.distance(bound)),
+                None => "survives".to_owned(),
+            },
+            Fate::Beaten { by, pairs, difference, least } => format!(
+                "dropped after {pairs} pairs by #{}: {} worse, at least {}",
+                by + 1,
+                self.distance(*difference),
+                self.distance(*least)
+            ),
+            Fate::Growing => "dropped: its queue grows to the end".to_owned(),
+            Fate::Unfit { constraint, pairs, excess } => format!(
+                "dropped after {pairs} runs: {} is {}",
+                self.constraints[*constraint].text,
+                self.constraints[*constraint].shown(*excess)
+            ),
+            Fate::Failed(message) => format!("dropped: a run failed: {message}"),
+            Fate::Screened(after) => {
+                format!("left out by the screening after {after} replications")
+            }
+        }
+    }
+
+    /// Lines of the mean effects of swept values.
+    #[must_use]
+    pub fn effect_lines(&self) -> Vec<String> {
+        let signed = |difference: f64| {
+            // Less is better on the scale; the effect is shown on the metric.
+            let at = if self.scale.is_highest { -difference } else { difference };
+            let at = if self.raw { at } else { libm::expm1(at) };
+            if self.raw { significant(at, 3) } else { percent_with_sign(at) }
+        };
+        let line = |effect: &Effect| {
+            let ends = effect.half_width.map_or_else(String::new, |half| {
+                format!(" ({} to {})", signed(effect.effect - half), signed(effect.effect + half))
+            });
+            format!("  {} = {}: {}{ends}", effect.key, effect.value, signed(effect.effect))
+        };
+        self.effects.iter().map(line).collect()
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", significant(100.0 * share, 2.max(digits(share))))
+}
+
+/// Digits of a share that show whole percents.
+fn digits(share: f64) -> i32 {
+    if share.abs() >= 1.0 { 3 } else { 2 }
+}
+
+fn percent_with_sign(share: f64) -> String {
+    let sign = if share < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", percent(share.abs()))
+}
+
+fn p_value(p: f64) -> String {
+    if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", significant(p, 2)) }
+}
