@@ -15,7 +15,7 @@ use meshwork_lab::run::lock::Lock;
 use meshwork_lab::slurm::live::state_line;
 use serde_json::{Value as Json, json};
 
-use super::live::{MetricsServer, Pause, machine, policy};
+use super::live::{EndsFile, MetricsServer, Pause, machine, policy};
 use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -59,6 +59,8 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
         depth: asked.depth as usize,
         ..AgentSettings::default()
     };
+    let mut ends = EndsFile::new(&asked.live);
+    let expected = ends.renewed().map_err(Stop::Wrong)?.unwrap_or_default();
     make_folder(&state)?;
     // A dry run changes nothing, so that it may run beside an agent.
     let _lock = if asked.dry_run {
@@ -88,6 +90,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     };
     let mut agent = PlacementAgent::new(&policy, settings, Box::new(note));
     agent.metrics.names_jobs = asked.metrics_jobs;
+    agent.ends = expected;
     let (mut looks, mut was_away, mut was_off) = (0, false, false);
     while !stopper.is_time() && asked.live.looks.is_none_or(|most| looks < most) {
         let began = Instant::now();
@@ -105,6 +108,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
             say("note", "the kill switch is no longer set");
             was_off = false;
         }
+        ends.renew(&mut agent.ends);
         match agent.cycle(&mut commands) {
             Ok(_) => {
                 was_away = false;
