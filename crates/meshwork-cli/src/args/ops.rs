@@ -151,7 +151,10 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// Reads the name of a rule for expected ends.
 fn end_rule() -> impl TypedValueParser<Value = EndRule> {
     PossibleValuesParser::new(EndRule::ALL.map(|(name, _)| name)).map(|text| {
-        EndRule::ALL.into_iter().find(|(name, _)| *name == text).map_or_else(EndRule::default, |(_, rule)| rule)
+        EndRule::ALL
+            .into_iter()
+            .find(|(name, _)| *name == text)
+            .map_or_else(EndRule::default, |(_, rule)| rule)
     })
 }
 

@@ -110,12 +110,7 @@ impl LivePolicy {
     }
 
     /// A waiting job as the policy sees it, with a number of nodes within its range.
-    pub(super) fn candidate(
-        &self,
-        job: &QueuedJob,
-        nodes: u32,
-        ends: &ExpectedEnds,
-    ) -> Candidate {
+    pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {
             numbers_of(numbers, &job.excludes)

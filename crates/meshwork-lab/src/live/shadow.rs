@@ -317,7 +317,10 @@ impl<'a> SiteShadow<'a> {
         };
         let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).copied().collect();
         let asked: Vec<&QueuedJob> = asked.into_iter().take(DEPTH).collect();
-        let waiting: Vec<Candidate> = asked.iter().map(|own| self.policy.candidate(own, own.nodes.max(1), &self.ends)).collect();
+        let waiting: Vec<Candidate> = asked
+            .iter()
+            .map(|own| self.policy.candidate(own, own.nodes.max(1), &self.ends))
+            .collect();
         let decision = self.policy.decide(look.now, before, &waiting, &[])?;
         let own = decision.starts.iter().find(|(place, _)| asked[*place].key() == job.key());
         let mut slurm = numbers_of(numbers, &job.has);

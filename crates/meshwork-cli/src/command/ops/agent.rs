@@ -7,12 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::live::SlurmCommands;
-use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare};
+use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare, set_state};
 use meshwork_lab::live::process::ProcessCommands;
 use meshwork_lab::live::replay::replay;
 use meshwork_lab::operator::read_text;
 use meshwork_lab::run::lock::Lock;
-use meshwork_lab::slurm::live::state_line;
 use serde_json::{Value as Json, json};
 
 use super::live::{EndsFile, MetricsServer, Pause, machine, policy};
@@ -181,14 +180,18 @@ fn switch(
     make_folder(state)?;
     let off = state.join(OFF);
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", off.display()));
+    let was_off = off.exists();
     if asked.open {
         // An agent must not place what Slurm is about to start.
         std::fs::write(&off, "").map_err(failed)?;
     }
-    set(commands, &asked.park, asked.open)?;
-    if asked.close && off.exists() {
+    let done = set(commands, &asked.park, asked.open);
+    // Without the open partition, nobody would start jobs.
+    let is_over = if done.is_ok() { asked.close && was_off } else { asked.open && !was_off };
+    if is_over {
         std::fs::remove_file(&off).map_err(failed)?;
     }
+    done?;
     out.line(&if asked.open {
         format!(
             "partition {} is open: Slurm starts its jobs, and agents decide nothing",
@@ -220,12 +223,8 @@ fn watch(
 }
 
 fn set(commands: &mut ProcessCommands, partition: &str, is_open: bool) -> Result<(), Stop> {
-    let line = state_line(partition, is_open).map_err(Stop::Wrong)?;
-    let says = commands.control(&line).map_err(Stop::Failed)?;
-    match says.trim() {
-        "" => Ok(()),
-        says => Err(Stop::Failed(format!("partition {partition} is as it was: {says}"))),
-    }
+    set_state(commands, partition, is_open)
+        .map_err(|says| Stop::Failed(format!("partition {partition} is as it was: {says}")))
 }
 
 fn is_off(state: &Path) -> bool {

@@ -148,8 +148,8 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 
 /// Pauses between looks, which a datagram can end early.
 ///
-/// The hook of the controller runs before Slurm shows what it announces, so that some pauses after one
-/// that was ended are short.
+/// The hook of the controller runs before Slurm shows what it announces, so that some pauses after
+/// one that was ended are short.
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,

@@ -70,7 +70,7 @@ pub(crate) struct Munge {
 }
 
 impl Munge {
-    /// Starts munge, unless it already answers. The error is the reason why no Slurm can be started.
+    /// Starts munge, unless it already answers. The error says why no Slurm can be started.
     pub(crate) fn begin(programs: &[&str]) -> Result<Munge, String> {
         for program in programs.iter().chain(&["munge", "munged"]) {
             if find(program).is_none() {

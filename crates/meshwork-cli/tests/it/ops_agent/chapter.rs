@@ -29,7 +29,9 @@ fn files(page: &str) -> Vec<(&str, &str)> {
         let name = rest[..at].rsplit('`').next().unwrap();
         let block = &rest[at + "`:\n\n```".len()..];
         let (text, after) = block.split_once('\n').unwrap().1.split_once("```").unwrap();
-        all.push((name, text));
+        if name.contains('.') {
+            all.push((name, text));
+        }
         rest = after;
     }
     all
@@ -53,8 +55,11 @@ fn the_chapter_tells_one_story() {
     for (name, text) in named {
         fs::write(home.path().join(name), text).unwrap();
     }
-    let blocks: Vec<&str> =
-        page.split("```sh slurm\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    let blocks: Vec<&str> = page
+        .split("```sh slurm\n")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
     assert!(blocks.len() >= 8, "{} blocks", blocks.len());
     let script = blocks.join("");
     let folder = Path::new(env!("CARGO_BIN_EXE_meshwork")).parent().unwrap();

@@ -59,4 +59,3 @@ fn figures_of_the_agent() {
     let (few, many) = (time("1"), time("11"));
     println!("a look with 10,000 pending jobs: {:.3} s", (many - few) / 10.0 - 0.001);
 }
-

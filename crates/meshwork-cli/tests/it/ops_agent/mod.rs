@@ -151,7 +151,10 @@ impl Parked {
             let others = ends[..place].iter().filter(|(other, ..)| other != id);
             for (other, theirs, begin, until) in others {
                 let together = start.max(*begin) < end.min(*until);
-                assert!(!together || nodes.is_disjoint(theirs), "jobs {id} and {other} share nodes");
+                assert!(
+                    !together || nodes.is_disjoint(theirs),
+                    "jobs {id} and {other} share nodes"
+                );
             }
         }
         let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "agent/log.jsonl"];
@@ -237,7 +240,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     let second = slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]);
     assert_eq!(second.status, Some(1), "{}", second.out);
     assert!(second.err.contains("one agent at a time"), "{}", second.err);
-    // The name of the first job looks like the fields that the agent reads, so that it stays parked.
+    // The name of the first job looks like fields that the agent reads, so that it stays parked.
     parked.until_all_end(ALL, &[&odd]);
     slurm.ask("scancel", &[&odd]);
     drop(agent);
@@ -318,7 +321,8 @@ fn a_shadow(parked: &Parked) {
     // The agent may go by its own records: it expects what jobs of the same user took.
     let told = ["--ends", "user_mean", "--history", "seen", "--dry-run", "--looks", "1"];
     parked.submit(1, "1", &[]);
-    let told = slurm.meshwork(&[&["ops", "agent", ".", "--policy", "policy.toml"], &told[..]].concat());
+    let told =
+        slurm.meshwork(&[&["ops", "agent", ".", "--policy", "policy.toml"], &told[..]].concat());
     assert_eq!((told.status, told.err.as_str()), (Some(0), ""), "{}", told.out);
     let fidelity = slurm.meshwork(&["ops", "fidelity", "seen", "--json"]);
     assert!(fidelity.status.is_some_and(|status| status < 2), "{}", fidelity.err);

@@ -56,7 +56,18 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
         run_as(&slurm, AGENT, &[&fixed[..], more].concat())
     };
     let job = |nodes: &str, more: &[&str]| {
-        let fixed = ["sbatch", "--parsable", "-t", "5", "-o", "/dev/null", "--wrap", "sleep 1", "-N", nodes];
+        let fixed = [
+            "sbatch",
+            "--parsable",
+            "-t",
+            "5",
+            "-o",
+            "/dev/null",
+            "--wrap",
+            "sleep 1",
+            "-N",
+            nodes,
+        ];
         run_as(&slurm, USER, &[&fixed[..], more].concat())
     };
     if agent(&["--looks", "1", "--dry-run"]).err.contains("Permission denied") {
@@ -87,17 +98,27 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
         assert!(!said.err.contains("error"), "{}", said.err);
         said.out.contains(&format!("job {id} on "))
     });
-    slurm.wait(60, "it runs", || {
-        slurm.ask("squeue", &["-h", "-t", "PD", "-j", &id]).out.is_empty()
-    });
+    slurm
+        .wait(60, "it runs", || slurm.ask("squeue", &["-h", "-t", "PD", "-j", &id]).out.is_empty());
 
-    // The end of the first of two jobs that need all nodes wakes the agent, long before its next look.
+    // The end of the first of two jobs that need all nodes wakes the agent, long before a look.
     let last = [job("4", &[]), job("4", &[])].map(|said| said.out.trim().to_owned());
-    let (uid, gid, port) = (format!("--reuid={AGENT}"), format!("--regid={AGENT}"), port.to_string());
+    let (uid, gid, port) =
+        (format!("--reuid={AGENT}"), format!("--regid={AGENT}"), port.to_string());
     let own = ["--poll", "10m", "--wake", &port];
     let woken = slurm
         .command("setpriv")
-        .args([&uid, &gid, "--clear-groups", meshwork, "ops", "agent", ".", "--policy", "policy.toml"])
+        .args([
+            &uid,
+            &gid,
+            "--clear-groups",
+            meshwork,
+            "ops",
+            "agent",
+            ".",
+            "--policy",
+            "policy.toml",
+        ])
         .args(["--state", "own"])
         .args(own)
         .stdout(Stdio::null())
@@ -108,10 +129,24 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     });
     drop(woken);
 
-    // An Operator may open the parking partition too.
-    assert_eq!(run_as(&slurm, AGENT, &[meshwork, "ops", "agent", ".", "--state", "own", "--open"]).status, Some(0));
-    let state = slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
-    assert!(state.contains("State=UP"), "{state}");
+    // Partitions are changed by administrators alone, so that the kill switch and the watchdog need one.
+    let open =
+        || run_as(&slurm, AGENT, &[meshwork, "ops", "agent", ".", "--state", "own", "--open"]);
+    let refused = open();
+    assert_eq!(refused.status, Some(1), "{}", refused.out);
+    assert!(refused.err.contains("an administrator of Slurm"), "{}", refused.err);
+    let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
+    assert!(state().contains("State=DOWN"), "{}", state());
+    slurm.ask("scontrol", &["update", "partitionname=in", "state=up"]);
+    fs::remove_file(own.join("off")).unwrap();
+    let unready = agent(&["--looks", "1"]);
+    assert!(unready.err.contains("the agent does not begin"), "{}", unready.err);
+    assert!(unready.err.contains("an administrator of Slurm"), "{}", unready.err);
+    manage(&["modify", "user", AGENT, "set", "adminlevel=Admin"]);
+    slurm.wait(120, "an administrator may", || agent(&["--looks", "1"]).status == Some(0));
+    assert!(state().contains("State=DOWN"), "{}", state());
+    assert_eq!(open().status, Some(0));
+    assert!(state().contains("State=UP"), "{}", state());
 }
 
 /// The units of the service are such as systemd reads.

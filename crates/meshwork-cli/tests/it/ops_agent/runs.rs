@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::{Killable, POLICY, Parked, agent, restart};
 
-/// A `scontrol` that kills its agent just before the next update, or just after it, if a file says so.
+/// A `scontrol` that kills its agent just before or after the next update, if a file says so.
 const DEADLY: &str = r#"#!/bin/bash
 while IFS= read -r line; do
     case $line in
@@ -30,7 +30,8 @@ struct Dice(u64);
 impl Dice {
     /// A number below `end`.
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
@@ -56,7 +57,11 @@ fn say(name: &str, parked: &Parked, began: Instant) {
     println!(
         "{name}: {ended} ends, 0 on other nodes, 0 overlaps; {} starts of an agent, {} decisions, {} placed, \
          {} taken back, {} refused, {:.0} s",
-        count("begin"), count("decision"), count("place"), count("take_back"), count("refused"),
+        count("begin"),
+        count("decision"),
+        count("place"),
+        count("take_back"),
+        count("refused"),
         began.elapsed().as_secs_f64()
     );
 }
@@ -142,12 +147,13 @@ enum Happening {
     Crash,
 }
 
-/// Cancels, requeues, drains, takes down, shares nodes with foreign jobs, and kills both the agent and
-/// the controller.
+/// Cancels, requeues, drains, takes down, shares nodes with foreign jobs, and kills both the agent
+/// and the controller.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_4_survives_whatever_happens_at_once() {
-    let foreign = "PartitionName=other Nodes=n[1-64] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n";
+    let foreign =
+        "PartitionName=other Nodes=n[1-64] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n";
     let parked = Parked::begin(64, foreign).unwrap();
     deadly(&parked);
     let slurm = &parked.slurm;
@@ -174,7 +180,8 @@ fn run_4_survives_whatever_happens_at_once() {
     for (turn, &what) in order.iter().enumerate() {
         let node = format!("nodename=n{}", 1 + dice.below(64));
         let pick = |states: &str, dice: &mut Dice| {
-            let said = slurm.ask("squeue", &["-h", "-r", "-t", states, "-p", "in,run", "-o", "%i"]).out;
+            let said =
+                slurm.ask("squeue", &["-h", "-r", "-t", states, "-p", "in,run", "-o", "%i"]).out;
             let ids: Vec<&str> = said.lines().collect();
             let place = dice.below(ids.len().max(1) as u64) as usize;
             ids.get(place).map(|&id| id.to_owned())
@@ -193,7 +200,18 @@ fn run_4_survives_whatever_happens_at_once() {
             }
             Happening::Foreign => {
                 let nodes = dice.nodes(8).to_string();
-                let fixed = ["-p", "other", "-N", &nodes, "-t", "5", "-o", "/dev/null", "--wrap", "sleep 1"];
+                let fixed = [
+                    "-p",
+                    "other",
+                    "-N",
+                    &nodes,
+                    "-t",
+                    "5",
+                    "-o",
+                    "/dev/null",
+                    "--wrap",
+                    "sleep 1",
+                ];
                 slurm.ask("sbatch", &fixed);
             }
             Happening::Doom => {

@@ -22,7 +22,7 @@ use super::policy::{Candidate, LivePolicy};
 use crate::slurm::hostlist;
 use crate::slurm::live::{QueuedJob, is_safe};
 
-pub use prepare::prepare;
+pub use prepare::{prepare, set_state};
 
 /// Names of partitions, and times in seconds.
 #[derive(Clone, Debug)]

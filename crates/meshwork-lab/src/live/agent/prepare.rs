@@ -50,10 +50,28 @@ pub fn prepare(
         return Err(format!("partition {} is {}, but must be UP", settings.run, run.state));
     }
     if park.state != "DOWN" && !settings.dry_run && !is_off {
-        let says = commands.control(&state_line(&settings.park, false)?)?;
-        if !says.trim().is_empty() {
-            return Err(format!("partition {} cannot be closed: {}", settings.park, says.trim()));
-        }
+        set_state(commands, &settings.park, false)
+            .map_err(|says| format!("partition {} cannot be closed: {says}", settings.park))?;
     }
     Ok(())
+}
+
+/// Opens or closes a partition.
+///
+/// # Errors
+/// What Slurm says against it.
+pub fn set_state(
+    commands: &mut dyn SlurmCommands,
+    partition: &str,
+    is_open: bool,
+) -> Result<(), String> {
+    let says = commands.control(&state_line(partition, is_open)?)?;
+    match says.trim() {
+        "" => Ok(()),
+        says if ["Invalid user", "ermission"].iter().any(|own| says.contains(own)) => Err(format!(
+            "Slurm says `{says}`, since only root, SlurmUser or an administrator of Slurm \
+             (adminlevel=Admin) may change a partition"
+        )),
+        says => Err(says.to_owned()),
+    }
 }

@@ -235,7 +235,9 @@ fn what_is_wrong_is_one_sentence() {
 
 #[test]
 fn the_history_of_a_site() {
-    let mut text = "id,attempt,user,account,partition,state,submit,start,end,limit,nodes,nodelist,by\n".to_owned();
+    let mut text =
+        "id,attempt,user,account,partition,state,submit,start,end,limit,nodes,nodelist,by\n"
+            .to_owned();
     text += "17,1,ann,phys,run,COMPLETED,1800000000,1800000010,1800000070,300,4,n[1-4],main\n\
              18_2,1,bob,phys,run,COMPLETED,1800000005,1800000070,1800000075,,2,n[1-2],\n\
              19,1,bob,phys,run,PENDING,1800000006,,,60,2,,\n";

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use meshwork_lab::live::SlurmCommands;
-use meshwork_lab::live::ends::{EndRule, ExpectedEnds};
 use meshwork_lab::live::agent::{AgentSettings, PlacementAgent};
+use meshwork_lab::live::ends::{EndRule, ExpectedEnds};
 use meshwork_lab::live::policy::LivePolicy;
 use meshwork_lab::live::replay::replay;
 use meshwork_lab::operator::history::{History, JobRecord};
@@ -254,7 +254,8 @@ fn a_requeued_job_starts_by_a_new_decision() {
             (f64::from(seconds) + 2.0, Fault::Down(usize::from(seconds % 16))),
             (f64::from(seconds) + 9.0, Fault::Resume(usize::from(seconds % 16))),
         ];
-        let story = Story { is_easy: true, passes: false, predicts: false, faults, kills: Vec::new() };
+        let story =
+            Story { is_easy: true, passes: false, predicts: false, faults, kills: Vec::new() };
         play(&policy, &story, &mut happened).unwrap();
     }
     assert_eq!(happened.undecided, 0, "{happened:?}");
@@ -266,11 +267,9 @@ fn a_requeued_job_starts_by_a_new_decision() {
 #[test]
 fn a_prediction_does_not_reach_into_a_reservation() {
     let mut happened = Happened::default();
-    let job =
-        Wanted { user: 1, least: 4, most: 4, seconds: 5, limit: 600, special: Special::None };
+    let job = Wanted { user: 1, least: 4, most: 4, seconds: 5, limit: 600, special: Special::None };
     let faults = vec![(0.0, Fault::Reserve(0, 16, 60, 30)), (0.0, Fault::Submit(job))];
-    let story =
-        Story { is_easy: true, passes: false, predicts: true, faults, kills: Vec::new() };
+    let story = Story { is_easy: true, passes: false, predicts: true, faults, kills: Vec::new() };
     play(&policy("mc1x1", "easy"), &story, &mut happened).unwrap();
     assert_eq!(happened.starts, 1, "{happened:?}");
     assert!(!happened.events.contains_key("take_back"), "{happened:?}");
@@ -294,8 +293,13 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
         (6.0, Fault::Submit(job(2, 4, 3, 600))),
     ];
     let starts = |predicts: bool| {
-        let story =
-            Story { is_easy: true, passes: false, predicts, faults: faults.clone(), kills: Vec::new() };
+        let story = Story {
+            is_easy: true,
+            passes: false,
+            predicts,
+            faults: faults.clone(),
+            kills: Vec::new(),
+        };
         let mut happened = Happened::default();
         play(&policy("mc1x1", "easy"), &story, &mut happened).unwrap();
         happened.order
