@@ -78,7 +78,7 @@ fn the_chapter_tells_one_story() {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
     // The story: a record, a choice, placed jobs that ran where they were placed, and the way back.
-    for part in ["starts", "is the choice", "job ", " 0 of them another now", "is open"] {
+    for part in ["starts", "Choice: ", "job ", " 0 of them another now", "is open"] {
         assert!(out.contains(part), "{part}: {out}\n{err}");
     }
     let log = fs::read_to_string(home.path().join("state/log.jsonl")).unwrap();

@@ -106,21 +106,28 @@ impl Parked {
     /// Waits until all jobs have ended but those of a list, and helps those that wait for people.
     fn until_all_end(&self, seconds: u64, but: &[&str]) {
         self.slurm.wait(seconds, "all jobs end", || {
-            let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %r"]);
+            let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %M %r"]);
             let mut left = 0;
             for line in said.out.lines() {
-                let words: Vec<&str> = line.splitn(3, ' ').collect();
+                let words: Vec<&str> = line.splitn(4, ' ').collect();
                 left += usize::from(!but.contains(&words[0]));
                 match words[..] {
                     // A crash of the controller interrupts launches: Slurm holds such a job for
                     // operators.
-                    [id, "in", why] if why.contains("requeued held") => {
+                    [id, "in", _, why] if why.contains("requeued held") => {
                         self.slurm.ask("scontrol", &["release", id]);
                     }
                     // A requeued job, which the agent has taken back, would begin in two minutes.
-                    [id, "in", "BeginTime"] => {
+                    [id, "in", _, "BeginTime"] => {
                         let id = format!("jobid={id}");
                         self.slurm.ask("scontrol", &["update", &id, "starttime=now"]);
+                    }
+                    // An end for which there was no controller is lost, and Slurm finds out minutes
+                    // later. No job here takes two seconds.
+                    [id, "run", time, _]
+                        if !time.starts_with("0:0") && !time.starts_with("0:1") =>
+                    {
+                        self.slurm.ask("scancel", &[id]);
                     }
                     _ => {}
                 }
