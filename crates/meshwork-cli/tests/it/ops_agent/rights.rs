@@ -135,10 +135,11 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     let refused = open();
     assert_eq!(refused.status, Some(1), "{}", refused.out);
     assert!(refused.err.contains("an administrator of Slurm"), "{}", refused.err);
+    // A switch that cannot be set leaves agents at work.
+    assert!(!home.join("own/off").exists());
     let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
     assert!(state().contains("State=DOWN"), "{}", state());
     slurm.ask("scontrol", &["update", "partitionname=in", "state=up"]);
-    fs::remove_file(own.join("off")).unwrap();
     let unready = agent(&["--looks", "1"]);
     assert!(unready.err.contains("the agent does not begin"), "{}", unready.err);
     assert!(unready.err.contains("an administrator of Slurm"), "{}", unready.err);

@@ -66,6 +66,14 @@ fn say(name: &str, parked: &Parked, began: Instant) {
     );
 }
 
+/// A Slurm beside a policy that has places for any number of nodes.
+fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
+    let parked = Parked::begin(nodes, more).unwrap();
+    let policy = POLICY.replace("8x8", sides).replace("first_fit", "gabl");
+    fs::write(parked.slurm.home().join("policy.toml"), policy).unwrap();
+    parked
+}
+
 /// A folder of commands with the deadly one.
 fn deadly(parked: &Parked) {
     let folder = parked.slurm.home().join("commands");
@@ -87,9 +95,7 @@ fn doomed(parked: &Parked, at: &str) -> Killable {
 #[test]
 #[ignore = "it takes a quarter of an hour"]
 fn run_1_places_300_jobs_on_512_nodes() {
-    let parked = Parked::begin(512, "").unwrap();
-    let policy = POLICY.replace("8x8", "8x8x8");
-    fs::write(parked.slurm.home().join("policy.toml"), policy).unwrap();
+    let parked = begin(512, "8x8x8", "");
     let began = Instant::now();
     Dice(1).submit(&parked, 300, 64);
     let agent = agent(&parked.slurm, &[]);
@@ -102,7 +108,7 @@ fn run_1_places_300_jobs_on_512_nodes() {
 #[test]
 #[ignore = "it takes minutes"]
 fn run_2_survives_30_kills_at_random() {
-    let parked = Parked::begin(64, "").unwrap();
+    let parked = begin(64, "8x8", "");
     let began = Instant::now();
     let mut dice = Dice(2);
     dice.submit(&parked, 300, 32);
@@ -121,7 +127,7 @@ fn run_2_survives_30_kills_at_random() {
 #[test]
 #[ignore = "it takes minutes"]
 fn run_3_survives_25_kills_at_the_worst_instants() {
-    let parked = Parked::begin(64, "").unwrap();
+    let parked = begin(64, "8x8", "");
     deadly(&parked);
     let began = Instant::now();
     Dice(3).submit(&parked, 100, 32);
@@ -154,7 +160,7 @@ enum Happening {
 fn run_4_survives_whatever_happens_at_once() {
     let foreign =
         "PartitionName=other Nodes=n[1-64] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n";
-    let parked = Parked::begin(64, foreign).unwrap();
+    let parked = begin(64, "8x8", foreign);
     deadly(&parked);
     let slurm = &parked.slurm;
     let began = Instant::now();
