@@ -151,11 +151,12 @@ mod tests {
     #[test]
     fn a_job_that_outlives_its_prediction_ends_at_its_limit() {
         let ends = ExpectedEnds::of(EndRule::UserMean, &history(&[("ann", 0, 60, "COMPLETED")]));
+        let end = |job: &QueuedJob, now: f64| ends.end(job, now) as i64;
         let ann = job("ann", Some(7_200));
-        assert_eq!(ends.end(&ann, 1_059.0), 1_060.0);
-        assert_eq!(ends.end(&ann, 1_060.0), 8_200.0);
-        assert_eq!(ends.end(&job("ann", Some(30)), 1_001.0), 1_030.0);
-        assert_eq!(ends.end(&job("bob", Some(30)), 1_001.0), 1_030.0);
-        assert_eq!(ends.end(&job("bob", None), 2_000.0), 2_000.0 + FAR);
+        assert_eq!(end(&ann, 1_059.0), 1_060);
+        assert_eq!(end(&ann, 1_060.0), 8_200);
+        assert_eq!(end(&job("ann", Some(30)), 1_001.0), 1_030);
+        assert_eq!(end(&job("bob", Some(30)), 1_001.0), 1_030);
+        assert_eq!(end(&job("bob", None), 2_000.0), 2_000 + FAR as i64);
     }
 }
