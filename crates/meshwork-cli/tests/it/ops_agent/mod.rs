@@ -139,8 +139,9 @@ impl Parked {
         fs::read_to_string(self.slurm.home().join("agent/log.jsonl")).unwrap_or_default()
     }
 
-    /// Checks that each start was on chosen nodes and shared none, and that each decision can be
-    /// made again. Returns the number of ends.
+    /// Checks that starts were on chosen nodes and shared none, and returns the number of ends.
+    ///
+    /// Each decision of the log must be made again.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");

@@ -129,7 +129,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     });
     drop(woken);
 
-    // Partitions are changed by administrators alone, so that the kill switch and the watchdog need one.
+    // Only administrators change partitions, so that the kill switch and the watchdog need one.
     let open =
         || run_as(&slurm, AGENT, &[meshwork, "ops", "agent", ".", "--state", "own", "--open"]);
     let refused = open();

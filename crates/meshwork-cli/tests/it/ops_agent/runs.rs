@@ -141,7 +141,7 @@ fn run_3_survives_25_kills_at_the_worst_instants() {
     say("run 3", &parked, began);
 }
 
-/// What happens to a machine in the fourth run.
+/// A happening of the fourth run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happening {
     Cancel,
@@ -153,8 +153,7 @@ enum Happening {
     Crash,
 }
 
-/// Cancels, requeues, drains, takes down, shares nodes with foreign jobs, and kills both the agent
-/// and the controller.
+/// Cancels, requeues, drains, shares nodes with foreign jobs, and kills agent and controller.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_4_survives_whatever_happens_at_once() {
