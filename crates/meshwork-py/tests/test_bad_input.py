@@ -258,3 +258,10 @@ def test_a_table_is_told_from_a_workload() -> None:
     assert _frame.is_table(GOOD)
     assert not _frame.is_table({"name": "lublin", "jobs": 3})
     assert not _frame.is_table("lublin")
+
+
+def test_a_bad_state_is_named_as_what_it_is(tmp_path: Path) -> None:
+    study = tmp_path / "policy.toml"
+    study.write_text(mw.Study(machine=MESH, workload={"name": "lublin", "jobs": 9}).toml)
+    with pytest.raises(mw.InputError, match=r"^state: waiting job \"b\": it has no estimate"):
+        mw.plan({"now": 5, "waiting": [{"id": "b", "nodes": 4}]}, study)

@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use meshwork_lab::date::unix_seconds;
+use meshwork_lab::live::ends::EndRule;
 use meshwork_lab::operator::instant::RunName;
 use meshwork_lab::operator::sacct::LocalClock;
 
@@ -116,6 +118,14 @@ pub(crate) struct Live {
     /// or of the topology if the study's machine is made of Slurm's files]
     #[arg(long, value_name = "LIST")]
     pub(crate) names: Option<String>,
+    /// The ends that the policy expects: time limits, the mean run time of a user's last two jobs, or the 90 % quantile of
+    /// their last hundred; never more than the limit
+    #[arg(long, value_name = "RULE", default_value = "limit", value_parser = end_rule(), requires_ifs = [("user_mean", "history"), ("user_p90", "history")])]
+    pub(crate) ends: EndRule,
+    /// The site whose history says how long jobs of a user ran, as `ops import` or `ops shadow` writes it; it is read
+    /// again when it has changed
+    #[arg(long, value_name = "SITE")]
+    pub(crate) history: Option<PathBuf>,
     /// The time between looks, as 1s or 500ms
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = poll)]
     pub(crate) poll: Duration,
@@ -136,6 +146,16 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     let of_port = port.parse::<u16>().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
     text.parse().or(of_port).map_err(|_| {
         "an address and a port are needed, as 127.0.0.1:9464, or a port alone, as 9464".to_owned()
+    })
+}
+
+/// Reads the name of a rule for expected ends.
+fn end_rule() -> impl TypedValueParser<Value = EndRule> {
+    PossibleValuesParser::new(EndRule::ALL.map(|(name, _)| name)).map(|text| {
+        EndRule::ALL
+            .into_iter()
+            .find(|(name, _)| *name == text)
+            .map_or_else(EndRule::default, |(_, rule)| rule)
     })
 }
 

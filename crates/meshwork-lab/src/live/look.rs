@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SlurmCommands;
+use super::ends::ExpectedEnds;
 use crate::slurm::hostlist;
 use crate::slurm::live::{
     NodeReservation, QueuedJob, node_arguments, queue_arguments, range_arguments, read_nodes,
@@ -126,6 +127,7 @@ pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32
 pub(super) fn claims(
     look: &SiteLook,
     numbers: &BTreeMap<String, u32>,
+    ends: &ExpectedEnds,
     placed_in: Option<&str>,
 ) -> Vec<Claim> {
     let mut taken = vec![false; numbers.len()];
@@ -142,12 +144,12 @@ pub(super) fn claims(
         |at: Option<i64>| at.map_or(look.now - 1.0, |at| (at as f64).min(look.now - 0.001));
     let far = look.now + FAR;
     for job in look.jobs.iter().filter(|job| !job.is_pending()) {
-        let until = job.end.map_or(far, |end| end as f64);
+        let until = ends.end(job, look.now);
         claim(&job.id, numbers_of(numbers, &job.has), before(job.start), until);
     }
     let placed = |job: &&QueuedJob| job.is_pending() && Some(job.partition.as_str()) == placed_in;
     for job in look.jobs.iter().filter(placed) {
-        let until = job.limit.map_or(far, |limit| look.now + limit as f64);
+        let until = ends.runtime(job).map_or(far, |seconds| look.now + seconds as f64);
         claim(&job.id, numbers_of(numbers, &job.requires), before(None), until);
     }
     let idle: BTreeSet<u32> = idle(look, numbers).collect();

@@ -3,9 +3,11 @@
 //! Slurm holds all state. Each [`look`] begins from the output of its commands, a [`policy`]
 //! decides by [`plan`](crate::plan), and one update per job moves it from a closed parking
 //! partition to a partition in which it starts on the chosen nodes. [`process`] runs the commands;
-//! [`replay`] repeats the decisions of a log, and [`metrics`] counts them.
+//! [`ends`] expects the ends of jobs, [`replay`] repeats the decisions of a log, and [`metrics`]
+//! counts them.
 
 pub mod agent;
+pub mod ends;
 pub mod look;
 pub mod metrics;
 pub mod policy;

@@ -1,14 +1,16 @@
 //! The policy of a study for a machine whose nodes have names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meshwork::scenario::Scenario;
 use meshwork::topology::{Node, Topology};
 use serde_json::{Value as Json, json};
 
-use super::look::{Claim, FAR};
+use super::ends::ExpectedEnds;
+use super::look::{Claim, FAR, numbers_of};
 use crate::operator::folder::SlurmMachine;
 use crate::plan::ReadState;
+use crate::slurm::live::{QueuedJob, shape};
 use crate::slurm::scenario::node_order;
 use crate::study::Study;
 use crate::study::expand::expand;
@@ -30,17 +32,20 @@ pub(super) struct Candidate {
     pub(super) nodes: u32,
     /// Sides of the block, if it asks for one.
     pub(super) block: Option<Vec<u32>>,
-    pub(super) limit: Option<i64>,
+    /// The expected run time in seconds; `None` if nothing is known of it.
+    pub(super) estimate: Option<i64>,
     pub(super) user: String,
     pub(super) queue: String,
     /// Nodes that it may not use.
     pub(super) without: Vec<u32>,
 }
 
-/// Nodes kept from all jobs in an interval.
+/// Nodes kept from jobs in an interval.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) nodes: Vec<u32>,
+    /// The ids of these jobs; empty for all.
+    pub(super) jobs: Vec<String>,
     pub(super) from: f64,
     pub(super) until: f64,
 }
@@ -104,6 +109,30 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
+    /// A waiting job as the policy sees it, with a number of nodes within its range.
+    pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
+        let numbers = &self.numbers;
+        let without = if job.requires.is_empty() {
+            numbers_of(numbers, &job.excludes)
+        } else {
+            let own: BTreeSet<u32> = numbers_of(numbers, &job.requires).into_iter().collect();
+            (0..numbers.len() as u32).filter(|node| !own.contains(node)).collect()
+        };
+        let is_whole = |sides: &Vec<u32>| {
+            let product = sides.iter().fold(1, |all: u64, &side| all.saturating_mul(side.into()));
+            product == u64::from(nodes)
+        };
+        Candidate {
+            id: job.id.clone(),
+            nodes,
+            block: shape(&job.comment).filter(is_whole),
+            estimate: ends.runtime(job),
+            user: job.user.clone(),
+            queue: job.qos.clone(),
+            without,
+        }
+    }
+
     /// Lets the policy decide once.
     pub(super) fn decide(
         &self,
@@ -114,7 +143,7 @@ impl LivePolicy {
     ) -> Result<LiveDecision, String> {
         let running = |claim: &Claim| json!({ "id": claim.id, "nodes": claim.nodes, "since": claim.since, "until": claim.until });
         let job = |own: &Candidate| {
-            let mut job = json!({ "id": own.id, "estimate": own.limit.map_or(FAR, |limit| limit.max(1) as f64) });
+            let mut job = json!({ "id": own.id, "estimate": own.estimate.map_or(FAR, |seconds| seconds.max(1) as f64) });
             match &own.block {
                 Some(sides) => job["block"] = json!(sides),
                 None => job["nodes"] = json!(own.nodes),
@@ -135,6 +164,9 @@ impl LivePolicy {
             let mut object = json!({ "nodes": own.nodes, "from": own.from });
             if own.until < 1e12 {
                 object["until"] = json!(own.until);
+            }
+            if !own.jobs.is_empty() {
+                object["jobs"] = json!(own.jobs);
             }
             object
         });

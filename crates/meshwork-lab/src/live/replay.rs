@@ -32,7 +32,7 @@ pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
             }
             Err(error) => return Err(format!("line {number}: this is no event ({error})")),
         };
-        if !matches!(event["event"].as_str(), Some("decision" | "would")) {
+        if !matches!(event["event"].as_str(), Some("decision" | "would" | "start")) {
             continue;
         }
         found.decisions += 1;

@@ -6,19 +6,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, html};
 use meshwork::topology::wires::{Manner, Router};
 use serde_json::{Value as Json, json};
 
 use super::SlurmCommands;
+use super::ends::ExpectedEnds;
 use super::look::{Claim, Ranges, SiteLook, claims, idle, numbers_of};
 use super::metrics::AgentMetrics;
 use super::policy::{Candidate, LivePolicy};
 use crate::findings::number::{plural, significant};
 use crate::operator::history::{History, JobRecord};
-use crate::report::html::{POLICY, STYLES};
+use crate::report::html::{POLICY, STYLES, head};
 use crate::slurm::hostlist;
-use crate::slurm::live::{QueuedJob, shape};
+use crate::slurm::live::QueuedJob;
 
 /// Waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
@@ -205,6 +206,8 @@ pub struct SiteShadow<'a> {
     records: BTreeMap<(String, i64, u32), JobRecord>,
     attempts: BTreeMap<(String, i64), u32>,
     open: BTreeSet<(String, i64, u32)>,
+    /// The ends that the policy expects.
+    pub ends: ExpectedEnds,
     pub summary: ShadowSummary,
     pub metrics: AgentMetrics,
 }
@@ -223,6 +226,7 @@ impl<'a> SiteShadow<'a> {
             records: BTreeMap::new(),
             attempts: BTreeMap::new(),
             open: BTreeSet::new(),
+            ends: ExpectedEnds::default(),
             summary: ShadowSummary::default(),
             metrics: AgentMetrics::default(),
         }
@@ -265,7 +269,7 @@ impl<'a> SiteShadow<'a> {
                     id: job.id.clone(),
                     nodes: numbers_of(&self.policy.numbers, &job.has),
                     since: look.now - 0.001,
-                    until: job.end.map_or(look.now + 1.0, |end| end as f64),
+                    until: self.ends.end(job, look.now),
                 });
             }
         }
@@ -293,30 +297,7 @@ impl<'a> SiteShadow<'a> {
                 "idle".clone_into(state);
             }
         }
-        claims(&earlier, &self.policy.numbers, None)
-    }
-
-    fn candidate(&self, job: &QueuedJob) -> Candidate {
-        let numbers = &self.policy.numbers;
-        let without = if job.requires.is_empty() {
-            numbers_of(numbers, &job.excludes)
-        } else {
-            let own: BTreeSet<u32> = numbers_of(numbers, &job.requires).into_iter().collect();
-            (0..numbers.len() as u32).filter(|node| !own.contains(node)).collect()
-        };
-        Candidate {
-            id: job.id.clone(),
-            nodes: job.nodes.max(1),
-            block: shape(&job.comment).filter(|sides| {
-                let product =
-                    sides.iter().fold(1, |all: u64, &side| all.saturating_mul(side.into()));
-                product == u64::from(job.nodes)
-            }),
-            limit: job.limit,
-            user: job.user.clone(),
-            queue: job.qos.clone(),
-            without,
-        }
+        claims(&earlier, &self.policy.numbers, &self.ends, None)
     }
 
     fn compare(
@@ -338,7 +319,10 @@ impl<'a> SiteShadow<'a> {
         };
         let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).copied().collect();
         let asked: Vec<&QueuedJob> = asked.into_iter().take(DEPTH).collect();
-        let waiting: Vec<Candidate> = asked.iter().map(|own| self.candidate(own)).collect();
+        let waiting: Vec<Candidate> = asked
+            .iter()
+            .map(|own| self.policy.candidate(own, own.nodes.max(1), &self.ends))
+            .collect();
         let decision = self.policy.decide(look.now, before, &waiting, &[])?;
         let own = decision.starts.iter().find(|(place, _)| asked[*place].key() == job.key());
         let mut slurm = numbers_of(numbers, &job.has);
@@ -409,7 +393,7 @@ impl<'a> SiteShadow<'a> {
                 id: "size".to_owned(),
                 nodes: size,
                 block: None,
-                limit: Some(1),
+                estimate: Some(1),
                 user: String::new(),
                 queue: String::new(),
                 without: Vec::new(),
@@ -503,15 +487,7 @@ impl<'a> SiteShadow<'a> {
         let markup = html! {
             (DOCTYPE)
             html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (title) " · Meshwork" }
-                    link rel="icon" href="data:,";
-                    style { (PreEscaped(STYLES[0])) }
-                }
+                (head(title, POLICY, &STYLES[..1]))
                 body {
                     header {
                         h1 { (title) }

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use meshwork::job::Cause;
 
 use super::draw::{legend, panel, parts, usage};
-use super::html::{POLICY, STYLES};
+use super::html::{POLICY, STYLES, head};
 use super::markup::{embedded, sentence};
 use super::views::{FigureView, Key, Scale, Series, Style};
 use crate::findings::number::{Rounded, count, plural, significant};
@@ -33,15 +33,7 @@ pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " · Meshwork" }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLES[0])) }
-            }
+            (head(title, POLICY, &STYLES[..1]))
             body {
                 header {
                     h1 { (title) }

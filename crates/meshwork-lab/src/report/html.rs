@@ -28,20 +28,27 @@ pub(crate) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline';
 const LIVE_POLICY: &str = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; \
                            style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
+/// The head of a page with a content security policy.
+pub(crate) fn head(title: &str, policy: &str, styles: &[&str]) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) " · Meshwork" }
+            link rel="icon" href="data:,";
+            style { @for style in styles { (PreEscaped(style)) } }
+        }
+    }
+}
+
 /// Makes the whole page; a live page requests updates.
 pub(super) fn page(report: &Report, is_live: bool) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(if is_live { LIVE_POLICY } else { POLICY });
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (report.title) " · Meshwork" }
-                link rel="icon" href="data:,";
-                style { @for style in STYLES { (PreEscaped(style)) } }
-            }
+            (head(&report.title, if is_live { LIVE_POLICY } else { POLICY }, &STYLES))
             body.with-contents[report.sections.len() > 1] {
                 a.skip href="#results" { "Skip to the results" }
                 header {

@@ -150,7 +150,10 @@ def plan(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "state.json"
         file.write_text(json.dumps(state), encoding="utf-8")
-        text, _ = ask("plan", str(file), f"--study={study}", *_settings(set))
+        try:
+            text, _ = ask("plan", str(file), f"--study={study}", *_settings(set))
+        except InputError as error:
+            raise InputError(str(error).replace(str(file), "state")) from None
     decided: dict[str, Any] = json.loads(text)
     return decided
 

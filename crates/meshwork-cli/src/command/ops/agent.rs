@@ -7,15 +7,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::live::SlurmCommands;
-use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare};
+use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare, set_state};
 use meshwork_lab::live::process::ProcessCommands;
 use meshwork_lab::live::replay::replay;
 use meshwork_lab::operator::read_text;
 use meshwork_lab::run::lock::Lock;
-use meshwork_lab::slurm::live::state_line;
 use serde_json::{Value as Json, json};
 
-use super::live::{MetricsServer, Pause, machine, policy};
+use super::live::{EndsFile, MetricsServer, Pause, machine, policy};
 use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -59,6 +58,8 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
         depth: asked.depth as usize,
         ..AgentSettings::default()
     };
+    let mut ends = EndsFile::new(&asked.live);
+    let expected = ends.renewed().map_err(Stop::Wrong)?.unwrap_or_default();
     make_folder(&state)?;
     // A dry run changes nothing, so that it may run beside an agent.
     let _lock = if asked.dry_run {
@@ -88,6 +89,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     };
     let mut agent = PlacementAgent::new(&policy, settings, Box::new(note));
     agent.metrics.names_jobs = asked.metrics_jobs;
+    agent.ends = expected;
     let (mut looks, mut was_away, mut was_off) = (0, false, false);
     while !stopper.is_time() && asked.live.looks.is_none_or(|most| looks < most) {
         let began = Instant::now();
@@ -105,6 +107,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
             say("note", "the kill switch is no longer set");
             was_off = false;
         }
+        ends.renew(&mut agent.ends);
         match agent.cycle(&mut commands) {
             Ok(_) => {
                 was_away = false;
@@ -177,14 +180,18 @@ fn switch(
     make_folder(state)?;
     let off = state.join(OFF);
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", off.display()));
+    let was_off = off.exists();
     if asked.open {
         // An agent must not place what Slurm is about to start.
         std::fs::write(&off, "").map_err(failed)?;
     }
-    set(commands, &asked.park, asked.open)?;
-    if asked.close && off.exists() {
+    let done = set(commands, &asked.park, asked.open);
+    // Without the open partition, nobody would start jobs.
+    let is_over = if done.is_ok() { asked.close && was_off } else { asked.open && !was_off };
+    if is_over {
         std::fs::remove_file(&off).map_err(failed)?;
     }
+    done?;
     out.line(&if asked.open {
         format!(
             "partition {} is open: Slurm starts its jobs, and agents decide nothing",
@@ -216,12 +223,8 @@ fn watch(
 }
 
 fn set(commands: &mut ProcessCommands, partition: &str, is_open: bool) -> Result<(), Stop> {
-    let line = state_line(partition, is_open).map_err(Stop::Wrong)?;
-    let says = commands.control(&line).map_err(Stop::Failed)?;
-    match says.trim() {
-        "" => Ok(()),
-        says => Err(Stop::Failed(format!("partition {partition} is as it was: {says}"))),
-    }
+    set_state(commands, partition, is_open)
+        .map_err(|says| Stop::Failed(format!("partition {partition} is as it was: {says}")))
 }
 
 fn is_off(state: &Path) -> bool {

@@ -1,19 +1,21 @@
 //! Common parts of the commands beside a running Slurm: machine, policy, metrics and pauses.
 
+use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
+use meshwork_lab::live::ends::{EndRule, ExpectedEnds};
 use meshwork_lab::live::policy::{LivePolicy, node_names};
-use meshwork_lab::operator::folder::SlurmMachine;
+use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::slurm::hostlist;
 
 use crate::args::ops;
-use crate::output::Stop;
+use crate::output::{Stop, say};
 
 /// Maximum length of a request for metrics, in bytes.
 const MOST: u64 = 8 << 10;
@@ -21,6 +23,9 @@ const MOST: u64 = 8 << 10;
 const SLOW: Duration = Duration::from_secs(2);
 /// Minimum pause between looks, even if the agent is woken.
 const LEAST: Duration = Duration::from_millis(100);
+/// The length of a short pause, and their number after one that was ended early.
+const SOON: Duration = Duration::from_millis(500);
+const SHORT: u8 = 10;
 
 /// The machine of a folder with Slurm's files.
 pub(super) fn machine(site: &Path) -> Result<SlurmMachine, Stop> {
@@ -44,6 +49,44 @@ pub(super) fn policy(
             .map_err(|says| format!("{}: {says}", asked.site.display())),
     };
     LivePolicy::of(&study, names.map_err(Stop::Wrong)?).map_err(Stop::Wrong)
+}
+
+/// The history from which ends are predicted, read again when it has changed.
+pub(super) struct EndsFile {
+    rule: EndRule,
+    site: Option<PathBuf>,
+    /// When the history was written that was read last.
+    written: Option<SystemTime>,
+    is_read: bool,
+}
+
+impl EndsFile {
+    pub(super) fn new(asked: &ops::Live) -> EndsFile {
+        let site = asked.history.clone().filter(|_| asked.ends != EndRule::Limit);
+        EndsFile { rule: asked.ends, site, written: None, is_read: false }
+    }
+
+    /// The expected ends, if they have changed.
+    pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
+        let Some(site) = &self.site else { return Ok(None) };
+        let path = site.join("jobs.csv");
+        let written = std::fs::metadata(path).and_then(|data| data.modified()).ok();
+        if self.is_read && written == self.written {
+            return Ok(None);
+        }
+        (self.is_read, self.written) = (true, written);
+        let folder = Folder::read(site)?;
+        Ok(Some(ExpectedEnds::of(self.rule, &folder.history)))
+    }
+
+    /// Takes what has changed. A history that cannot be read changes nothing.
+    pub(super) fn renew(&mut self, ends: &mut ExpectedEnds) {
+        match self.renewed() {
+            Ok(Some(new)) => *ends = new,
+            Ok(None) => {}
+            Err(says) => say("warning", &format!("{says}: ends are expected as before")),
+        }
+    }
 }
 
 /// A server of one text for Prometheus.
@@ -104,9 +147,14 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 }
 
 /// Pauses between looks, which a datagram can end early.
+///
+/// The hook of the controller runs before Slurm shows what it announces, so that some pauses after
+/// one that was ended are short.
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
+    /// The number of short pauses to come.
+    short: Cell<u8>,
 }
 
 impl Pause {
@@ -115,12 +163,15 @@ impl Pause {
             UdpSocket::bind(("127.0.0.1", port))
                 .map_err(|error| Stop::Failed(format!("port {port} cannot be used ({error})")))
         };
-        Ok(Pause { poll, wake: wake.map(bind).transpose()? })
+        Ok(Pause { poll, wake: wake.map(bind).transpose()?, short: Cell::new(0) })
     }
 
     /// Waits for what is left of the time between looks. A signal or a datagram ends it early.
     pub(super) fn wait(&self, taken: Duration) {
-        let left = self.poll.saturating_sub(taken).max(Duration::from_millis(1));
+        let short = self.short.get();
+        self.short.set(short.saturating_sub(1));
+        let poll = if short > 0 { self.poll.min(SOON) } else { self.poll };
+        let left = poll.saturating_sub(taken).max(Duration::from_millis(1));
         let Some(socket) = &self.wake else {
             std::thread::sleep(left);
             return;
@@ -129,13 +180,15 @@ impl Pause {
         let rest = left.saturating_sub(LEAST);
         let mut piece = [0; 64];
         // What has come while the agent was busy is for the look that follows.
-        let woken = drain(socket, &mut piece);
-        if woken || rest.is_zero() {
-            return;
+        let mut is_woken = drain(socket, &mut piece);
+        if !is_woken && !rest.is_zero() {
+            let _ = socket.set_nonblocking(false);
+            let _ = socket.set_read_timeout(Some(rest));
+            is_woken = socket.recv(&mut piece).is_ok();
         }
-        let _ = socket.set_nonblocking(false);
-        let _ = socket.set_read_timeout(Some(rest));
-        let _ = socket.recv(&mut piece);
+        if is_woken {
+            self.short.set(SHORT);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::{quality, sacct};
 use meshwork_lab::run::file::write_whole;
 
-use super::live::{MetricsServer, Pause, machine, policy};
+use super::live::{EndsFile, MetricsServer, Pause, machine, policy};
 use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -39,6 +39,8 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) 
     };
     let policy = policy(catalogue, &asked.live, &machine, &partition)?;
     let mut shadow = SiteShadow::new(&policy, &partition, machine.site(&partition).is_exclusive);
+    let mut ends = EndsFile::new(&asked.live);
+    shadow.ends = ends.renewed().map_err(Stop::Wrong)?.unwrap_or_default();
     let mut commands = ProcessCommands::new(asked.live.commands.clone());
     let server = MetricsServer::begin(asked.live.metrics)?;
     let pause = Pause::new(asked.live.poll, None)?;
@@ -56,6 +58,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) 
     while !stopper.is_time() && asked.live.looks.is_none_or(|most| looks < most) {
         let began = Instant::now();
         looks += 1;
+        ends.renew(&mut shadow.ends);
         match shadow.look(&mut commands) {
             Ok(starts) => {
                 was_away = false;

@@ -8,6 +8,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,10 @@ use super::{Said, said};
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
+    /// Ends after the daemons, which need it.
+    #[allow(dead_code, reason = "it is there to be dropped")]
+    munge: Munge,
+    nodes: usize,
     began: Instant,
 }
 
@@ -54,30 +59,56 @@ pub(crate) fn quiet(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Starts munge, unless it already answers; `None` if it does not start.
-fn munge() -> Option<Vec<Child>> {
-    if quiet("munge", &["-n"]) {
-        return Some(Vec::new());
+/// One Slurm at a time: they share munge, and the processors.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A running munge, for a Slurm that is alone.
+pub(crate) struct Munge {
+    /// It, if it was started here.
+    daemon: Option<Child>,
+    _one: MutexGuard<'static, ()>,
+}
+
+impl Munge {
+    /// Starts munge, unless it already answers. The error says why no Slurm can be started.
+    pub(crate) fn begin(programs: &[&str]) -> Result<Munge, String> {
+        for program in programs.iter().chain(&["munge", "munged"]) {
+            if find(program).is_none() {
+                return Err(format!("{program} is not installed"));
+            }
+        }
+        if !is_root() {
+            return Err("a Slurm needs root".to_owned());
+        }
+        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let munge = |daemon| Munge { daemon, _one: one };
+        if quiet("munge", &["-n"]) {
+            return Ok(munge(None));
+        }
+        let unable = || "munge does not start".to_owned();
+        let folder = ["-d", "-o", "munge", "-g", "munge", "-m", "755", "/run/munge"];
+        if !quiet("install", &folder) {
+            return Err(unable());
+        }
+        // In the foreground it is a child process, which can be ended.
+        let words =
+            ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged", "--foreground"];
+        let nothing = Stdio::null;
+        let mut command = Command::new("setpriv");
+        command.args(words).stdin(nothing()).stdout(nothing()).stderr(nothing());
+        let munge = munge(Some(command.spawn().map_err(|_| unable())?));
+        let answers = (0..100).any(|_| {
+            sleep(Duration::from_millis(50));
+            quiet("munge", &["-n"])
+        });
+        answers.then_some(munge).ok_or_else(unable)
     }
-    let folder = ["-d", "-o", "munge", "-g", "munge", "-m", "755", "/run/munge"];
-    if !quiet("install", &folder) {
-        return None;
+}
+
+impl Drop for Munge {
+    fn drop(&mut self) {
+        self.daemon.iter_mut().for_each(end);
     }
-    // In the foreground it is a child process, which can be ended.
-    let words =
-        ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged", "--foreground"];
-    let nothing = Stdio::null;
-    let mut command = Command::new("setpriv");
-    command.args(words).stdin(nothing()).stdout(nothing()).stderr(nothing());
-    let mut child = command.spawn().ok()?;
-    let answers = (0..100).any(|_| {
-        sleep(Duration::from_millis(50));
-        quiet("munge", &["-n"])
-    });
-    if !answers {
-        end(&mut child);
-    }
-    answers.then(|| vec![child])
 }
 
 /// Ends a child process, first by a signal that it can handle.
@@ -93,7 +124,7 @@ fn end(child: &mut Child) {
 }
 
 /// Ports that are free now; they are released before the daemons bind them.
-fn ports(count: usize) -> Vec<u16> {
+pub(crate) fn ports(count: usize) -> Vec<u16> {
     let listen = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let all: Vec<TcpListener> = (0..count).map(listen).collect();
     all.iter().map(|one| one.local_addr().unwrap().port()).collect()
@@ -102,18 +133,19 @@ fn ports(count: usize) -> Vec<u16> {
 impl Slurm {
     /// Starts a Slurm, or returns the reason why it cannot be started.
     pub(crate) fn begin(wanted: &NodeRequest<'_>) -> Result<Slurm, String> {
-        let all = ["slurmctld", "slurmd", "sbatch", "scontrol", "munge", "munged"];
-        let accounts = ["slurmdbd", "sacct", "sacctmgr", "mariadbd", "mariadb-install-db"];
-        let accounts = if wanted.accounts { &accounts[..] } else { &[] };
-        for program in all.iter().chain(accounts) {
-            if find(program).is_none() {
-                return Err(format!("{program} is not installed"));
-            }
+        Slurm::begin_with(wanted, &[])
+    }
+
+    /// Starts a Slurm with further files beside its `slurm.conf`.
+    pub(crate) fn begin_with(
+        wanted: &NodeRequest<'_>,
+        files: &[(&str, &str)],
+    ) -> Result<Slurm, String> {
+        let mut programs = vec!["slurmctld", "slurmd", "sbatch", "scontrol"];
+        if wanted.accounts {
+            programs.extend(["slurmdbd", "sacct", "sacctmgr", "mariadbd", "mariadb-install-db"]);
         }
-        if !is_root() {
-            return Err("a Slurm needs root".to_owned());
-        }
-        let daemons = munge().ok_or("munge does not start")?;
+        let munge = Munge::begin(&programs)?;
         let home = tempfile::tempdir().unwrap();
         for name in ["state", "spool", "log"] {
             fs::create_dir(home.path().join(name)).unwrap();
@@ -150,10 +182,14 @@ impl Slurm {
             );
         }
         fs::write(home.path().join("slurm.conf"), conf + wanted.conf).unwrap();
+        for (name, text) in files {
+            fs::write(home.path().join(name), text).unwrap();
+        }
         if let Some(topology) = wanted.topology {
             fs::write(home.path().join("topology.conf"), topology).unwrap();
         }
-        let mut slurm = Slurm { home, daemons, began: Instant::now() };
+        let nodes = wanted.nodes;
+        let mut slurm = Slurm { home, daemons: Vec::new(), munge, nodes, began: Instant::now() };
         if wanted.accounts {
             slurm.keep_accounts(ports[1], ports[2])?;
         }
@@ -203,7 +239,8 @@ impl Slurm {
     /// Waits until a daemon answers; otherwise the error has its log.
     fn until_up(&self, daemon: &str, is_up: impl Fn(&Slurm) -> bool) -> Result<(), String> {
         while !is_up(self) {
-            if self.began.elapsed() > Duration::from_secs(60) {
+            // Hundreds of nodes take their time.
+            if self.began.elapsed() > Duration::from_secs(60 + self.nodes as u64 / 2) {
                 let log = fs::read_to_string(self.home.path().join(format!("log/{daemon}.log")));
                 return Err(format!("{daemon} does not come up: {}", log.unwrap_or_default()));
             }
@@ -264,8 +301,6 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         self.ask("scancel", &["--user=root"]);
         self.ask("scontrol", &["shutdown"]);
-        // They have been told to end. Munge, which they need, is the first of the list and ends
-        // last.
         self.daemons.iter_mut().rev().for_each(end);
     }
 }

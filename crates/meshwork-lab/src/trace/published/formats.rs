@@ -15,7 +15,7 @@ const HOUR: f64 = 3600.0;
 /// All published traces that are read.
 ///
 /// Of several entries for one of our columns, the first that has a value counts.
-pub(super) static FORMATS: [Published; 14] = [
+pub(super) static FORMATS: [Published; 15] = [
     Published {
         name: "Alibaba openb 2023, pods",
         marks: &["cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"],
@@ -305,5 +305,24 @@ pub(super) static FORMATS: [Published; 14] = [
             skipped: &[],
         },
         no_place: &["state", "maxrss", "totalcpu", "qos", "nodelist"],
+    },
+    Published {
+        name: "a Meshwork site, its history",
+        marks: &["id", "attempt", "submit", "nodelist", "by"],
+        holds: Holds::Jobs {
+            columns: &[
+                of("submit", Of("submit")),
+                of("runtime", Between("start", "end")),
+                of("estimate", Of("limit")),
+                of("wait", Between("submit", "start")),
+                of("nodes", Of("nodes")),
+                of("user", Of("user")),
+                of("group", Of("account")),
+                of("queue", Of("partition")),
+            ],
+            one_per: None,
+            skipped: &[],
+        },
+        no_place: &["state", "eligible", "qos", "priority", "reason", "line", "not_modelled"],
     },
 ];

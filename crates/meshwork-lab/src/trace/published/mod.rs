@@ -360,7 +360,7 @@ impl<'a> Reading<'a> {
             }
             done.push(mapped.ours);
             // Where jobs have pieces, these say how many nodes they can be on.
-            if mapped.ours == "nodes" && Column::named("pieces").is_some() {
+            if mapped.ours == "nodes" && self.columns.iter().any(|own| own.ours == "pieces") {
                 continue;
             }
             match Column::named(mapped.ours) {

@@ -233,6 +233,21 @@ fn what_is_wrong_is_one_sentence() {
     }
 }
 
+#[test]
+fn the_history_of_a_site() {
+    let mut text =
+        "id,attempt,user,account,partition,state,submit,start,end,limit,nodes,nodelist,by\n"
+            .to_owned();
+    text += "17,1,ann,phys,run,COMPLETED,1800000000,1800000010,1800000070,300,4,n[1-4],main\n\
+             18_2,1,bob,phys,run,COMPLETED,1800000005,1800000070,1800000075,,2,n[1-2],\n\
+             19,1,bob,phys,run,PENDING,1800000006,,,60,2,,\n";
+    let (jobs, done) = table("jobs.csv", &text);
+    assert_eq!((done.lines, done.jobs, done.no_run_time), (3, 2, 1));
+    let found = cells(&jobs, &["runtime", "wait", "nodes", "user"]);
+    assert_eq!(found, ["60 10 4 ann", "5 65 2 bob"]);
+    says(&done, "read as a Meshwork site, its history");
+}
+
 /// Each format is told from all others by its columns, and all of its columns fit a row.
 #[test]
 fn formats_are_told_apart() {

@@ -8,8 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use meshwork_lab::live::SlurmCommands;
 use meshwork_lab::live::agent::{AgentSettings, PlacementAgent};
+use meshwork_lab::live::ends::{EndRule, ExpectedEnds};
 use meshwork_lab::live::policy::LivePolicy;
 use meshwork_lab::live::replay::replay;
+use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::slurm::hostlist;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -31,6 +33,7 @@ fn policy(allocator: &str, scheduler: &str) -> LivePolicy {
 struct Story {
     is_easy: bool,
     passes: bool,
+    predicts: bool,
     faults: Vec<(f64, Fault)>,
     kills: Vec<(u8, bool)>,
 }
@@ -78,10 +81,24 @@ fn fault() -> impl Strategy<Value = Fault> {
 fn story() -> impl Strategy<Value = Story> {
     let faults = prop::collection::vec((0..60_u8, fault()), 6..30);
     let kills = prop::collection::vec((0..9_u8, any::<bool>()), 0..100);
-    (any::<bool>(), any::<bool>(), faults, kills).prop_map(|(is_easy, passes, faults, kills)| {
+    let settings = (any::<bool>(), any::<bool>(), any::<bool>());
+    (settings, faults, kills).prop_map(|((is_easy, passes, predicts), faults, kills)| {
         let faults = faults.into_iter().map(|(at, fault)| (f64::from(at), fault)).collect();
-        Story { is_easy, passes, faults, kills }
+        Story { is_easy, passes, predicts, faults, kills }
     })
+}
+
+/// Ends predicted from a history in which user 0 ran 20 s, user 1 ran 5 s, and user 2 ran 3 s.
+fn predicted() -> ExpectedEnds {
+    let stay = |(user, seconds): (u8, i64)| JobRecord {
+        user: format!("u{user}"),
+        start: Some(0),
+        end: Some(seconds),
+        nodelist: "n1".to_owned(),
+        ..JobRecord::default()
+    };
+    let history = History { stays: [(0, 20), (1, 5), (2, 3)].map(stay).to_vec() };
+    ExpectedEnds::of(EndRule::UserMean, &history)
 }
 
 /// The lists chosen for each job, by id and time of submission.
@@ -95,6 +112,8 @@ struct Happened {
     starts: usize,
     undecided: usize,
     vanished: usize,
+    /// The ids of started jobs.
+    order: Vec<String>,
 }
 
 /// Plays a story and counts its events.
@@ -113,7 +132,12 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
         }
         *log.borrow_mut() += &format!("{event}\n");
     };
-    let new = || PlacementAgent::new(policy, settings.clone(), Box::new(&note));
+    let ends = if story.predicts { predicted() } else { ExpectedEnds::default() };
+    let new = || {
+        let mut agent = PlacementAgent::new(policy, settings.clone(), Box::new(&note));
+        agent.ends = ends.clone();
+        agent
+    };
     let mut agent = new();
     let mut wrong = 0;
     let mut quiet = 0;
@@ -176,6 +200,7 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
     happened.starts += slurm.starts.len();
     happened.undecided += slurm.undecided;
     happened.vanished += slurm.vanished;
+    happened.order.extend(slurm.starts.iter().map(|own| own.key.0.clone()));
     Ok(())
 }
 
@@ -229,11 +254,58 @@ fn a_requeued_job_starts_by_a_new_decision() {
             (f64::from(seconds) + 2.0, Fault::Down(usize::from(seconds % 16))),
             (f64::from(seconds) + 9.0, Fault::Resume(usize::from(seconds % 16))),
         ];
-        let story = Story { is_easy: true, passes: false, faults, kills: Vec::new() };
+        let story =
+            Story { is_easy: true, passes: false, predicts: false, faults, kills: Vec::new() };
         play(&policy, &story, &mut happened).unwrap();
     }
     assert_eq!(happened.undecided, 0, "{happened:?}");
     assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
+}
+
+/// Slurm goes by limits: a job that is expected to end before a reservation, but may last into it,
+/// is not placed on its nodes.
+#[test]
+fn a_prediction_does_not_reach_into_a_reservation() {
+    let mut happened = Happened::default();
+    let job = Wanted { user: 1, least: 4, most: 4, seconds: 5, limit: 600, special: Special::None };
+    let faults = vec![(0.0, Fault::Reserve(0, 16, 60, 30)), (0.0, Fault::Submit(job))];
+    let story = Story { is_easy: true, passes: false, predicts: true, faults, kills: Vec::new() };
+    play(&policy("mc1x1", "easy"), &story, &mut happened).unwrap();
+    assert_eq!(happened.starts, 1, "{happened:?}");
+    assert!(!happened.events.contains_key("take_back"), "{happened:?}");
+}
+
+/// Predictions change when EASY lets a job start out of turn.
+#[test]
+fn a_predicted_end_lets_a_job_start_out_of_turn() {
+    let job = |user: u8, nodes: u32, seconds: u8, limit: u16| Wanted {
+        user,
+        least: nodes,
+        most: nodes,
+        seconds,
+        limit,
+        special: Special::None,
+    };
+    // The second waits for the end of the first; the third is short, but has a long limit.
+    let faults = vec![
+        (0.0, Fault::Submit(job(0, 12, 29, 100))),
+        (3.0, Fault::Submit(job(1, 16, 5, 100))),
+        (6.0, Fault::Submit(job(2, 4, 3, 600))),
+    ];
+    let starts = |predicts: bool| {
+        let story = Story {
+            is_easy: true,
+            passes: false,
+            predicts,
+            faults: faults.clone(),
+            kills: Vec::new(),
+        };
+        let mut happened = Happened::default();
+        play(&policy("mc1x1", "easy"), &story, &mut happened).unwrap();
+        happened.order
+    };
+    assert_eq!(starts(false), ["1", "2", "3"]);
+    assert_eq!(starts(true), ["1", "3", "2"]);
 }
 
 /// A Slurm in which each look has other jobs, all of one node, and every update is accepted.

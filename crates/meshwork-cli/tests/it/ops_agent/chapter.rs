@@ -1,0 +1,89 @@
+//! The chapter docs/live.md, command by command, on the Slurm that it starts.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::skip;
+use crate::common::slurm::{Munge, ports, quiet};
+
+/// The Slurm of the chapter, ended when dropped.
+struct Started<'a>(&'a Path);
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(self.0.join("slurm")).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|end| end == "pid") {
+                let pid = fs::read_to_string(entry.path()).unwrap_or_default();
+                quiet("kill", &["-9", pid.trim()]);
+            }
+        }
+    }
+}
+
+/// The blocks of a chapter that follow a line with the name of a file and a colon.
+fn files(page: &str) -> Vec<(&str, &str)> {
+    let mut all = Vec::new();
+    let mut rest = page;
+    while let Some(at) = rest.find("`:\n\n```") {
+        let name = rest[..at].rsplit('`').next().unwrap();
+        let block = &rest[at + "`:\n\n```".len()..];
+        let (text, after) = block.split_once('\n').unwrap().1.split_once("```").unwrap();
+        if name.contains('.') {
+            all.push((name, text));
+        }
+        rest = after;
+    }
+    all
+}
+
+#[test]
+fn the_chapter_tells_one_story() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/live.md")).unwrap();
+    // Without accounts of users, only these programs are needed.
+    let munge = match Munge::begin(&["slurmctld", "slurmd", "sbatch", "scontrol"]) {
+        Ok(munge) => munge,
+        Err(why) => return skip("slurm", &format!("the chapter docs/live.md: {why}")),
+    };
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("examples")).unwrap();
+    fs::copy(root.join("examples/slurm.sh"), home.path().join("examples/slurm.sh")).unwrap();
+    let named = files(&page);
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["policy.toml", "tree.yaml", "policies.toml"]);
+    for (name, text) in named {
+        fs::write(home.path().join(name), text).unwrap();
+    }
+    let blocks: Vec<&str> = page
+        .split("```sh slurm\n")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    assert!(blocks.len() >= 7, "{} blocks", blocks.len());
+    let script = blocks.join("");
+    let folder = Path::new(env!("CARGO_BIN_EXE_meshwork")).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let started = Started(home.path());
+    let port = ports(1)[0].min(60_000).to_string();
+    let output = Command::new("bash")
+        .args(["-e", "-x", "-c", &script])
+        .current_dir(home.path())
+        .env("PATH", path)
+        .env("PORT", port)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    // The story: a record, a choice, placed jobs that ran where they were placed, and the way back.
+    for part in ["starts", "Choice: ", "job ", " 0 of them another now", "is open"] {
+        assert!(out.contains(part), "{part}: {out}\n{err}");
+    }
+    let log = fs::read_to_string(home.path().join("state/log.jsonl")).unwrap();
+    assert!(log.matches("\"event\":\"started\"").count() >= 3, "{log}");
+    assert!(!log.contains("\"wrong\""), "{log}");
+    drop(started);
+    drop(munge);
+}

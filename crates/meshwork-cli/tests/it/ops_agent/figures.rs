@@ -1,0 +1,61 @@
+//! Figures of the agent beside a real Slurm.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::{POLICY, agent};
+use crate::common::slurm::{NodeRequest, Slurm};
+
+/// Prints what docs/performance.md says: `cargo test --release -p meshwork-cli --test it
+/// ops_agent::figures -- --ignored --nocapture`.
+#[test]
+#[ignore = "it measures"]
+#[allow(clippy::print_stdout, reason = "figures of a page")]
+fn figures_of_the_agent() {
+    let conf = "MaxArraySize=10001\nMaxJobCount=30000\n\
+        PartitionName=plain Nodes=n[1-16] State=UP OverSubscribe=EXCLUSIVE\n\
+        PartitionName=in Nodes=n[1-16] Default=YES MaxTime=INFINITE State=DOWN OverSubscribe=EXCLUSIVE\n\
+        PartitionName=run Nodes=n[1-16] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n";
+    let accounts = false;
+    let slurm = Slurm::begin(&NodeRequest { nodes: 16, conf, topology: None, accounts }).unwrap();
+    let home = slurm.home().to_owned();
+    fs::write(home.join("policy.toml"), POLICY.replace("8x8", "4x4")).unwrap();
+    // One job after the other, from submission to running.
+    let latency = |partition: &str| {
+        let mut all: Vec<f64> = Vec::new();
+        for _ in 0..40 {
+            let began = std::time::Instant::now();
+            let fixed = ["--parsable", "-N2", "-t5", "-o", "/dev/null", "--wrap", "sleep 1"];
+            let id = slurm.ask("sbatch", &[&fixed[..], &["-p", partition]].concat()).out;
+            while slurm.ask("squeue", &["-h", "-o", "%t", "-j", id.trim()]).out.trim() == "PD" {
+                sleep(Duration::from_millis(20));
+            }
+            all.push(began.elapsed().as_secs_f64());
+            sleep(Duration::from_millis(1_300));
+        }
+        all.sort_by(f64::total_cmp);
+        (all[20], all[36])
+    };
+    let plain = latency("plain");
+    println!("plain: median {:.2} s, p90 {:.2} s", plain.0, plain.1);
+    let agent = agent(&slurm, &[]);
+    sleep(Duration::from_secs(2));
+    let placed = latency("in");
+    println!("agent, poll 0.3 s: median {:.2} s, p90 {:.2} s", placed.0, placed.1);
+    println!("added: median {:.2} s", placed.0 - plain.0);
+    drop(agent);
+    // A look with 10,000 pending jobs, all but a few too large to start.
+    let fixed = ["-N16", "-t5", "-o", "/dev/null", "--wrap", "sleep 600", "--array", "1-10000"];
+    let said = slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat());
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let looks = ["ops", "agent", ".", "--policy", "policy.toml", "--poll", "50ms", "--dry-run"];
+    let time = |count: &str| {
+        let began = std::time::Instant::now();
+        let said = slurm.meshwork(&[&looks[..], &["--looks", count]].concat());
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        began.elapsed().as_secs_f64()
+    };
+    let (few, many) = (time("1"), time("11"));
+    println!("a look with 10,000 pending jobs: {:.3} s", (many - few) / 10.0 - 0.001);
+}

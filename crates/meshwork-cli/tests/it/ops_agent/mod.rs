@@ -1,0 +1,368 @@
+//! The agent and the shadow on a real Slurm of 64 nodes on this computer: jobs of `sbatch`, kills
+//! of the agent and of the controller, a drained node and a requeue.
+#![cfg(target_os = "linux")]
+
+mod chapter;
+mod figures;
+mod rights;
+mod runs;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use meshwork_lab::date::unix_seconds;
+use meshwork_lab::slurm::hostlist;
+use serde_json::Value as Json;
+
+use crate::common::slurm::{NodeRequest, Slurm, quiet};
+use crate::common::{meshwork, skip};
+
+const NODES: usize = 64;
+const JOBS: usize = 100;
+/// The time limit of the whole test in seconds.
+const ALL: u64 = 420;
+
+const POLICY: &str = "
+name = 'policy'
+machine = 'torus:8x8'
+allocator = 'first_fit'
+scheduler = 'easy'
+workload = { name = 'lublin', load = 0.5 }
+measure = { jobs = 10 }
+";
+
+/// A process, killed when dropped.
+struct Killable(Child);
+
+impl Drop for Killable {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts an agent with the policy of `policy.toml`.
+fn agent(slurm: &Slurm, more: &[&str]) -> Killable {
+    let child = slurm
+        .command(env!("CARGO_BIN_EXE_meshwork"))
+        .args(["ops", "agent", ".", "--policy", "policy.toml", "--poll", "300ms"])
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Killable(child.unwrap())
+}
+
+/// Kills the controller and starts another one, which the fixture does not know.
+fn restart(slurm: &Slurm) -> Killable {
+    let pid = fs::read_to_string(slurm.home().join("slurmctld.pid")).unwrap();
+    assert!(quiet("kill", &["-9", pid.trim()]));
+    sleep(Duration::from_millis(300));
+    let mut command = slurm.command("/usr/sbin/slurmctld");
+    let child = command.arg("-D").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    Killable(child.unwrap())
+}
+
+/// A Slurm with a parking partition, which records the ends of jobs.
+struct Parked {
+    slurm: Slurm,
+    ends: PathBuf,
+    _records: tempfile::TempDir,
+}
+
+impl Parked {
+    fn begin(nodes: usize, more: &str) -> Result<Parked, String> {
+        let records = tempfile::tempdir().unwrap();
+        let ends = records.path().join("ends.txt");
+        let conf = format!(
+            "{more}JobCompType=jobcomp/filetxt\nJobCompLoc={}\n\
+             PartitionName=in Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=DOWN OverSubscribe=EXCLUSIVE\n\
+             PartitionName=run Nodes=n[1-{nodes}] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n",
+            ends.display()
+        );
+        let wanted = NodeRequest { nodes, conf: &conf, topology: None, accounts: false };
+        let slurm = Slurm::begin(&wanted)?;
+        fs::write(slurm.home().join("policy.toml"), POLICY).unwrap();
+        Ok(Parked { slurm, ends, _records: records })
+    }
+
+    /// Submits a job, and returns its id.
+    fn submit(&self, nodes: usize, sleeps: &str, more: &[&str]) -> String {
+        let (nodes, wrap) = (nodes.to_string(), format!("sleep {sleeps}"));
+        let fixed = ["--parsable", "-N", &nodes, "-t", "5", "-o", "/dev/null", "--wrap", &wrap];
+        let said = self.slurm.ask("sbatch", &[&fixed[..], more].concat());
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        said.out.trim().to_owned()
+    }
+
+    /// Waits until all jobs have ended but those of a list, and helps those that wait for people.
+    fn until_all_end(&self, seconds: u64, but: &[&str]) {
+        self.slurm.wait(seconds, "all jobs end", || {
+            let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %M %r"]);
+            let mut left = 0;
+            for line in said.out.lines() {
+                let words: Vec<&str> = line.splitn(4, ' ').collect();
+                left += usize::from(!but.contains(&words[0]));
+                match words[..] {
+                    // A crash of the controller interrupts launches: Slurm holds such a job for
+                    // operators.
+                    [id, "in", _, why] if why.contains("requeued held") => {
+                        self.slurm.ask("scontrol", &["release", id]);
+                    }
+                    // A requeued job, which the agent has taken back, would begin in two minutes.
+                    [id, "in", _, "BeginTime"] => {
+                        let id = format!("jobid={id}");
+                        self.slurm.ask("scontrol", &["update", &id, "starttime=now"]);
+                    }
+                    // An end for which there was no controller is lost, and Slurm finds out minutes
+                    // later. No job here takes two seconds.
+                    [id, "run", time, _]
+                        if !time.starts_with("0:0") && !time.starts_with("0:1") =>
+                    {
+                        self.slurm.ask("scancel", &[id]);
+                    }
+                    _ => {}
+                }
+            }
+            said.status == Some(0) && left == 0
+        });
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.slurm.home().join("agent/log.jsonl")).unwrap_or_default()
+    }
+
+    /// Checks that starts were on chosen nodes and shared none, and returns the number of ends.
+    ///
+    /// Each decision of the log must be made again.
+    fn check(&self) -> usize {
+        let log = self.log();
+        assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
+        let (chosen, ends) = (chosen(&log), ends(&fs::read_to_string(&self.ends).unwrap()));
+        for (id, nodes, ..) in &ends {
+            // Tasks of an array have a number of their own in these records.
+            let lists = chosen.get(id);
+            let is_chosen = lists.is_some_and(|lists| lists.contains(nodes))
+                || lists.is_none() && chosen.values().flatten().any(|own| own == nodes);
+            assert!(is_chosen, "job {id} ran on {nodes:?}, but {lists:?} was chosen");
+        }
+        for (place, (id, nodes, start, end)) in ends.iter().enumerate() {
+            // A job that a crash of the controller interrupts has two records.
+            let others = ends[..place].iter().filter(|(other, ..)| other != id);
+            for (other, theirs, begin, until) in others {
+                let together = start.max(*begin) < end.min(*until);
+                assert!(
+                    !together || nodes.is_disjoint(theirs),
+                    "jobs {id} and {other} share nodes"
+                );
+            }
+        }
+        let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "agent/log.jsonl"];
+        let again = self.slurm.meshwork(&again);
+        assert_eq!((again.status, again.err.as_str()), (Some(0), ""), "{}", again.out);
+        assert!(again.out.contains(" 0 of them another now"), "{}", again.out);
+        ends.len()
+    }
+}
+
+/// The ends of jobs as the controller records them: id, nodes, start and end.
+fn ends(text: &str) -> Vec<(String, BTreeSet<String>, f64, f64)> {
+    let of = |line: &str| {
+        let value = |key: &str| {
+            line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+        };
+        let time = |key: &str| value(key).and_then(unix_seconds);
+        let nodes = value("NodeList").filter(|list| *list != "(null)")?;
+        let nodes = hostlist::names(nodes).unwrap().into_iter().collect();
+        (value("Partition")? == "run").then_some(())?;
+        Some((value("JobId")?.to_owned(), nodes, time("StartTime")?, time("EndTime")?))
+    };
+    text.lines().filter_map(of).collect()
+}
+
+/// The lists chosen for each job, by its id, from the log.
+fn chosen(log: &str) -> BTreeMap<String, Vec<BTreeSet<String>>> {
+    let mut all: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
+    for line in log.lines() {
+        let event: Json = serde_json::from_str(line).unwrap();
+        if event["event"] == "place" {
+            let nodes = hostlist::names(event["nodes"].as_str().unwrap()).unwrap();
+            let id = event["job"].as_str().unwrap().to_owned();
+            all.entry(id).or_default().push(nodes.into_iter().collect());
+        }
+    }
+    all
+}
+
+#[test]
+fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
+    let parked = match Parked::begin(NODES, "") {
+        Ok(parked) => parked,
+        Err(why) => return skip("slurm", &format!("an agent beside a real Slurm: {why}")),
+    };
+    let slurm = &parked.slurm;
+    // A name of one job and a comment of another look like something else.
+    let odd = parked.submit(2, "0.5", &["-J", "x SubmitTime=1 Partition=in\nJobId=9"]);
+    parked.submit(4, "0.5", &["--comment", "block=2x2\n9|run|R"]);
+    parked.submit(1, "0.5", &["-x", "n1,n2"]);
+    parked.submit(1, "0.5", &["-w", "n7"]);
+    parked.submit(2, "0.5", &["--array", "1-4"]);
+    let sizes = [1, 2, 4, 8, 16, 3, 6, 12, 1, 2];
+    for job in 0..JOBS - 8 {
+        parked.submit(sizes[job % sizes.len()], ["0.3", "1", "0.5"][job % 3], &[]);
+    }
+    let mut controller = None;
+    for kill in 0..10_u64 {
+        let agent = agent(slurm, &[]);
+        sleep(Duration::from_millis(600 + 170 * kill));
+        match kill {
+            3 => {
+                slurm.ask("scontrol", &["update", "nodename=n20", "state=drain", "reason=test"]);
+            }
+            5 => {
+                let running = slurm.ask("squeue", &["-h", "-t", "R", "-o", "%A"]).out;
+                if let Some(job) = running.lines().next() {
+                    slurm.ask("scontrol", &["requeue", job]);
+                }
+            }
+            7 => controller = Some(restart(slurm)),
+            _ => {}
+        }
+        // Dropping it is `kill -9`.
+        drop(agent);
+    }
+    slurm.ask("scontrol", &["update", "nodename=n20", "state=resume"]);
+    let begins = || parked.log().matches("\"event\":\"begin\"").count();
+    let before = begins();
+    let agent = agent(slurm, &[]);
+    // A second agent is refused while the first runs.
+    slurm.wait(ALL, "the last agent begins", || begins() > before);
+    let second = slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]);
+    assert_eq!(second.status, Some(1), "{}", second.out);
+    assert!(second.err.contains("one agent at a time"), "{}", second.err);
+    // The name of the first job looks like fields that the agent reads, so that it stays parked.
+    parked.until_all_end(ALL, &[&odd]);
+    slurm.ask("scancel", &[&odd]);
+    drop(agent);
+    let ended = parked.check();
+    assert!(ended >= JOBS - 4, "{ended} of {JOBS} jobs ended");
+
+    the_way_back(&parked);
+    a_shadow(&parked);
+    drop(controller);
+}
+
+/// The kill switch and the watchdog open the parking partition.
+fn the_way_back(parked: &Parked) {
+    let slurm = &parked.slurm;
+    let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());
+    let id = parked.submit(2, "0.5", &[]);
+    let is_running = || slurm.ask("squeue", &["-h", "-t", "R,CG", "-j", &id]).out.contains(&id);
+    let opened = ops(&["--open"]);
+    assert_eq!((opened.status, opened.err.as_str()), (Some(0), ""));
+    slurm.wait(ALL, "Slurm starts a parked job", || {
+        is_running() || slurm.ask("squeue", &["-h", "-j", &id]).out.is_empty()
+    });
+    let off = ops(&["--policy", "policy.toml", "--looks", "1"]);
+    assert!(off.err.contains("the kill switch is set"), "{}{}", off.out, off.err);
+    assert_eq!(ops(&["--close"]).status, Some(0));
+    let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
+    assert!(state().contains("State=DOWN"), "{}", state());
+    assert_eq!(ops(&["--watchdog", "10m"]).status, Some(0));
+    let old = ["-d", "2 hours ago", "agent/heartbeat"];
+    assert_eq!(slurm.ask("touch", &old).status, Some(0));
+    let watched = ops(&["--watchdog", "10m"]);
+    assert_eq!(watched.status, Some(1), "{}", watched.err);
+    assert!(state().contains("State=UP"), "{}", state());
+}
+
+/// A shadow of the same partition sees starts, and its folder is a site.
+fn a_shadow(parked: &Parked) {
+    let slurm = &parked.slurm;
+    let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let child = slurm
+        .command(env!("CARGO_BIN_EXE_meshwork"))
+        .args(["ops", "shadow", ".", "--policy", "policy.toml", "--partition", "in"])
+        .args(["--poll", "300ms", "-o", "seen", "--looks", "25", "--metrics", &port.to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    sleep(Duration::from_millis(1_500));
+    for nodes in [1, 4, 8, 2, 16] {
+        parked.submit(nodes, "1.5", &[]);
+    }
+    sleep(Duration::from_millis(1_500));
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let metrics = ask("/metrics");
+    assert!(metrics.starts_with("HTTP/1.1 200 OK"), "{metrics}");
+    assert!(metrics.contains("\nmeshwork_looks_total ") && !metrics.contains("job="), "{metrics}");
+    assert!(ask("/etc/passwd").starts_with("HTTP/1.1 404"));
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("starts"), "{text}");
+    let starts = fs::read_to_string(slurm.home().join("seen/starts.jsonl")).unwrap();
+    assert!(starts.lines().count() >= 5, "{starts}\n{text}");
+    for line in starts.lines() {
+        let start: Json = serde_json::from_str(line).unwrap();
+        let names = |key: &str| -> BTreeSet<String> {
+            hostlist::names(start[key].as_str().unwrap()).unwrap().into_iter().collect()
+        };
+        assert!(names("slurm").is_subset(&names("free")), "{line}");
+    }
+    let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "seen/starts.jsonl"];
+    let again = slurm.meshwork(&again);
+    assert!(again.out.contains(" 0 of them another now"), "{}{}", again.out, again.err);
+    // The agent may go by its own records: it expects what jobs of the same user took.
+    let told = ["--ends", "user_mean", "--history", "seen", "--dry-run", "--looks", "1"];
+    parked.submit(1, "1", &[]);
+    let told =
+        slurm.meshwork(&[&["ops", "agent", ".", "--policy", "policy.toml"], &told[..]].concat());
+    assert_eq!((told.status, told.err.as_str()), (Some(0), ""), "{}", told.out);
+    let fidelity = slurm.meshwork(&["ops", "fidelity", "seen", "--json"]);
+    assert!(fidelity.status.is_some_and(|status| status < 2), "{}", fidelity.err);
+}
+
+#[test]
+fn what_an_agent_cannot_do_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let site = home.path().display().to_string();
+    let ask = |more: &[&str]| meshwork(home.path(), &[&["ops", "agent", &site], more].concat());
+    let none = ask(&["--policy", "none.toml"]);
+    assert_eq!(none.status, Some(2));
+    assert!(none.err.contains("there is no slurm.conf"), "{}", none.err);
+    fs::write(
+        home.path().join("slurm.conf"),
+        "NodeName=n[1-4]\nPartitionName=run Nodes=n[1-4]\nPartitionName=in Nodes=n[1-4] State=DOWN\n",
+    )
+    .unwrap();
+    let policy = home.path().join("policy.toml");
+    fs::write(&policy, POLICY).unwrap();
+    let policy = policy.display().to_string();
+    let other = ask(&["--policy", &policy]);
+    assert_eq!(other.status, Some(2));
+    assert!(other.err.contains("64 nodes, but 4 have names"), "{}", other.err);
+    let unknown = ask(&["--policy", &policy, "--run", "fast"]);
+    assert!(unknown.err.contains("has no partition fast"), "{}", unknown.err);
+    let none = ask(&[]);
+    assert!(none.err.contains("--policy STUDY"), "{}", none.err);
+    let gone = ask(&["--policy", &policy, "--set", "machine=mesh:2x2", "--commands", "/nowhere"]);
+    assert_eq!(gone.status, Some(1));
+    assert!(gone.err.contains("scontrol cannot be started"), "{}", gone.err);
+    let poll = ask(&["--policy", &policy, "--poll", "1ms"]);
+    assert!(poll.status == Some(2) && poll.err.contains("at least 50ms"), "{}", poll.err);
+    let address = ask(&["--policy", &policy, "--metrics", "nowhere"]);
+    assert!(address.err.contains("an address and a port are needed"), "{}", address.err);
+}

@@ -1,0 +1,183 @@
+//! The rights of an agent, and of users: the set-up of docs/live.md with accounts and Lua.
+
+use std::fs;
+use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use super::{Killable, POLICY};
+use crate::common::slurm::{NodeRequest, Slurm, quiet};
+use crate::common::{Said, skip};
+
+/// Users that every Debian has: the agent's, and one of jobs.
+const AGENT: &str = "daemon";
+const USER: &str = "games";
+
+/// Runs a command as another user.
+fn run_as(slurm: &Slurm, user: &str, words: &[&str]) -> Said {
+    let (uid, gid) = (format!("--reuid={user}"), format!("--regid={user}"));
+    slurm.ask("setpriv", &[&[uid.as_str(), &gid, "--clear-groups"], words].concat())
+}
+
+#[test]
+fn an_operator_is_enough_and_users_cannot_choose_nodes() {
+    let hooks = tempfile::tempdir().unwrap();
+    let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    let hook = hooks.path().join("hook.sh");
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    fs::write(&hook, format!("#!/bin/bash\necho > /dev/udp/127.0.0.1/{port}\n")).unwrap();
+    open(&hook);
+    open(hooks.path());
+    let conf = format!(
+        "JobSubmitPlugins=lua\nPrologSlurmctld={0}\nEpilogSlurmctld={0}\n\
+         PartitionName=in Nodes=n[1-4] Default=YES MaxTime=INFINITE State=DOWN OverSubscribe=EXCLUSIVE\n\
+         PartitionName=run Nodes=n[1-4] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n",
+        hook.display()
+    );
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/live.md");
+    let page = fs::read_to_string(page).unwrap();
+    let lua = page.split("```lua\n").nth(1).unwrap().split("```").next().unwrap();
+    let lua = lua.replace("1004", "1");
+    let wanted = NodeRequest { nodes: 4, conf: &conf, topology: None, accounts: true };
+    let slurm = match Slurm::begin_with(&wanted, &[("job_submit.lua", &lua)]) {
+        Ok(slurm) => slurm,
+        Err(why) => return skip("slurm", &format!("an agent of an Operator: {why}")),
+    };
+    let home = slurm.home().to_owned();
+    open(&home);
+    let own = home.join("own");
+    fs::create_dir(&own).unwrap();
+    assert!(quiet("chown", &[AGENT, own.to_str().unwrap()]));
+    fs::write(home.join("policy.toml"), POLICY.replace("torus:8x8", "mesh:2x2")).unwrap();
+    let meshwork = env!("CARGO_BIN_EXE_meshwork");
+    let agent = |more: &[&str]| {
+        let fixed = [meshwork, "ops", "agent", ".", "--policy", "policy.toml", "--state", "own"];
+        run_as(&slurm, AGENT, &[&fixed[..], more].concat())
+    };
+    let job = |nodes: &str, more: &[&str]| {
+        let fixed = [
+            "sbatch",
+            "--parsable",
+            "-t",
+            "5",
+            "-o",
+            "/dev/null",
+            "--wrap",
+            "sleep 1",
+            "-N",
+            nodes,
+        ];
+        run_as(&slurm, USER, &[&fixed[..], more].concat())
+    };
+    if agent(&["--looks", "1", "--dry-run"]).err.contains("Permission denied") {
+        return skip("slurm", "an agent of an Operator: the user daemon cannot run this build");
+    }
+
+    // Users submit to the parking partition alone, and change no list of nodes.
+    let refused = job("1", &["-p", "run"]);
+    assert!(refused.err.contains("submit to the partition 'in'"), "{}", refused.err);
+    let id = job("2", &[]).out.trim().to_owned();
+    let number = format!("jobid={id}");
+    for change in ["reqnodelist=n1", "partition=run"] {
+        let said = run_as(&slurm, USER, &["scontrol", "update", &number, change]);
+        assert_ne!(said.status, Some(0), "{change}: {}", said.out);
+    }
+
+    // Without rights it places nothing.
+    let without = agent(&["--looks", "2", "--poll", "200ms"]);
+    assert!(without.out.contains("Slurm refuses"), "{}{}", without.out, without.err);
+    let manage = |words: &[&str]| {
+        let said = slurm.ask("sacctmgr", &[&["--immediate"], words].concat());
+        assert_eq!(said.status, Some(0), "{words:?}: {}{}", said.out, said.err);
+    };
+    manage(&["add", "account", "mw"]);
+    manage(&["add", "user", AGENT, "account=mw", "adminlevel=Operator"]);
+    slurm.wait(60, "an Operator places", || {
+        let said = agent(&["--looks", "1"]);
+        assert!(!said.err.contains("error"), "{}", said.err);
+        said.out.contains(&format!("job {id} on "))
+    });
+    slurm
+        .wait(60, "it runs", || slurm.ask("squeue", &["-h", "-t", "PD", "-j", &id]).out.is_empty());
+
+    // The end of the first of two jobs that need all nodes wakes the agent, long before a look.
+    let last = [job("4", &[]), job("4", &[])].map(|said| said.out.trim().to_owned());
+    let (uid, gid, port) =
+        (format!("--reuid={AGENT}"), format!("--regid={AGENT}"), port.to_string());
+    let own = ["--poll", "10m", "--wake", &port];
+    let woken = slurm
+        .command("setpriv")
+        .args([
+            &uid,
+            &gid,
+            "--clear-groups",
+            meshwork,
+            "ops",
+            "agent",
+            ".",
+            "--policy",
+            "policy.toml",
+        ])
+        .args(["--state", "own"])
+        .args(own)
+        .stdout(Stdio::null())
+        .spawn();
+    let woken = Killable(woken.unwrap());
+    slurm.wait(180, "both jobs run", || {
+        slurm.ask("squeue", &["-h", "-t", "PD", "-j", &last.join(",")]).out.is_empty()
+    });
+    drop(woken);
+
+    // Only administrators change partitions, so that the kill switch and the watchdog need one.
+    let open =
+        || run_as(&slurm, AGENT, &[meshwork, "ops", "agent", ".", "--state", "own", "--open"]);
+    let refused = open();
+    assert_eq!(refused.status, Some(1), "{}", refused.out);
+    assert!(refused.err.contains("an administrator of Slurm"), "{}", refused.err);
+    // A switch that cannot be set leaves agents at work.
+    assert!(!home.join("own/off").exists());
+    let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
+    assert!(state().contains("State=DOWN"), "{}", state());
+    slurm.ask("scontrol", &["update", "partitionname=in", "state=up"]);
+    let unready = agent(&["--looks", "1"]);
+    assert!(unready.err.contains("the agent does not begin"), "{}", unready.err);
+    assert!(unready.err.contains("an administrator of Slurm"), "{}", unready.err);
+    manage(&["modify", "user", AGENT, "set", "adminlevel=Admin"]);
+    slurm.wait(120, "an administrator may", || agent(&["--looks", "1"]).status == Some(0));
+    assert!(state().contains("State=DOWN"), "{}", state());
+    assert_eq!(open().status, Some(0));
+    assert!(state().contains("State=UP"), "{}", state());
+}
+
+/// The units of the service are such as systemd reads.
+#[test]
+fn the_units_of_the_service_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    let Ok(output) = std::process::Command::new("systemd-analyze").arg("--version").output() else {
+        return skip("systemd-analyze", "the units of the agent");
+    };
+    assert!(output.status.success());
+    let scratch = tempfile::tempdir().unwrap();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.starts_with("meshwork-") {
+            // The program is not where the units look for it.
+            let text = fs::read_to_string(&path).unwrap();
+            let text = text.replace("/usr/local/bin/meshwork", env!("CARGO_BIN_EXE_meshwork"));
+            fs::write(scratch.path().join(&name), text).unwrap();
+            names.push(scratch.path().join(name));
+        }
+    }
+    assert_eq!(names.len(), 3);
+    let output = std::process::Command::new("systemd-analyze")
+        .args(["--man=no", "verify"])
+        .args(&names)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let own: Vec<&str> = said.lines().filter(|line| line.contains("meshwork-")).collect();
+    assert!(own.is_empty(), "{said}");
+}
