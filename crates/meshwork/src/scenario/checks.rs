@@ -135,7 +135,6 @@ impl Scenario {
         let Parts { scheduler, sizing, network, .. } = &self.parts;
         let sizing_params = self.params.component("sizing", &sizing::FAMILY);
         let is_fixed = (sizing.0.build)(&sizing_params, &self.topologies())?.is_fixed();
-        let machine = self.params.nested("machine");
         let unsupported = [
             (self.machine.len() > 1, "machine.sites", "several sites".to_owned()),
             (
@@ -145,14 +144,7 @@ impl Scenario {
             ),
             (!is_fixed, "sizing", format!("the sizing `{}`", sizing.0.about.name)),
             (network.0.sends, "network", format!("the network `{}`", network.0.about.name)),
-            (self.failures.is_some(), "failures", "`failures`".to_owned()),
             (self.energy.is_some(), "energy", "`energy`".to_owned()),
-            (machine.has("partitions"), "machine.partitions", "`machine.partitions`".to_owned()),
-            (
-                machine.has("reservations"),
-                "machine.reservations",
-                "`machine.reservations`".to_owned(),
-            ),
         ];
         match unsupported.into_iter().find(|(is_given, ..)| *is_given) {
             Some((_, key, what)) => Err(Problem::new(
