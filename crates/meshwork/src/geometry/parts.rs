@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::topology::Node;
+use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
 /// The parts of nodes that a job holds, in rank order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,4 +26,38 @@ pub struct NodePart {
     /// Amounts above 0, each with the index of its cell in the node: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
     pub cells: SmallVec<[(u16, u32); 6]>,
+}
+
+/// What a part has of its node, by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartAmounts {
+    /// Cores of each island.
+    pub cores: Vec<u32>,
+    /// Memory in MiB.
+    pub mem: u32,
+    /// Amount of the fourth kind.
+    pub other: u32,
+    /// Index of each GPU, with the thousandths of it.
+    pub gpus: Vec<(u32, u32)>,
+}
+
+impl NodePart {
+    /// What it has of a node of this type.
+    #[must_use]
+    pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
+        let mut amounts =
+            PartAmounts { cores: vec![0; kind.islands as usize], ..PartAmounts::default() };
+        for &(cell, amount) in &self.cells {
+            match cell as usize {
+                MEM => amounts.mem = amount,
+                OTHER => amounts.other = amount,
+                cell if cell < kind.gpus_from() => amounts.cores[cell - CORES] = amount,
+                cell if cell < kind.tallies_from() => {
+                    amounts.gpus.push(((cell - kind.gpus_from()) as u32, amount));
+                }
+                _ => {}
+            }
+        }
+        amounts
+    }
 }

@@ -102,6 +102,12 @@ impl<'a> NodeAmounts<'a> {
     pub fn is_idle(&self) -> bool {
         self.cores == self.kind.cpu
     }
+
+    /// Whether no job is on it, and no GPU out of service.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_idle() && self.gpus == self.kind.gpu
+    }
 }
 
 #[inline]

@@ -77,7 +77,8 @@ pub enum Answer {
     NoPlacement {
         /// Whether waiting is useless.
         never: bool,
-        /// Explanation, if a rule of the machine other than its size excludes the request.
+        /// Explanation, if a rule of the machine other than its size excludes the request, or what
+        /// it lacks now where jobs share nodes.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
@@ -297,7 +298,8 @@ impl NamedPool {
 
     fn no_placement(&mut self, request: &Request) -> Answer {
         let never = !self.pool.could_hold(request);
-        let reason = never.then(|| self.pool.never(request)).flatten();
+        let reason =
+            if never { self.pool.never(request) } else { self.pool.shortage(request) };
         Answer::NoPlacement { never, reason }
     }
 

@@ -144,7 +144,6 @@ impl Scenario {
             ),
             (!is_fixed, "sizing", format!("the sizing `{}`", sizing.0.about.name)),
             (network.0.sends, "network", format!("the network `{}`", network.0.about.name)),
-            (self.energy.is_some(), "energy", "`energy`".to_owned()),
         ];
         match unsupported.into_iter().find(|(is_given, ..)| *is_given) {
             Some((_, key, what)) => Err(Problem::new(

@@ -42,7 +42,7 @@ pub(super) struct Ranked {
 
 /// Number of pieces of a role that fit on a node; for a job on one node or island all or none.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
-    if !suits || (request.exclusive && !node.is_idle()) {
+    if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
     }
     let by = |free: u32, own: u32| free.checked_div(own).unwrap_or(u32::MAX);

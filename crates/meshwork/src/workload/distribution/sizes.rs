@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use toml::Table;
+
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
     About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
-    with_article,
+    with_article, resolve,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -370,6 +372,16 @@ static VECTORS: SizeEntry = SizeEntry {
         }]),
     build: |own| Err(own.params.problem("of", "pieces have no sides")),
 };
+
+/// Reads pieces by the columns of a table of jobs.
+///
+/// # Errors
+/// If the machine's nodes have no types, or such pieces can never be placed there.
+pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
+    // Shares are those of drawn jobs.
+    let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
+    of_table(&resolve("", &params, columns, &[])?, machine)
+}
 
 static PIECES: &[Param] = &[
     Param {
