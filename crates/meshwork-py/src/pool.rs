@@ -127,6 +127,11 @@ impl Pool {
         let table = to_table(document, "a pool")?;
         let catalogue = catalogue::current();
         let pool = guarded(|| Model::read_in(&catalogue, &table))?.or_wrong()?;
+        if pool.site().amounts().is_some() {
+            let says = "a pool in Python cannot give parts of nodes yet: leave out the types of `machine.nodes`, or ask \
+                        `meshwork place`";
+            return Err(wrong(says.to_owned()));
+        }
         let topology = Arc::new(pool.site().topology().clone());
         let site = Py::new(py, Site::new(Arc::clone(&topology)))?;
         Ok(Pool { pool: Mutex::new(pool), user: Mutex::default(), topology, site })

@@ -2,8 +2,9 @@
 
 use smallvec::SmallVec;
 
+use crate::job::{Piece, Pieces, WHOLE_SHARE};
 use crate::topology::Node;
-use crate::topology::types::{CORES, MEM, NodeType, OTHER};
+use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
 /// The parts of nodes that a job holds, in rank order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,5 +60,34 @@ impl NodePart {
             }
         }
         amounts
+    }
+}
+
+impl Parts {
+    /// Pieces that hold as much, wherever they are: those of equal parts are of one role.
+    #[must_use]
+    pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
+        let mut roles: Vec<Piece> = Vec::new();
+        for part in &self.parts {
+            let own = part.amounts(types.of(part.node));
+            let count = part.pieces.max(1);
+            let share = own.gpus.iter().map(|&(_, share)| share).min().unwrap_or(WHOLE_SHARE);
+            let shares: u32 = own.gpus.iter().map(|&(_, share)| share).sum();
+            // Pieces share a GPU one by one; those of whole ones divide them.
+            let (gpu, share) = match shares / count {
+                0 => (0, WHOLE_SHARE),
+                each if each < WHOLE_SHARE => (1, each.min(share)),
+                each => (each / WHOLE_SHARE, WHOLE_SHARE),
+            };
+            let cpu = (own.cores.iter().sum::<u32>() / count).max(1);
+            let (mem, other) = (own.mem / count, own.other / count);
+            let piece = Piece { count: 0, cpu, mem, gpu, share, other, ..Piece::default() };
+            let alike = |role: &&mut Piece| Piece { count: 0, ..(**role).clone() } == piece;
+            match roles.iter_mut().find(alike) {
+                Some(role) => role.count += count,
+                None => roles.push(Piece { count, ..piece }),
+            }
+        }
+        Pieces { roles, ..Pieces::default() }
     }
 }
