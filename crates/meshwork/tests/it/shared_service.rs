@@ -402,7 +402,7 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     // One node of two GPUs; the second job wants both, and waits for the repair.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 5.0 }, \
-                scope = 'gpu' }";
+                scope = 'gpu' }\nworkload = { name = 'table', path = 'x.csv' }";
     let one = |number, at, count, runtime| {
         Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
     };
