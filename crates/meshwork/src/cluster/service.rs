@@ -77,7 +77,7 @@ struct Affected {
     /// Number of current outages, without those that let a job run to its end (`soft`).
     hard: u32,
     soft: u32,
-    /// What is out of service.
+    /// Its nodes or GPU while they are out of service.
     out: Option<Placement>,
     /// Slot of its stand-in among the running jobs, if it is expected back.
     stand_in: Option<usize>,
@@ -459,8 +459,7 @@ impl Cluster<'_> {
             return;
         };
         let waits = |(_, affected): &(&Unit, &Affected)| affected.out.is_none();
-        let drained: Vec<Unit> =
-            service.nodes.iter().filter(waits).map(|(at, _)| *at).collect();
+        let drained: Vec<Unit> = service.nodes.iter().filter(waits).map(|(at, _)| *at).collect();
         let before = self.changes;
         for at in drained {
             if let Err(error) = self.take_out(&mut service, at) {
@@ -494,13 +493,7 @@ fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
 }
 
 /// The entry among the running jobs for a node that is out of service.
-fn stand_in(
-    site: usize,
-    placement: Placement,
-    now: Time,
-    expected: Time,
-    slot: usize,
-) -> Running {
+fn stand_in(site: usize, placement: Placement, now: Time, expected: Time, slot: usize) -> Running {
     let span = expected - now;
     let job = Job::new(0, now, Request::Nodes(1), span);
     let held = placement.len();

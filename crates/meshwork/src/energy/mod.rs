@@ -252,7 +252,10 @@ mod tests {
             ("idle = 3\nbusy = 4\ncap = 29", "the 10 processors take 30 when all are idle"),
             ("idle = 3\nbusy = 4\ncap = 30.5", "lets no job start"),
             ("idle = 3\nbusy = 4\nsleep = 1\nsleep_after = -2", "a number from 0"),
-            ("idle = 3\nbusy = 4\ngpu_idle = 5\ngpu_busy = 4", "takes at least the 5 of one that is idle"),
+            (
+                "idle = 3\nbusy = 4\ngpu_idle = 5\ngpu_busy = 4",
+                "takes at least the 5 of one that is idle",
+            ),
             ("idle = 3\nbusy = 4\ngpu_busy = 4\ncap = 35", "leave out one of them"),
         ] {
             let refused = read(text, 10).unwrap_err().message;

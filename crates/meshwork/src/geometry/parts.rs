@@ -29,7 +29,7 @@ pub struct NodePart {
     pub cells: SmallVec<[(u16, u32); 6]>,
 }
 
-/// What a part has of its node, by kind.
+/// Amounts of a part of a node, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartAmounts {
     /// Cores of each island.
@@ -43,7 +43,7 @@ pub struct PartAmounts {
 }
 
 impl NodePart {
-    /// What it has of a node of this type.
+    /// Amounts that it has of a node of this type.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
         let mut amounts =

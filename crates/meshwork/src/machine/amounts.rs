@@ -347,7 +347,7 @@ impl Amounts {
         self.of(node).is_idle()
     }
 
-    /// What is left of a node, as a part.
+    /// The rest of a node, as a part.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
         let left = of.cells[..of.kind.tallies_from()].iter().enumerate();

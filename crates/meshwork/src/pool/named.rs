@@ -298,8 +298,7 @@ impl NamedPool {
 
     fn no_placement(&mut self, request: &Request) -> Answer {
         let never = !self.pool.could_hold(request);
-        let reason =
-            if never { self.pool.never(request) } else { self.pool.shortage(request) };
+        let reason = if never { self.pool.never(request) } else { self.pool.shortage(request) };
         Answer::NoPlacement { never, reason }
     }
 

@@ -231,7 +231,7 @@ impl Scenario {
                 let gpus = topologies.iter().filter_map(|site| site.types());
                 let gpus = gpus.map(|types| types.totals()[2]).sum();
                 Some(Energy::read(&params.nested("energy"), processors, gpus)?)
-            },
+            }
             false => None,
         };
         let parts = Parts::find(catalogue, &params, fails, energy.is_some());

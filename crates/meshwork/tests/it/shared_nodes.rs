@@ -20,7 +20,8 @@ pub(crate) struct Node {
 }
 
 /// Cores, memory, GPUs, islands and the fourth kind of each type.
-pub(crate) const TYPES: [(&str, [u32; 5]); 2] = [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
+pub(crate) const TYPES: [(&str, [u32; 5]); 2] =
+    [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
 
 pub(crate) const NODES: usize = 12;
 
@@ -252,7 +253,11 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
 }
 
 /// Applies `op` to each cell of a node with the amounts of a part.
-pub(crate) fn apply(node: &mut Node, (before, after): (&Node, &Node), mut op: impl FnMut(u32, u32) -> u32) {
+pub(crate) fn apply(
+    node: &mut Node,
+    (before, after): (&Node, &Node),
+    mut op: impl FnMut(u32, u32) -> u32,
+) {
     let own =
         [&mut node.mem, &mut node.other].into_iter().chain(&mut node.cores).chain(&mut node.gpus);
     let each = |node: &Node| -> Vec<u32> {

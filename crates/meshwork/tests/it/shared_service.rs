@@ -10,7 +10,9 @@ use crate::shared_nodes::{
     Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
 };
 use meshwork::job::{Inside, Job, Owner, Piece, Pieces, Request, Time};
+use meshwork::machine::Placement;
 use meshwork::observe::{Event, Observer};
+use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
@@ -31,7 +33,7 @@ struct Outage {
     gpu: Option<usize>,
 }
 
-/// What a running job, or an outage, holds.
+/// Nodes that a running job, or an outage, holds.
 struct Running {
     end: f64,
     expected: f64,
@@ -108,9 +110,8 @@ impl<'a> Twin<'a> {
         let inside = owner
             .and_then(|owner| owner.partition.as_deref())
             .and_then(|name| self.partitions.get(name));
-        let is_open = |at: &usize| {
-            inside.is_none_or(|inside| inside.contains(at)) && !closed.contains(at)
-        };
+        let is_open =
+            |at: &usize| inside.is_none_or(|inside| inside.contains(at)) && !closed.contains(at);
         let node = |(at, node): (usize, &Node)| {
             if is_open(&at) { node.clone() } else { nothing(node) }
         };
@@ -121,7 +122,7 @@ impl<'a> Twin<'a> {
         choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
     }
 
-    /// What a job gets now of these nodes: clear of closing ones only if it would meet them.
+    /// Pieces that a job gets now on these nodes: clear of closing ones only if it would meet them.
     fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
         let picks = self.choose(&self.without(on, job, &[]), job)?;
         let closed = self.closed(job, now);
@@ -171,7 +172,7 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// What is left for a job that runs beyond the promised start.
+    /// Nodes as they are left for a job that runs beyond the promised start.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);
@@ -461,7 +462,13 @@ fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
     let jobs = submissions(vec![first, gpu, core]);
     scenario.run_on(scenario.setup(0).unwrap(), jobs, &mut seen).unwrap();
     let expected = [
-        "0 start 0", "1 end 0", "15 down 0", "20 up 0", "20 start 2", "21 end 2", "30 start 1",
+        "0 start 0",
+        "1 end 0",
+        "15 down 0",
+        "20 up 0",
+        "20 start 2",
+        "21 end 2",
+        "30 start 1",
         "33 end 1",
     ];
     assert_eq!(seen.0, expected);
@@ -493,8 +500,14 @@ fn jobs_are_preempted_for_what_is_missing_alone() {
         of_queue(4, 3.0, mem(60), 10.0, "high"),
     ];
     for (preempt, lines) in [
-        ("requeue", ["3 stop 2", "3 start 4", "13 end 4", "13 start 2", "50 end 1", "52 end 3", "63 end 2"]),
-        ("suspend", ["3 stop 2", "3 start 4", "13 end 4", "13 start 2", "50 end 1", "52 end 3", "61 end 2"]),
+        (
+            "requeue",
+            ["3 stop 2", "3 start 4", "13 end 4", "13 start 2", "50 end 1", "52 end 3", "63 end 2"],
+        ),
+        (
+            "suspend",
+            ["3 stop 2", "3 start 4", "13 end 4", "13 start 2", "50 end 1", "52 end 3", "61 end 2"],
+        ),
     ] {
         let scenario = with_preemption(preempt);
         let mut seen = Diary::default();
@@ -645,4 +658,87 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     let at: Vec<(usize, f64)> = seen.starts.iter().map(|own| (own.0, own.1)).collect();
     // The third runs beside the first; the fourth would keep the second from its start at 10.01.
     assert_eq!(at, [(1, 0.01), (3, 0.03), (4, 5.03), (2, 10.01)]);
+}
+
+fn pool(rest: &str) -> Pool {
+    Pool::read(&format!("{}{rest}", machine()).parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_pool_of_parts_gives_back_what_it_gave_and_is_restored() {
+    let mut rng = Stream::new(45, 0, "pool");
+    let (mut placed, mut refused) = (0, 0);
+    for order in ["first", "most_allocated", "least_allocated"] {
+        let rest = format!("order = '{order}'\nallocator = 'fewest_leaves'\n");
+        let (mut one, mut other) = (pool(&rest), pool(&rest));
+        let idle = one.site().amounts().unwrap().free();
+        let mut held: Vec<Placement> = Vec::new();
+        for job in random_jobs(&mut rng, 300) {
+            let there = one.can(&job.request);
+            let found = one.allocate(&job.request);
+            assert_eq!(there, found, "`can` says where");
+            placed += usize::from(found.is_some());
+            if found.is_none() && one.could_hold(&job.request) {
+                refused += 1;
+                let says = one.shortage(&job.request).expect("what is short");
+                assert!(says.contains("free") || says.starts_with("enough in total"), "{says}");
+            }
+            held.extend(found);
+            while held.len() > 12 {
+                let gone = held.swap_remove(rng.below(held.len() as u64) as usize);
+                one.release(&gone).unwrap();
+            }
+            other.restore(&one.snapshot()).unwrap();
+            assert_eq!(
+                other.site().amounts().unwrap().free(),
+                one.site().amounts().unwrap().free()
+            );
+            assert_eq!(other.snapshot(), one.snapshot());
+        }
+        for gone in held {
+            one.release(&gone).unwrap();
+        }
+        assert_eq!(one.site().amounts().unwrap().free(), idle);
+        assert_eq!(one.held().count(), 0);
+    }
+    assert!(placed > 300 && refused > 100, "{placed} placed, {refused} refused");
+}
+
+#[test]
+fn equal_parts_of_a_node_are_released_one_by_one_and_whole_nodes_wait_for_them() {
+    let mut pool = pool("");
+    let core = Request::pieces(Pieces::of(Piece::default()));
+    let (one, other) = (pool.allocate(&core).unwrap(), pool.allocate(&core).unwrap());
+    assert_eq!(one, other, "cores of an island are alike");
+    let whole = Placement { parts: None, ..one.clone() };
+    assert!(pool.adopt(&whole).is_err(), "the node is in use");
+    pool.release(&one).unwrap();
+    assert!(pool.adopt(&whole).is_err());
+    pool.release(&other).unwrap();
+    assert!(pool.release(&other).is_err(), "both are gone");
+    pool.adopt(&whole).unwrap();
+    assert_ne!(pool.can(&core).unwrap().blocks, whole.blocks);
+    pool.release(&whole).unwrap();
+    assert_eq!(pool.can(&core), Some(one));
+}
+
+#[test]
+fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
+    let says = |columns: &str| {
+        let columns: toml::Table = columns.parse().unwrap();
+        pool("").pieces(&columns).unwrap_err().message
+    };
+    for (columns, part) in [
+        ("gpu = 5", "can never start: no node has 1 core and 5 GPUs: the nearest type, `a`, has"),
+        ("gpus = 1", "unknown key `gpus` (did you mean `gpu`?"),
+        ("gpu = -1", "but must be a number from 0"),
+        ("gpu = 1.5", "must be a whole number, or a part of one GPU"),
+        ("type = 'z'", "which no node has (known: a, b)"),
+    ] {
+        let sentence = says(columns);
+        assert!(sentence.contains(part), "{columns}: {sentence}");
+    }
+    let plain = Pool::read(&"machine = 'flat:4'".parse().unwrap()).unwrap();
+    let columns: toml::Table = "gpu = 1".parse().unwrap();
+    assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }

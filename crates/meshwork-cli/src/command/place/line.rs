@@ -27,8 +27,22 @@ const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"ado
 
 /// The keys of a request, the last ones for pieces on nodes that jobs share.
 const ALLOCATE: [&str; 16] = [
-    "op", "id", "at", "block", "nodes", "subcube", "pieces", "cpu", "mem", "gpu", "other",
-    "per_node", "inside", "type", "exclusive", "roles",
+    "op",
+    "id",
+    "at",
+    "block",
+    "nodes",
+    "subcube",
+    "pieces",
+    "cpu",
+    "mem",
+    "gpu",
+    "other",
+    "per_node",
+    "inside",
+    "type",
+    "exclusive",
+    "roles",
 ];
 
 /// The reason why a line was refused.
@@ -254,10 +268,8 @@ impl Counter {
                     None => out.push_str("null"),
                 }
                 if let Some([cpu, mem, gpu, other]) = amounts {
-                    let _ = write!(
-                        out,
-                        ",\"cpu\":{cpu},\"mem\":{mem},\"gpu\":{gpu},\"other\":{other}"
-                    );
+                    let _ =
+                        write!(out, ",\"cpu\":{cpu},\"mem\":{mem},\"gpu\":{gpu},\"other\":{other}");
                 }
             }
             Answer::Held(holdings) => {
@@ -399,7 +411,9 @@ fn request(asked: &Asked, pool: &Pool) -> Result<Request, String> {
     let of_pieces = asked.0.iter().filter(|(key, _)| ALLOCATE[6..].contains(&key.as_str()));
     let columns: Vec<&(String, Json)> = of_pieces.collect();
     if !columns.is_empty() {
-        if let Some(other) = ["block", "nodes", "subcube"].iter().find(|key| asked.get(key).is_some()) {
+        if let Some(other) =
+            ["block", "nodes", "subcube"].iter().find(|key| asked.get(key).is_some())
+        {
             return Err(format!("give either `{other}` or pieces, of which `{}` is", columns[0].0));
         }
         let mut table = toml::Table::new();
@@ -465,7 +479,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     })
 }
 
-/// What a placement holds of each node; `None` if it holds whole nodes.
+/// Amounts that a placement holds of each node; `None` if it holds whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
     let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
     let one = |part: &NodePart| {

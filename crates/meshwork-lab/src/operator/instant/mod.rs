@@ -98,7 +98,7 @@ impl Instant {
 }
 
 impl Instant {
-    /// What a placement holds of its nodes, in words; `None` if it holds all of them.
+    /// Amounts that a placement holds of its nodes, in words; `None` if it holds all of them.
     fn parts_text(&self, site: usize, placement: &Placement) -> Option<String> {
         let types = self.sites[site].site().topology().types()?;
         let parts = placement.parts.as_ref()?;

@@ -23,9 +23,8 @@ fn cells(table: &str, columns: &[&str]) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().unwrap().clone();
     let find = |name: &str| header.iter().position(|column| column == name);
-    let place = |name: &&str| {
-        find(name).unwrap_or_else(|| panic!("{name} is no column of {table}"))
-    };
+    let place =
+        |name: &&str| find(name).unwrap_or_else(|| panic!("{name} is no column of {table}"));
     let places: Vec<usize> = columns.iter().map(place).collect();
     let row = |row: csv::StringRecord| {
         places.iter().map(|&place| row[place].to_owned()).collect::<Vec<_>>().join(" ")
@@ -67,7 +66,10 @@ fn nodes_become_a_machine() {
     let kinds: toml::Table = format!("nodes = {kinds}").parse().unwrap();
     assert_eq!(table["machine"]["nodes"], kinds["nodes"]);
     let mut scenario = table.clone();
-    scenario.insert("workload".to_owned(), "name = 'table'\npath = 'x'".parse::<toml::Table>().unwrap().into());
+    scenario.insert(
+        "workload".to_owned(),
+        "name = 'table'\npath = 'x'".parse::<toml::Table>().unwrap().into(),
+    );
     meshwork::scenario::Scenario::read(&scenario).unwrap();
     let refused = converted("nodes.csv", text, "jobs.csv").unwrap_err();
     assert_eq!(
@@ -183,7 +185,8 @@ fn jobs_of_marconi_fugaku_and_in2p3() {
     let text = "job_id,submit_time,eligible_time,start_time,end_time,run_time,time_limit,user_id,group_id,partition,num_nodes_req,num_cores_req,num_gpus_req,mem_req,shared,qos,power_consumption\n\
         7,2020-05-01 00:00:00,2020-05-01 00:00:00,2020-05-01 00:00:10,2020-05-01 00:10:10,600,30,5,6,1,4,512,16,237,0,2,x\n";
     let (jobs, done) = table("job_table.csv", text);
-    let columns = ["job", "runtime", "estimate", "pieces", "cpu", "gpu", "exclusive", "user", "wait"];
+    let columns =
+        ["job", "runtime", "estimate", "pieces", "cpu", "gpu", "exclusive", "user", "wait"];
     assert_eq!(cells(&jobs, &columns), ["7 600 1800 4 128 4 node 5 10"]);
     assert_eq!(cells(&jobs, &["group", "queue"]), ["6 1"]);
     let shared = text.replace(",237,0,2", ",237,1,2");

@@ -272,16 +272,14 @@ impl Ranked {
 
     /// The leaf of a span with the least room among those with enough, the first of equals.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
-        let leaves = from / self.leaf..to / self.leaf;
-        let mut found = None;
-        let mut least = u32::MAX;
-        for at in leaves {
-            let room = self.leaf_rooms[at as usize];
-            if room >= wanted && room < least {
-                (found, least) = (Some(at), room);
-            }
-        }
-        found
+        let first = from / self.leaf;
+        let rooms = &self.leaf_rooms[first as usize..(to / self.leaf) as usize];
+        // What is left, where it is enough; elsewhere the difference wraps around and is larger
+        // than any. Two passes without branches are faster than one with.
+        let left = |room: &u32| room.wrapping_sub(wanted);
+        let least = rooms.iter().map(left).min().filter(|&least| least <= u32::MAX - wanted)?;
+        let at = rooms.iter().position(|room| left(room) == least)?;
+        Some(first + at as u32)
     }
 
     /// Number of pieces for a node on which `fits` would fit, if `left` have no node yet. It leaves

@@ -7,7 +7,7 @@ use toml::Table;
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
     About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
-    with_article, resolve,
+    resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -380,7 +380,7 @@ static VECTORS: SizeEntry = SizeEntry {
 pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
     // Shares are those of drawn jobs.
     let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
-    of_table(&resolve("", &params, columns, &[])?, machine)
+    of_table(&resolve("pieces", &params, columns, &[])?, machine)
 }
 
 static PIECES: &[Param] = &[
