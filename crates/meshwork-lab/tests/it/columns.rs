@@ -116,6 +116,10 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
                 row.insert(column.name, cell);
             }
         }
+        // A piece has a core where the table says nothing of cores, and that is written.
+        if asked == "pieces" {
+            row.entry("cpu").or_insert_with(|| "1".to_owned());
+        }
         // A job has a think time exactly if it has a predecessor.
         if row.contains_key("after") {
             row.entry("think").or_insert_with(|| "3.5".to_owned());

@@ -143,7 +143,11 @@ impl Scenario {
                 format!("the scheduler `{}`", scheduler.0.about.name),
             ),
             (!is_fixed, "sizing", format!("the sizing `{}`", sizing.0.about.name)),
-            (network.0.sends, "network", format!("the network `{}`", network.0.about.name)),
+            (
+                network.0.sends && !network.0.shares,
+                "network",
+                format!("the network `{}`", network.0.about.name),
+            ),
         ];
         match unsupported.into_iter().find(|(is_given, ..)| *is_given) {
             Some((_, key, what)) => Err(Problem::new(

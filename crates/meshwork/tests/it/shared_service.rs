@@ -742,3 +742,48 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     let columns: toml::Table = "gpu = 1".parse().unwrap();
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
+
+/// End and sum of hops of each job.
+#[derive(Default)]
+struct Sent(Vec<(u64, f64, u64)>);
+
+impl Observer for Sent {
+    fn observe(&mut self, _now: Time, event: &Event<'_>) {
+        if let Event::Finished(run) = event {
+            let messages = run.messages.as_ref().unwrap();
+            self.0.push((run.job.number, (run.expected_end - run.start).min(1e9), messages.hops));
+        }
+    }
+}
+
+fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
+    let text = format!(
+        "machine = {{ topology = 'mesh', dims = [4, 4], nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
+         network = {{ name = '{network}', pattern = 'all_to_all' }}\nallocator = 'naive'\n\
+         workload = {{ name = 'table', path = 'x.csv' }}"
+    );
+    let scenario = scenario(&text);
+    let mut seen = Sent::default();
+    let setup = scenario.setup(0).unwrap();
+    let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+    assert_eq!(outcome.finished as usize, seen.0.len());
+    seen.0
+}
+
+#[test]
+fn pieces_send_from_the_nodes_that_they_are_on() {
+    let pieces = |per_node| Pieces::of(Piece { count: 4, per_node, ..Piece::default() });
+    let job = |request| vec![Job::new(1, Time::ZERO, request, 1.0)];
+    for network in ["hops", "link_load"] {
+        // A piece on each node sends as a job with these nodes does.
+        let apart = sent(network, job(Request::pieces(pieces(Some(1)))));
+        let whole = sent(network, job(Request::Nodes(4)));
+        assert_eq!(apart[0].2, whole[0].2, "{network}");
+        assert!(apart[0].2 > 0);
+        // Two on each of two nodes that are one hop apart: four pairs in both directions.
+        let two = sent(network, job(Request::pieces(pieces(Some(2)))));
+        assert_eq!(two[0].2, 8, "{network}");
+        let one = sent(network, job(Request::pieces(pieces(None))));
+        assert_eq!(one[0].2, 0, "{network}: all on one node");
+    }
+}
