@@ -47,7 +47,7 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
         ("priority", _) => pick(&["0.25", "1"]),
         ("exclusive", _) if is_shared(asked) => "node".to_owned(),
         ("exclusive", _) => "topo".to_owned(),
-        ("pieces", _) => pick(&["4", "6"]),
+        ("pieces", _) => pick(&["4", "8"]),
         ("cpu", _) => pick(&["1", "3"]),
         ("mem", _) => pick(&["10", "25"]),
         ("gpu", _) => pick(&["0.25", "1", "2"]),
