@@ -66,6 +66,10 @@ pub struct JobRecord {
     pub reservation: String,
     /// The number of tasks of its array that may run at once.
     pub throttle: Option<u32>,
+    /// The number of nodes that would do, if it could have had fewer.
+    pub least: Option<u32>,
+    /// The seconds for which it was suspended.
+    pub suspended: Second,
     /// The last priority.
     pub priority: Option<i64>,
     /// The scheduler that started it.
@@ -121,6 +125,13 @@ impl JobRecord {
         self.eligible.or(self.submit)
     }
 
+    /// Whether it was ended from outside: its nodes come back when its processes are gone, and the
+    /// main scheduler runs then without delay.
+    #[must_use]
+    pub fn was_killed(&self) -> bool {
+        ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL"].contains(&self.state.as_str())
+    }
+
     /// Whether it was refused at submission: failed without a start.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
@@ -135,7 +146,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 32] = [
+const COLUMNS: [&str; 34] = [
     "id",
     "attempt",
     "user",
@@ -168,6 +179,8 @@ const COLUMNS: [&str; 32] = [
     "nice",
     "reservation",
     "throttle",
+    "min_nodes",
+    "suspended",
 ];
 
 impl History {
@@ -231,7 +244,11 @@ impl History {
             cell(&mut text, &nice);
             cell(&mut text, &stay.reservation);
             let throttle = number(stay.throttle.map(i64::from)).unwrap_or_default();
-            let _ = writeln!(text, "{throttle}");
+            cell(&mut text, &throttle);
+            let least = number(stay.least.map(i64::from)).unwrap_or_default();
+            cell(&mut text, &least);
+            let suspended = number(Some(stay.suspended).filter(|&own| own != 0));
+            let _ = writeln!(text, "{}", suspended.unwrap_or_default());
         }
         text
     }
@@ -316,6 +333,8 @@ impl History {
                 nice: number("nice")?.unwrap_or(0),
                 reservation: text("reservation"),
                 throttle: count("throttle")?,
+                least: count("min_nodes")?,
+                suspended: number("suspended")?.unwrap_or(0),
             });
         }
         Ok(History { stays })
@@ -347,6 +366,8 @@ mod tests {
             nice: -7,
             reservation: "night".to_owned(),
             throttle: Some(2),
+            least: Some(3),
+            suspended: 5,
             state: "COMPLETED".to_owned(),
             submit: Some(1),
             start: Some(-5),

@@ -55,6 +55,8 @@ struct Order {
     main_first: bool,
     /// Whether priorities are computed before all of them.
     ticked: bool,
+    /// Whether the main scheduler runs twice: before and after killed jobs have left their nodes.
+    split: bool,
     /// Whether all events of the second come before each cycle; otherwise only those that its
     /// recorded starts need.
     all: [bool; 2],
@@ -63,8 +65,17 @@ struct Order {
     all_back: [bool; 2],
 }
 
-/// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
-type Cycle<'c> = (StartedBy, bool, &'c [usize]);
+/// A cycle of a scheduler.
+#[derive(Clone)]
+struct Cycle {
+    by: StartedBy,
+    /// Whether it considers the whole queue.
+    is_full: bool,
+    /// Its recorded starts.
+    starts: Vec<usize>,
+    /// Nodes of killed jobs that come back behind it.
+    held: NodeSet,
+}
 
 /// A recording on its way through a controller.
 pub(super) struct Given<'a> {
@@ -76,9 +87,9 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
-    /// The nodes of jobs that have ended a moment ago, with their ends: each node is given back by
+    /// Jobs that have ended a moment ago, with their ends and nodes: each node is given back by
     /// itself.
-    completing: Vec<(Second, NodeSet)>,
+    completing: Vec<(Second, usize, NodeSet)>,
     /// When priorities are computed next.
     tick: Second,
 }
@@ -102,6 +113,10 @@ impl<'a> Given<'a> {
                 let free = |end: Second| (end as f64 + cleanup).floor() as Second;
                 events.extend(stay.end.map(|end| (free(end), Event::End(place))));
             } else {
+                // One that is cancelled before it could start never stands in the queue.
+                if stay.end.is_some_and(|end| end <= queued) {
+                    continue;
+                }
                 events.extend(stay.end.map(|end| (end, Event::Cancel(place))));
             }
             events.push((queued, Event::Queue(place)));
@@ -179,8 +194,11 @@ impl<'a> Given<'a> {
         match event {
             Event::End(job) => {
                 let held = self.controller.end(job, now);
+                if self.stays[job].was_killed() {
+                    self.cycles.killed();
+                }
                 let end = self.stays[job].end.unwrap_or(now);
-                self.completing.extend(held.map(|held| (end, held.nodes)));
+                self.completing.extend(held.map(|held| (end, job, held.nodes)));
             }
             Event::Cancel(job) => self.controller.withdraw(job),
             Event::Queue(job) => self.submit(job),
@@ -232,20 +250,35 @@ impl<'a> Given<'a> {
         if !runs_main && !runs_backfill {
             return;
         }
+        self.give_up(at, recorded);
         let unclear: Vec<usize> = unclear.filter(|own| !happened.contains(own)).collect();
         self.completing.retain(|own| own.0 >= at - COMPLETING);
-        let cycles = |main_first: bool| {
-            let main = runs_main.then_some((StartedBy::Main, is_full, &main[..]));
-            let backfill = runs_backfill.then_some((StartedBy::Backfill, false, &backfill[..]));
-            let both = if main_first { [main, backfill] } else { [backfill, main] };
-            both.into_iter().flatten().collect::<Vec<Cycle<'_>>>()
+        let cycle = |by, is_full, starts: &[usize]| {
+            let (starts, held) = (starts.to_vec(), self.controller.no_nodes());
+            Cycle { by, is_full, starts, held }
+        };
+        let single = runs_main.then(|| cycle(StartedBy::Main, is_full, &main));
+        let split = self.split(&main, is_full, &unclear);
+        let is_split = split.len() > 1;
+        let backfill = runs_backfill.then(|| cycle(StartedBy::Backfill, false, &backfill));
+        let cycles = |order: &Order| {
+            let main = if order.split { split.clone() } else { Vec::from_iter(single.clone()) };
+            let backfill = backfill.clone().into_iter();
+            let first = order.main_first;
+            let (early, late) = if first { (main, vec![]) } else { (vec![], main) };
+            early.into_iter().chain(backfill).chain(late).collect::<Vec<Cycle>>()
         };
         let are_two = runs_main && runs_backfill;
-        let orders = self.orders(at, &unclear, are_two, recorded.is_empty());
+        let mut orders = self.orders(at, &unclear, are_two, recorded.is_empty());
+        if is_split {
+            let split: Vec<Order> =
+                orders.iter().map(|own| Order { split: true, ..*own }).collect();
+            orders.splice(..0, split);
+        }
         let perfect = UNWANTED + 2 * FOUND * recorded.len();
         let mut best: Option<(usize, &Order, Vec<(StartedBy, Start)>)> = None;
         for order in &orders {
-            let tried = self.try_order(at, order, &unclear, &cycles(order.main_first), recorded);
+            let tried = self.try_order(at, order, &unclear, &cycles(order), recorded);
             let score = self.score(recorded, &tried);
             if best.as_ref().is_none_or(|own| score > own.0) {
                 best = Some((score, order, tried));
@@ -254,11 +287,27 @@ impl<'a> Given<'a> {
                 break;
             }
         }
+        // Slurm has not made the starts that are not recorded, so those of the record may as well
+        // be made without them.
+        if let Some((score, order, tried)) = &best
+            && tried.iter().any(|own| !recorded.contains(&own.1.job))
+        {
+            self.controller.leaves_others = true;
+            let mut again = self.try_order(at, order, &unclear, &cycles(order), recorded);
+            self.controller.leaves_others = false;
+            let is_recorded = |own: &(StartedBy, Start)| recorded.contains(&own.1.job);
+            again.retain(is_recorded);
+            again.extend(tried.iter().filter(|own| !is_recorded(own)).cloned());
+            let better = self.score(recorded, &again);
+            if better > *score {
+                best = Some((better, *order, again));
+            }
+        }
         let Some((_, order, decided)) = best else { return };
         if order.ticked {
             self.compute_priorities();
         }
-        let cycles = cycles(order.main_first);
+        let cycles = cycles(order);
         for own in self.before(cycles.len() - 1, order, &unclear, &cycles) {
             self.happen(self.events[own].1, at);
             happened.insert(own);
@@ -275,11 +324,58 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
+    /// The main cycles of a second in which killed jobs leave their nodes one after the other, for
+    /// recorded starts: the scheduler runs each time.
+    fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
+        let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
+            Event::End(job) => Some(job),
+            _ => None,
+        });
+        let ended = self.completing.iter().map(|own| own.1).chain(ends);
+        let mut killed: Vec<usize> = ended.filter(|&job| self.stays[job].was_killed()).collect();
+        if killed.is_empty() {
+            return Vec::new();
+        }
+        let mut starts = main.to_vec();
+        // A job on the nodes of one that starts and is killed meanwhile comes behind it.
+        let needs = |start: usize, killed: usize| start != killed && self.shares(start, killed);
+        let follows = |start| killed.iter().any(|job| main.contains(job) && needs(start, *job));
+        starts.sort_by_cached_key(|&job| (follows(job), self.controller.place_in_queue(job)));
+        let mut cycles: Vec<Cycle> = Vec::new();
+        for start in starts {
+            let waits = killed.iter().any(|job| needs(start, *job));
+            if cycles.is_empty() || waits {
+                killed.retain(|job| !needs(start, *job));
+                let mut held = self.controller.no_nodes();
+                let ended = killed.iter().filter(|job| !main.contains(job));
+                let nodes = ended.filter_map(|job| self.nodes[*job].as_ref());
+                nodes.for_each(|nodes| held.unite(nodes));
+                let is_full = is_full && cycles.is_empty();
+                cycles.push(Cycle { by: StartedBy::Main, is_full, starts: Vec::new(), held });
+            }
+            cycles.last_mut().into_iter().for_each(|own| own.starts.push(start));
+        }
+        cycles
+    }
+
+    /// Takes nodes on which recorded jobs start from jobs that are known to have been suspended.
+    fn give_up(&mut self, at: Second, recorded: &[usize]) {
+        let is_suspended = |&job: &usize| {
+            let stay = &self.stays[job];
+            let has_ended = stay.end.is_some_and(|end| end <= at);
+            stay.suspended > 0 && !has_ended && recorded.iter().any(|own| self.shares(*own, job))
+        };
+        let running = self.controller.running.keys().copied();
+        for job in running.filter(is_suspended).collect::<Vec<usize>>() {
+            self.controller.end(job, at);
+        }
+    }
+
     /// The orders in which the cycles of a second and its events may have come; without recorded
     /// starts only one in which nothing of that second has happened before.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
-        let first =
-            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2] };
+        let (no, split) = ([false; 2], false);
+        let first = Order { main_first: true, ticked: false, split, all: no, all_back: no };
         if is_quiet {
             return vec![first];
         }
@@ -293,7 +389,7 @@ impl<'a> Given<'a> {
                 for &all in either(!unclear.is_empty()).iter().filter(|own| **own != [true, false])
                 {
                     for &all_back in either(is_completing) {
-                        orders.push(Order { main_first, ticked, all, all_back });
+                        orders.push(Order { main_first, ticked, split, all, all_back });
                     }
                 }
             }
@@ -308,15 +404,15 @@ impl<'a> Given<'a> {
         cycle: usize,
         order: &Order,
         unclear: &[usize],
-        cycles: &[Cycle<'_>],
+        cycles: &[Cycle],
     ) -> Vec<usize> {
-        let starts = || cycles[..=cycle].iter().flat_map(|own| own.2.iter().copied());
+        let starts = || cycles[..=cycle].iter().flat_map(|own| own.starts.iter().copied());
         let is_needed = |own: &usize| match self.events[*own].1 {
             Event::Queue(job) => starts().any(|start| start == job),
             Event::End(job) => starts().any(|start| self.shares(job, start)),
             Event::Cancel(_) => false,
         };
-        let all = order.all[..=cycle].contains(&true);
+        let all = order.all[..=cycle.min(1)].contains(&true);
         // A job that ends in the second of its start has not ended before it.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
@@ -332,7 +428,7 @@ impl<'a> Given<'a> {
         at: Second,
         order: &Order,
         unclear: &[usize],
-        cycles: &[Cycle<'_>],
+        cycles: &[Cycle],
         recorded: &[usize],
     ) -> Vec<(StartedBy, Start)> {
         let queue = self.controller.queue();
@@ -342,9 +438,9 @@ impl<'a> Given<'a> {
         }
         let (mut ended, mut done) = (Vec::new(), BTreeSet::new());
         let mut completing = self.controller.no_nodes();
-        self.completing.iter().for_each(|own| completing.unite(&own.1));
+        self.completing.iter().for_each(|own| completing.unite(&own.2));
         let mut decided = Vec::new();
-        for (cycle, (by, is_full, starts)) in cycles.iter().enumerate() {
+        for (cycle, Cycle { by, is_full, starts, held }) in cycles.iter().enumerate() {
             for own in self.before(cycle, order, unclear, cycles) {
                 if !done.insert(own) {
                     continue;
@@ -362,9 +458,10 @@ impl<'a> Given<'a> {
             for nodes in starts.iter().filter_map(|own| self.nodes[*own].as_ref()) {
                 completing.subtract(nodes);
             }
-            let none = self.controller.no_nodes();
-            self.controller.completing =
-                if order.all_back[cycle] { none } else { completing.clone() };
+            let are_back = order.all_back[cycle.min(1)];
+            let mut busy = if are_back { self.controller.no_nodes() } else { completing.clone() };
+            busy.unite(held);
+            self.controller.completing = busy;
             let nodes = |&place: &usize| {
                 let partition = self.controller.partition_of(place);
                 Some((place, (partition, self.nodes[place].clone()?)))
@@ -376,11 +473,21 @@ impl<'a> Given<'a> {
                 _ => self.controller.backfill(at, Some(&own)),
             };
             decided.extend(found.into_iter().map(|own| (*by, own)));
+            // Whatever the model says, later cycles of the second have seen these starts.
+            for (job, (partition, nodes)) in own {
+                if !self.controller.running.contains_key(&job) {
+                    self.controller.start(job, partition, nodes, at);
+                }
+            }
         }
         self.controller.completing = self.controller.no_nodes();
         self.controller.retract(recorded, queue);
         for (job, held) in ended.into_iter().rev() {
-            self.controller.unend(job, held, at);
+            // One that has started in this second is not running yet.
+            match recorded.contains(&job) {
+                true => self.controller.uncharge(job, &held, at),
+                false => self.controller.unend(job, held, at),
+            }
         }
         shares.into_iter().for_each(|own| self.controller.restore(own));
         decided
