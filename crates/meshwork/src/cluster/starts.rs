@@ -32,8 +32,9 @@ impl Without {
     }
 }
 
-/// Number of cores that a job asks for; where jobs may share nodes, those with nodes of their own
-/// ask for all that they hold.
+/// Number of cores that a job asks for, where jobs share nodes.
+///
+/// Jobs with nodes of their own ask for all that they hold.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
     match request {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),

@@ -77,8 +77,9 @@ pub enum Answer {
     NoPlacement {
         /// Whether waiting is useless.
         never: bool,
-        /// Explanation, if a rule of the machine other than its size excludes the request, or what
-        /// it lacks now where jobs share nodes.
+        /// Explanation, if a rule of the machine other than its size excludes the request.
+        ///
+        /// Where jobs share nodes also what it lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },

@@ -408,17 +408,24 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
         Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
     };
     let cores = Job::new(3, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 13.0);
-    let jobs = vec![one(1, 0.0, 1, 12.0), one(2, 1.0, 2, 3.0), cores];
+    let jobs = vec![cores, one(1, 2.0, 1, 9.0), one(2, 3.0, 2, 3.0)];
     let scenario = scenario(text);
     let mut seen = Diary::default();
-    let mut jobs = jobs;
-    jobs.sort_by(|a, b| a.arrival.cmp(&b.arrival));
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
-    // Both GPUs fail at 10 and are back at 15; the job with cores alone goes on.
-    let expected = ["0 start 1", "0 start 3", "10 stop 1", "13 end 3", "15 start 1"];
-    assert_eq!(seen.0[..5], expected);
-    let ends: Vec<&String> = seen.0.iter().filter(|line| line.contains("end")).collect();
-    assert_eq!(ends.len(), 1, "nothing of 12 ends in the 10 between two outages");
+    // Both GPUs fail at 10 and are back at 15, and again at 25; the job with a core alone goes on.
+    let expected = [
+        "0 start 3",
+        "2 start 1",
+        "10 stop 1",
+        "13 end 3",
+        "15 start 1",
+        "24 end 1",
+        "24 start 2",
+        "25 stop 2",
+        "30 start 2",
+        "33 end 2",
+    ];
+    assert_eq!(seen.0, expected);
 }
 
 #[test]
@@ -653,11 +660,11 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     };
     let jobs = vec![cores(1, 6, 10.0), cores(2, 6, 10.0), cores(3, 4, 5.0), cores(4, 4, 50.0)];
     let scenario = scenario(text);
-    let mut seen = Starts::default();
+    let mut seen = Diary::default();
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
-    let at: Vec<(usize, f64)> = seen.starts.iter().map(|own| (own.0, own.1)).collect();
-    // The third runs beside the first; the fourth would keep the second from its start at 10.01.
-    assert_eq!(at, [(1, 0.01), (3, 0.03), (4, 5.03), (2, 10.01)]);
+    let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
+    // The third runs beside the first; the fourth leaves the second its start.
+    assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
 }
 
 fn pool(rest: &str) -> Pool {
@@ -730,7 +737,7 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     };
     for (columns, part) in [
         ("gpu = 5", "can never start: no node has 1 core and 5 GPUs: the nearest type, `a`, has"),
-        ("gpus = 1", "unknown key `gpus` (did you mean `gpu`?"),
+        ("gpus = 1", "unknown key `gpus` in `pieces` (did you mean `gpu`?"),
         ("gpu = -1", "but must be a number from 0"),
         ("gpu = 1.5", "must be a whole number, or a part of one GPU"),
         ("type = 'z'", "which no node has (known: a, b)"),

@@ -628,7 +628,7 @@ mod tests {
     use super::*;
 
     fn made(given: &str, machine: &Topology) -> Result<Sizes, Problem> {
-        let table: toml::Table = given.parse().unwrap();
+        let table: Table = given.parse().unwrap();
         Sizes::new(&SIZES.resolve("sizes", &table.into())?, machine)
     }
 
