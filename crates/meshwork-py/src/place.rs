@@ -205,8 +205,8 @@ impl Placement {
 
     /// The parts of nodes that are held; `None` if nodes are held as a whole.
     ///
-    /// Each is a dictionary with the `node`, the number of `pieces`, the cores of each island, `mem`,
-    /// `other`, and for each GPU its index with the thousandths of it.
+    /// Each is a dictionary with the `node`, the number of `pieces`, the cores of each island,
+    /// `mem`, `other`, and for each GPU its index with the thousandths of it.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
         let (Some(types), Some(parts)) = (self.topology.types(), &self.nodes.parts) else {

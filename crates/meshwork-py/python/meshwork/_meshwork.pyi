@@ -104,8 +104,8 @@ class Placement:
     def parts(self) -> list[dict[str, Any]] | None:
         """The parts of nodes that are held; `None` if nodes are held as a whole.
 
-        Each is a dictionary with the `node`, the number of `pieces`, the cores of each island, `mem`,
-        `other`, and for each GPU its index with the thousandths of it.
+        Each is a dictionary with the `node`, the number of `pieces`, the cores of each island,
+        `mem`, `other`, and for each GPU its index with the thousandths of it.
         """
     @property
     def nodes(self) -> NDArray[numpy.int64]:
