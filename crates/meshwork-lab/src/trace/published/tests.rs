@@ -65,7 +65,7 @@ fn nodes_become_a_machine() {
                  { type = \"V100M32\", on = \"1-2\", cpu = 96, mem = 786432, gpu = 8, gpu_type = \"V100M32\" }]";
     let kinds: toml::Table = format!("nodes = {kinds}").parse().unwrap();
     assert_eq!(table["machine"]["nodes"], kinds["nodes"]);
-    let mut scenario = table.clone();
+    let mut scenario = table;
     scenario.insert(
         "workload".to_owned(),
         "name = 'table'\npath = 'x'".parse::<toml::Table>().unwrap().into(),
