@@ -251,19 +251,18 @@ impl Request {
     #[inline(always)]
     pub fn nodes(&self) -> u64 {
         match self {
+            Request::Nodes(count) => u64::from(*count), // the common case, without a call
+            other => other.nodes_in_a_form(),
+        }
+    }
+
+    #[inline(never)]
+    fn nodes_in_a_form(&self) -> u64 {
+        match self {
             Request::Nodes(count) => u64::from(*count),
             Request::Block(sides) => {
                 sides.iter().fold(1, |product: u64, &side| product.saturating_mul(u64::from(side)))
             }
-            other => other.nodes_in_another_form(),
-        }
-    }
-
-    /// Slow path of `nodes`, kept apart so that the common forms need no call.
-    #[inline(never)]
-    fn nodes_in_another_form(&self) -> u64 {
-        match self {
-            Request::Nodes(_) | Request::Block(_) => self.nodes(),
             Request::Subcube(dimension) => 1_u64.checked_shl(*dimension).unwrap_or(u64::MAX),
             Request::Constrained(constraints) => u64::from(constraints.nodes),
             Request::Pieces(pieces) => pieces.cores(),
